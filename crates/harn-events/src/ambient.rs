@@ -1,0 +1,262 @@
+//! What travels with a task: its session, its loop sink, its call depth.
+//!
+//! Explicit arguments are better, and the loop uses them. But events also start
+//! in places that know nothing of the loop they serve: a builtin, a library, a
+//! host callback. For those, a task has a context.
+//!
+//! ```text
+//! scope(context, future)      poll: context on this thread's stack
+//!     └─ guard installed      kept in the context, removed by identity
+//!     └─ await                context off the stack; another task may run
+//! ```
+//!
+//! Because a context is entered for each poll and left again after it, it follows
+//! the future from thread to thread, and two tasks that take turns on one thread
+//! never see each other's. Code that runs outside any scope uses a root context
+//! of its thread, which disappears with its last guard.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll};
+use std::thread::{self, ThreadId};
+
+use crate::MutationSessionRecord;
+use crate::lock::Recover;
+use crate::sink::AgentEventSink;
+
+/// The contexts of all threads that are inside one right now.
+#[derive(Default)]
+pub(crate) struct Ambient {
+    threads: Mutex<HashMap<ThreadId, Vec<Arc<TaskContext>>>>,
+    /// How many contexts are on a stack. Zero, the usual case, costs no lock.
+    entered: AtomicUsize,
+}
+
+/// The ambient facts of one task.
+#[derive(Default)]
+pub(crate) struct TaskContext {
+    /// Where facts not stated here come from.
+    parent: Option<Arc<TaskContext>>,
+    /// The thread whose root this is; `None` for the context of a task.
+    root_of: Option<ThreadId>,
+    facts: Mutex<Vec<(FactId, Fact)>>,
+    next_id: AtomicU64,
+}
+
+type FactId = u64;
+
+/// Something a guard states for as long as it lives.
+#[derive(Clone)]
+pub(crate) enum Fact {
+    /// The running loop's own sink; `None` shadows an outer loop's.
+    LoopSink(Option<Arc<dyn AgentEventSink>>),
+    Session(Arc<str>),
+    FrameDepth(u32),
+    MutationSession(Arc<MutationSessionRecord>),
+    /// How many subscribers deep this task is.
+    SubscriberDepth(u32),
+}
+
+impl TaskContext {
+    pub(crate) fn child_of(parent: Option<Arc<TaskContext>>) -> Arc<Self> {
+        Arc::new(Self {
+            parent,
+            ..Self::default()
+        })
+    }
+
+    pub(crate) fn state(&self, fact: Fact) -> FactId {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        self.facts.recover().push((id, fact));
+        id
+    }
+
+    fn retract(&self, id: FactId) -> bool {
+        let mut facts = self.facts.recover();
+        facts.retain(|(other, _)| *other != id);
+        facts.is_empty()
+    }
+
+    /// The innermost fact that `select` takes.
+    fn find<T>(&self, select: &dyn Fn(&Fact) -> Option<T>) -> Option<T> {
+        let own = self
+            .facts
+            .recover()
+            .iter()
+            .rev()
+            .find_map(|(_, fact)| select(fact));
+        own.or_else(|| self.parent.as_ref()?.find(select))
+    }
+
+    pub(crate) fn loop_sink(&self) -> Option<Arc<dyn AgentEventSink>> {
+        self.find(&|fact| match fact {
+            Fact::LoopSink(sink) => Some(sink.clone()),
+            _ => None,
+        })?
+    }
+
+    pub(crate) fn session(&self) -> Option<Arc<str>> {
+        self.find(&|fact| match fact {
+            Fact::Session(session) => Some(Arc::clone(session)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn frame_depth(&self) -> Option<u32> {
+        self.find(&|fact| match fact {
+            Fact::FrameDepth(depth) => Some(*depth),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn mutation_session(&self) -> Option<Arc<MutationSessionRecord>> {
+        self.find(&|fact| match fact {
+            Fact::MutationSession(record) => Some(Arc::clone(record)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn subscriber_depth(&self) -> u32 {
+        let depth = self.find(&|fact| match fact {
+            Fact::SubscriberDepth(depth) => Some(*depth),
+            _ => None,
+        });
+        depth.unwrap_or(0)
+    }
+}
+
+impl Ambient {
+    /// The context of the task that runs on this thread right now.
+    pub(crate) fn current(&self) -> Option<Arc<TaskContext>> {
+        if self.entered.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        self.threads
+            .recover()
+            .get(&thread::current().id())?
+            .last()
+            .cloned()
+    }
+
+    fn enter(&self, context: Arc<TaskContext>) {
+        self.threads
+            .recover()
+            .entry(thread::current().id())
+            .or_default()
+            .push(context);
+        self.entered.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes `context` off the stack of `thread`, wherever it stands on it.
+    fn leave(&self, thread: ThreadId, context: &Arc<TaskContext>) {
+        let mut threads = self.threads.recover();
+        let Some(stack) = threads.get_mut(&thread) else {
+            return;
+        };
+        if let Some(at) = stack.iter().rposition(|other| Arc::ptr_eq(other, context)) {
+            stack.remove(at);
+            self.entered.fetch_sub(1, Ordering::Release);
+        }
+        if stack.is_empty() {
+            threads.remove(&thread);
+        }
+    }
+
+    /// States a fact for the current task until the guard is dropped.
+    pub(crate) fn state(self: &Arc<Self>, fact: Fact) -> FactGuard {
+        let context = self.current().unwrap_or_else(|| {
+            let root_of = Some(thread::current().id());
+            let root = Arc::new(TaskContext {
+                root_of,
+                ..TaskContext::default()
+            });
+            self.enter(Arc::clone(&root));
+            root
+        });
+        let id = context.state(fact);
+        FactGuard {
+            ambient: Arc::downgrade(self),
+            context,
+            id,
+        }
+    }
+
+    /// Runs `future` in `context`, on whichever thread it is polled.
+    pub(crate) fn scope<F: Future>(
+        self: &Arc<Self>,
+        context: Arc<TaskContext>,
+        future: F,
+    ) -> Scoped<F> {
+        Scoped {
+            ambient: Arc::clone(self),
+            context,
+            future: Some(Box::pin(future)),
+        }
+    }
+}
+
+/// Retracts its own fact when dropped, whatever was stated since.
+#[must_use = "the fact is retracted when the guard is dropped"]
+pub(crate) struct FactGuard {
+    ambient: Weak<Ambient>,
+    context: Arc<TaskContext>,
+    id: FactId,
+}
+
+impl Drop for FactGuard {
+    fn drop(&mut self) {
+        let is_empty = self.context.retract(self.id);
+        if let (Some(thread), Some(ambient)) = (self.context.root_of, self.ambient.upgrade())
+            && is_empty
+        {
+            ambient.leave(thread, &self.context);
+        }
+    }
+}
+
+/// A future that carries a context.
+pub(crate) struct Scoped<F: Future> {
+    ambient: Arc<Ambient>,
+    context: Arc<TaskContext>,
+    /// `None` only while it is being dropped.
+    future: Option<Pin<Box<F>>>,
+}
+
+impl<F: Future> Scoped<F> {
+    /// Calls `work` inside the context; leaves it also when `work` panics.
+    fn inside<T>(&mut self, work: impl FnOnce(&mut Option<Pin<Box<F>>>) -> T) -> T {
+        struct Entered<'a>(&'a Ambient, &'a Arc<TaskContext>);
+        impl Drop for Entered<'_> {
+            fn drop(&mut self) {
+                self.0.leave(thread::current().id(), self.1);
+            }
+        }
+        self.ambient.enter(Arc::clone(&self.context));
+        let _entered = Entered(&self.ambient, &self.context);
+        work(&mut self.future)
+    }
+}
+
+impl<F: Future> Future for Scoped<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.inside(|future| {
+            future
+                .as_mut()
+                .expect("polled only while it exists")
+                .as_mut()
+                .poll(cx)
+        })
+    }
+}
+
+impl<F: Future> Drop for Scoped<F> {
+    /// A cancelled task still cleans up, and says so, under its own context.
+    fn drop(&mut self) {
+        self.inside(|future| drop(future.take()));
+    }
+}

@@ -1,0 +1,295 @@
+//! What has begun and not yet ended.
+//!
+//! Most things that happen come in pairs: an iteration starts and ends, a call
+//! is announced and has an outcome, a question is asked and resolved. A reader
+//! can only trust the pairs if every opening is closed on every way out, so the
+//! bus keeps this account for each session and closes what a failed or cancelled
+//! run leaves behind. A replayer uses the same account to show an interrupted
+//! run as interrupted.
+//!
+//! Questions to people are left to [`HitlWait`](crate::HitlWait), which resolves
+//! its own request.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::event::AgentEvent;
+use crate::{
+    CompositionFailureCategory, CompositionRunEnvelope, ToolCallErrorCategory, ToolCallStatus,
+};
+
+/// Calls a session may have open at once. A runaway producer loses the account
+/// of its oldest call, never memory without bound.
+const OPEN_CALLS_MAX: usize = 4096;
+
+/// The open brackets of one session.
+#[derive(Clone, Debug, Default)]
+pub struct OpenBrackets {
+    iteration: Option<usize>,
+    last_iteration: usize,
+    calls: BTreeMap<String, OpenCall>,
+    /// Orders the calls by when they were announced.
+    calls_seen: u64,
+    searches: BTreeMap<String, (String, String)>,
+    questions: BTreeMap<String, String>,
+    compositions: BTreeMap<String, Box<CompositionRunEnvelope>>,
+    /// Whether the current run has passed its last seam.
+    exited: bool,
+}
+
+/// A tool call without an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    /// Tool as far as it is known.
+    pub tool_name: String,
+    /// A candidate seen in streaming text, not yet a call.
+    pub is_candidate: bool,
+    /// Whether a backend has taken it up.
+    pub is_running: bool,
+    order: u64,
+}
+
+/// How a run leaves its brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending<'a> {
+    /// The model's stream broke: what it announced will never arrive.
+    StreamFailed,
+    /// The run is over, for this reason.
+    RunEnded(&'a str),
+}
+
+/// What an event is to the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// News.
+    New,
+    /// A second announcement of a call that is open already.
+    Duplicate,
+}
+
+impl OpenBrackets {
+    /// Takes note of an event.
+    pub fn apply(&mut self, event: &AgentEvent) -> Admission {
+        match event {
+            AgentEvent::IterationStart { iteration, .. } => {
+                self.iteration = Some(*iteration);
+                self.last_iteration = *iteration;
+            }
+            AgentEvent::IterationEnd { .. } => self.iteration = None,
+            AgentEvent::LoopCheckpoint { kind, .. } if kind == "loop_exit" => self.exited = true,
+            AgentEvent::ToolCall {
+                tool_call_id,
+                tool_name,
+                parsing,
+                ..
+            } => {
+                return self.announce(tool_call_id, tool_name, *parsing == Some(true));
+            }
+            AgentEvent::ToolCallUpdate {
+                tool_call_id,
+                tool_name,
+                status,
+                parsing,
+                ..
+            } => {
+                self.update(tool_call_id, tool_name, *status, *parsing);
+            }
+            AgentEvent::ToolSearchQuery {
+                tool_use_id,
+                strategy,
+                mode,
+                ..
+            } => {
+                self.searches
+                    .insert(tool_use_id.clone(), (strategy.clone(), mode.clone()));
+            }
+            AgentEvent::ToolSearchResult { tool_use_id, .. } => {
+                self.searches.remove(tool_use_id);
+            }
+            AgentEvent::HitlRequested {
+                request_id, kind, ..
+            } => {
+                self.questions.insert(request_id.clone(), kind.clone());
+            }
+            AgentEvent::HitlResolved { request_id, .. } => {
+                self.questions.remove(request_id);
+            }
+            AgentEvent::CompositionStart { run, .. } => {
+                self.compositions
+                    .insert(run.run_id.clone(), Box::new(run.clone()));
+            }
+            AgentEvent::CompositionFinish { run, .. }
+            | AgentEvent::CompositionError { run, .. } => {
+                self.compositions.remove(&run.run_id);
+            }
+            _ => {}
+        }
+        Admission::New
+    }
+
+    /// A new run begins on the session.
+    pub fn begin_run(&mut self) {
+        self.exited = false;
+    }
+
+    /// The iteration that has started and not ended.
+    pub fn iteration(&self) -> Option<usize> {
+        self.iteration
+    }
+
+    /// Calls without an outcome, in the order they were announced.
+    pub fn calls(&self) -> Vec<(&str, &OpenCall)> {
+        let mut calls: Vec<_> = self
+            .calls
+            .iter()
+            .map(|(id, call)| (id.as_str(), call))
+            .collect();
+        calls.sort_by_key(|(_, call)| call.order);
+        calls
+    }
+
+    /// Searches without a result, by tool-use id.
+    pub fn searches(&self) -> impl Iterator<Item = &str> {
+        self.searches.keys().map(String::as_str)
+    }
+
+    /// Requests that wait for a person, with their kind.
+    pub fn questions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.questions
+            .iter()
+            .map(|(id, kind)| (id.as_str(), kind.as_str()))
+    }
+
+    /// Composition runs that have not finished.
+    pub fn compositions(&self) -> impl Iterator<Item = &str> {
+        self.compositions.keys().map(String::as_str)
+    }
+
+    /// The events that close what is open, in the order they have to be emitted.
+    pub fn closings(&self, session_id: &str, ending: Ending<'_>) -> Vec<AgentEvent> {
+        let mut closings = self.call_closings(session_id, ending);
+        let Ending::RunEnded(reason) = ending else {
+            return closings;
+        };
+        closings.extend(self.search_closings(session_id));
+        closings.extend(self.composition_closings(session_id, reason));
+        closings.extend(self.iteration.map(|iteration| AgentEvent::IterationEnd {
+            session_id: session_id.to_owned(),
+            iteration,
+            iteration_info: json!({"dispatch_skipped": true, "skip_reason": reason}),
+        }));
+        closings.extend((!self.exited).then(|| AgentEvent::LoopCheckpoint {
+            session_id: session_id.to_owned(),
+            iteration: self.last_iteration,
+            kind: "loop_exit".to_owned(),
+            delivered: 0,
+            inbox_delivered: 0,
+            dispatch_skipped: false,
+        }));
+        closings
+    }
+
+    fn announce(&mut self, id: &str, tool_name: &str, is_candidate: bool) -> Admission {
+        if let Some(call) = self.calls.get_mut(id) {
+            tool_name.clone_into(&mut call.tool_name);
+            return Admission::Duplicate;
+        }
+        if self.calls.len() >= OPEN_CALLS_MAX {
+            let oldest = self.calls().first().map(|(id, _)| (*id).to_owned());
+            oldest.map(|id| self.calls.remove(&id));
+        }
+        self.calls_seen += 1;
+        let call = OpenCall {
+            tool_name: tool_name.to_owned(),
+            is_candidate,
+            is_running: false,
+            order: self.calls_seen,
+        };
+        self.calls.insert(id.to_owned(), call);
+        Admission::New
+    }
+
+    fn update(&mut self, id: &str, tool_name: &str, status: ToolCallStatus, parsing: Option<bool>) {
+        let is_terminal = matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed);
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
+        if is_terminal || (call.is_candidate && parsing == Some(false)) {
+            self.calls.remove(id);
+            return;
+        }
+        call.is_running |= status == ToolCallStatus::InProgress;
+        if call.tool_name.is_empty() {
+            tool_name.clone_into(&mut call.tool_name);
+        }
+    }
+
+    fn call_closings(&self, session_id: &str, ending: Ending<'_>) -> Vec<AgentEvent> {
+        let is_affected = |call: &OpenCall| ending != Ending::StreamFailed || !call.is_running;
+        let close = |(id, call): (&str, &OpenCall)| {
+            let is_aborted = call.is_candidate || ending == Ending::StreamFailed;
+            let (category, error) = if is_aborted {
+                (
+                    ToolCallErrorCategory::ParseAborted,
+                    "the call never arrived in full",
+                )
+            } else {
+                (
+                    ToolCallErrorCategory::AbandonedAtLoopExit,
+                    "still open when the run ended",
+                )
+            };
+            AgentEvent::ToolCallUpdate {
+                session_id: session_id.to_owned(),
+                tool_call_id: id.to_owned(),
+                tool_name: call.tool_name.clone(),
+                status: ToolCallStatus::Failed,
+                raw_output: None,
+                error: Some(error.to_owned()),
+                duration_ms: None,
+                execution_duration_ms: None,
+                error_category: Some(category),
+                executor: None,
+                parsing: call.is_candidate.then_some(false),
+                raw_input: None,
+                raw_input_partial: None,
+                audit: None,
+            }
+        };
+        self.calls()
+            .into_iter()
+            .filter(|(_, call)| is_affected(call))
+            .map(close)
+            .collect()
+    }
+
+    fn search_closings(&self, session_id: &str) -> impl Iterator<Item = AgentEvent> {
+        self.searches
+            .iter()
+            .map(|(id, (strategy, mode))| AgentEvent::ToolSearchResult {
+                session_id: session_id.to_owned(),
+                tool_use_id: id.clone(),
+                promoted: Vec::new(),
+                strategy: strategy.clone(),
+                mode: mode.clone(),
+            })
+    }
+
+    fn composition_closings(
+        &self,
+        session_id: &str,
+        reason: &str,
+    ) -> impl Iterator<Item = AgentEvent> {
+        self.compositions
+            .values()
+            .map(move |run| AgentEvent::CompositionError {
+                session_id: session_id.to_owned(),
+                run: CompositionRunEnvelope {
+                    failure_category: Some(CompositionFailureCategory::Cancelled),
+                    error: Some(format!("the run ended: {reason}")),
+                    ..(**run).clone()
+                },
+            })
+    }
+}

@@ -1,0 +1,89 @@
+//! A registered sink, with the account of how it behaves.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::record::OpaqueEvent;
+use crate::sink::{AgentEventSink, EmissionFrame};
+
+/// One registration. The same sink registered twice is two readers.
+pub(super) struct Reader {
+    pub(super) id: u64,
+    pub(super) sink: Arc<dyn AgentEventSink>,
+    delivered: AtomicU64,
+    busy_ns: AtomicU64,
+    panics: AtomicU32,
+    detached: AtomicBool,
+}
+
+/// What a reader is given.
+#[derive(Clone, Copy)]
+pub(super) enum Delivery<'a> {
+    Event(EmissionFrame<'a>),
+    Opaque(&'a OpaqueEvent),
+}
+
+impl Delivery<'_> {
+    fn tag(&self) -> &str {
+        match self {
+            Self::Event(frame) => frame.event.tag(),
+            Self::Opaque(event) => event.tag(),
+        }
+    }
+}
+
+impl Reader {
+    pub(super) fn new(id: u64, sink: Arc<dyn AgentEventSink>) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            sink,
+            delivered: AtomicU64::new(0),
+            busy_ns: AtomicU64::new(0),
+            panics: AtomicU32::new(0),
+            detached: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn is_attached(&self) -> bool {
+        !self.detached.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn busy_ns(&self) -> u64 {
+        self.busy_ns.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn panics(&self) -> u32 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    /// Calls the sink and returns whether it panicked. After `panics_max` panics
+    /// it is not called again.
+    pub(super) fn deliver(&self, delivery: Delivery<'_>, panics_max: u32) -> bool {
+        if !self.is_attached() {
+            return false;
+        }
+        let started = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| match delivery {
+            Delivery::Event(frame) => self.sink.handle_frame(&frame),
+            Delivery::Opaque(event) => self.sink.handle_opaque(event),
+        }));
+        let busy_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.busy_ns.fetch_add(busy_ns, Ordering::Relaxed);
+        if outcome.is_ok() {
+            self.delivered.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        let panics = self.panics.fetch_add(1, Ordering::Relaxed) + 1;
+        let detach = panics >= panics_max;
+        self.detached.fetch_or(detach, Ordering::Relaxed);
+        let event = delivery.tag();
+        tracing::warn!(target: "agent.sink", event, panics, detached = detach, "a sink panicked");
+        true
+    }
+}

@@ -1,0 +1,203 @@
+//! What has to happen at the end of a run, however it ends.
+//!
+//! A run that returns, fails or is cancelled leaves its brackets closed and has
+//! its session-end hooks called once. That cannot depend on the loop reaching
+//! its last line, so it hangs on guards.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use serde_json::Value;
+
+use super::{EventBus, Inner};
+use crate::brackets::Ending;
+use crate::event::AgentEvent;
+use crate::lock::Recover;
+
+/// Called with the session id when a run ends.
+pub type SessionEndHook = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The registered hooks in order.
+pub(super) type Hooks = Vec<(u64, SessionEndHook)>;
+
+impl EventBus {
+    /// Marks a session as active until the guard is finished or dropped.
+    pub fn begin_run(&self, session_id: &str) -> RunGuard {
+        self.mark_active(session_id, 1);
+        self.update_session(session_id, |session| session.brackets.begin_run());
+        RunGuard {
+            bus: self.clone(),
+            session_id: session_id.to_owned(),
+            is_over: false,
+        }
+    }
+
+    /// Closes the calls a broken model stream has announced and will never deliver.
+    pub fn close_aborted_calls(&self, session_id: &str) {
+        self.emit_closings(session_id, Ending::StreamFailed);
+    }
+
+    /// An id for a candidate spotted in streaming text, unique in the session.
+    pub fn next_candidate_id(&self, session_id: &str) -> String {
+        let number = self.with_session(session_id, |session| {
+            session.candidates += 1;
+            session.candidates
+        });
+        format!("text-cand-{number}")
+    }
+
+    /// Calls `hook` at the end of every run, for the life of the bus.
+    pub fn register_session_end_hook(&self, hook: SessionEndHook) {
+        self.add_hook(hook);
+    }
+
+    /// Calls `hook` at the end of every run until the guard is dropped.
+    #[must_use = "the hook is removed when the guard is dropped"]
+    pub fn session_end_hook(&self, hook: SessionEndHook) -> SessionEndHookGuard {
+        SessionEndHookGuard {
+            id: self.add_hook(hook),
+            bus: Arc::downgrade(&self.inner),
+        }
+    }
+
+    fn add_hook(&self, hook: SessionEndHook) -> u64 {
+        let id = self.inner.next_id();
+        self.inner.hooks.recover().push((id, hook));
+        id
+    }
+
+    /// Publishes a request to a person. Whatever becomes of the wait, it is
+    /// resolved exactly once.
+    pub fn request_hitl(
+        &self,
+        session_id: &str,
+        request_id: &str,
+        kind: &str,
+        payload: Value,
+    ) -> HitlWait {
+        self.emit(&AgentEvent::HitlRequested {
+            session_id: session_id.to_owned(),
+            request_id: request_id.to_owned(),
+            kind: kind.to_owned(),
+            payload,
+        });
+        HitlWait {
+            bus: self.clone(),
+            session_id: session_id.to_owned(),
+            request_id: request_id.to_owned(),
+            kind: kind.to_owned(),
+            outcome: "cancelled",
+        }
+    }
+
+    fn emit_closings(&self, session_id: &str, ending: Ending<'_>) {
+        let closings = self.update_session(session_id, |session| {
+            session.brackets.closings(session_id, ending)
+        });
+        closings
+            .into_iter()
+            .flatten()
+            .for_each(|event| self.emit(&event));
+    }
+
+    /// Runs the hooks from a copy, so that a hook may register another.
+    fn run_hooks(&self, session_id: &str) {
+        let hooks = self.inner.hooks.recover().clone();
+        for (_, hook) in hooks {
+            if catch_unwind(AssertUnwindSafe(|| hook(session_id))).is_err() {
+                self.inner
+                    .counters
+                    .hook_panics
+                    .fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(target: "agent.session_end", session_id, "a session-end hook panicked");
+            }
+        }
+    }
+}
+
+/// A run in progress. Ending it, in whatever way, closes the iteration and the
+/// calls it left open, passes the last seam and calls the session-end hooks.
+pub struct RunGuard {
+    bus: EventBus,
+    session_id: String,
+    is_over: bool,
+}
+
+impl RunGuard {
+    /// The run came to an end by itself, or failed for this reason. A run that
+    /// closed everything it opened adds nothing to the stream here.
+    pub fn finish(mut self, reason: &str) {
+        self.end(Some(reason));
+    }
+
+    /// The run will be taken up again: hooks are called, calls stay open.
+    pub fn suspend(mut self) {
+        self.end(None);
+    }
+
+    fn end(&mut self, reason: Option<&str>) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        if let Some(reason) = reason {
+            self.bus
+                .emit_closings(&self.session_id, Ending::RunEnded(reason));
+        }
+        self.bus.mark_active(&self.session_id, -1);
+        self.bus.run_hooks(&self.session_id);
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        self.end(Some("cancelled"));
+    }
+}
+
+/// Removes a session-end hook when dropped.
+pub struct SessionEndHookGuard {
+    bus: Weak<Inner>,
+    id: u64,
+}
+
+impl Drop for SessionEndHookGuard {
+    fn drop(&mut self) {
+        if let Some(bus) = self.bus.upgrade() {
+            bus.hooks.recover().retain(|(id, _)| *id != self.id);
+        }
+    }
+}
+
+/// An open request to a person. Dropping it resolves the request as cancelled,
+/// for the session it was made in.
+pub struct HitlWait {
+    bus: EventBus,
+    session_id: String,
+    request_id: String,
+    kind: String,
+    outcome: &'static str,
+}
+
+impl HitlWait {
+    /// The person answered.
+    pub fn answered(mut self) {
+        self.outcome = "answered";
+    }
+
+    /// Nobody answered in time.
+    pub fn timed_out(mut self) {
+        self.outcome = "timeout";
+    }
+}
+
+impl Drop for HitlWait {
+    fn drop(&mut self) {
+        self.bus.emit(&AgentEvent::HitlResolved {
+            session_id: std::mem::take(&mut self.session_id),
+            request_id: std::mem::take(&mut self.request_id),
+            kind: std::mem::take(&mut self.kind),
+            outcome: self.outcome.to_owned(),
+        });
+    }
+}

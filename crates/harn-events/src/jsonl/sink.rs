@@ -1,0 +1,562 @@
+//! The writer of a log in files.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use super::load::next_indexes;
+use super::naming::{SegmentNames, session_file_name};
+use super::storage::{FileSystem, SegmentFile, Storage};
+use super::tail::read_tail;
+use crate::bus::DurableSinks;
+use crate::clock::{Clock, SystemClock};
+use crate::event::AgentEvent;
+use crate::lock::Recover;
+use crate::projector::DurableAgentEventProjector;
+use crate::record::OpaqueEvent;
+use crate::redact::{Completeness, RedactionPolicy};
+use crate::sink::{
+    AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
+};
+
+/// A rotation that failed is tried again after this much more has been written.
+const ROTATE_RETRY_BYTES: u64 = 64 * 1024;
+
+/// How a JSONL sink works. The default is what [`JsonlEventSink::open`] uses.
+#[derive(Clone)]
+pub struct JsonlOptions {
+    /// A file that has reached this size is left for a new segment.
+    pub rotate_bytes: u64,
+    /// Where files are.
+    pub storage: Arc<dyn Storage>,
+    /// What is hidden before a record is written.
+    pub redaction: RedactionPolicy,
+    /// Stamps events that reach the sink without a bus.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for JsonlOptions {
+    fn default() -> Self {
+        Self {
+            rotate_bytes: JsonlEventSink::ROTATE_BYTES,
+            storage: Arc::new(FileSystem),
+            redaction: RedactionPolicy::new(),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// Appends events to a JSONL file and its segments.
+///
+/// When [`handle_event`](AgentEventSink::handle_event) returns, the record is with
+/// the operating system and survives a crash of the process. It survives a power
+/// cut after the next sync, which comes with every event that ends a run or a
+/// session, with [`flush`](Self::flush) and when the sink is dropped.
+pub struct JsonlEventSink {
+    names: SegmentNames,
+    options: JsonlOptions,
+    writer: Mutex<Writer>,
+}
+
+/// The end of the log that still accepts records.
+struct Writer {
+    /// Keeps other writers out while a later segment is written.
+    _claim: Option<Box<dyn SegmentFile>>,
+    file: Box<dyn SegmentFile>,
+    segment: u32,
+    /// Bytes of complete records in the current file.
+    bytes: u64,
+    /// When to leave the current file.
+    rotate_at: u64,
+    /// A failed write may have left part of a record behind `bytes`.
+    may_be_torn: bool,
+    has_unsynced: bool,
+    /// Where each session of this log goes on.
+    sessions: HashMap<String, SessionEnd>,
+    /// Whether `sessions` has all sessions of the files, not only the last one's.
+    knows_all_sessions: bool,
+    projector: DurableAgentEventProjector,
+    health: DurableHealth,
+    /// Between the first failure and the next success; failures are logged once.
+    is_failing: bool,
+    torn_bytes: u64,
+    /// Reused for every record.
+    line: Vec<u8>,
+}
+
+/// Where a session goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SessionEnd {
+    pub(super) next_index: u64,
+    pub(super) last_ms: i64,
+}
+
+impl Default for SessionEnd {
+    fn default() -> Self {
+        Self {
+            next_index: 0,
+            last_ms: i64::MIN,
+        }
+    }
+}
+
+impl JsonlEventSink {
+    /// A file that has reached this size is left for a new segment.
+    pub const ROTATE_BYTES: u64 = 104_857_600;
+
+    /// Opens a log for appending, making it and its folders if need be. A record
+    /// torn by a crash is cut off; see [`torn_bytes`](Self::torn_bytes).
+    ///
+    /// # Errors
+    /// What the file system says; also when another writer has the log open.
+    pub fn open(base_path: impl Into<PathBuf>) -> io::Result<Arc<Self>> {
+        Self::open_with(base_path, JsonlOptions::default())
+    }
+
+    /// Opens a log with options.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        base_path: impl Into<PathBuf>,
+        options: JsonlOptions,
+    ) -> io::Result<Arc<Self>> {
+        let names = SegmentNames::new(base_path.into());
+        let writer = Writer::open(&names, &options)?;
+        Ok(Arc::new(Self {
+            names,
+            options,
+            writer: Mutex::new(writer),
+        }))
+    }
+
+    /// Deletes the log, all segments of it, and opens it empty.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); when another writer has the log, nothing is deleted.
+    pub fn start_over(base_path: impl Into<PathBuf>) -> io::Result<Arc<Self>> {
+        let base_path = base_path.into();
+        // Opening first makes sure that nobody else is writing.
+        drop(Self::open(&base_path)?);
+        let names = SegmentNames::new(base_path.clone());
+        for number in segment_numbers(&FileSystem, &names)? {
+            std::fs::remove_file(names.path(number))?;
+        }
+        Self::open(base_path)
+    }
+
+    /// Makes everything accepted so far durable.
+    ///
+    /// # Errors
+    /// What went wrong first, if any event could not be stored.
+    pub fn flush(&self) -> io::Result<()> {
+        let mut writer = self.writer.recover();
+        writer.sync();
+        match &writer.health.first_error {
+            None => Ok(()),
+            Some(message) => Err(io::Error::other(message.clone())),
+        }
+    }
+
+    /// The index the session's next event will get, which is how many are stored.
+    pub fn event_count(&self) -> u64 {
+        self.writer
+            .recover()
+            .sessions
+            .values()
+            .map(|end| end.next_index)
+            .sum()
+    }
+
+    /// What the sink did so far.
+    pub fn health(&self) -> DurableHealth {
+        self.writer.recover().health.clone()
+    }
+
+    /// Bytes of a torn record that were cut off when the log was opened.
+    pub fn torn_bytes(&self) -> u64 {
+        self.writer.recover().torn_bytes
+    }
+
+    fn store(&self, event: &AgentEvent, emitted_at_ms: i64, frame_depth: Option<u32>) {
+        let mut writer = self.writer.recover();
+        writer.health.accepted += 1;
+        if !writer.projector.should_persist(event) {
+            writer.health.skipped += 1;
+            return;
+        }
+        let record = Record {
+            emitted_at_ms,
+            frame_depth,
+            body: Body::Event(event),
+        };
+        self.append(&mut writer, event.session_id(), record);
+        if ends_run(event) {
+            writer.sync();
+        }
+    }
+
+    fn append(&self, writer: &mut MutexGuard<'_, Writer>, session_id: &str, record: Record<'_>) {
+        let stored = writer.append(self, session_id, record);
+        match stored {
+            Ok(()) => {
+                writer.health.stored += 1;
+                writer.is_failing = false;
+            }
+            Err(error) => writer.fail(&error, &self.names),
+        }
+        if writer.bytes >= writer.rotate_at {
+            writer.rotate(&self.names, &self.options);
+        }
+    }
+}
+
+impl Writer {
+    fn open(names: &SegmentNames, options: &JsonlOptions) -> io::Result<Self> {
+        let storage = &*options.storage;
+        let base = storage.open_append(&names.path(0))?;
+        let newest = segment_numbers(storage, names)?
+            .last()
+            .copied()
+            .unwrap_or(0);
+        let (claim, mut file) = match newest {
+            0 => (None, base),
+            _ => (Some(base), storage.open_append(&names.path(newest))?),
+        };
+        let mut torn_bytes = 0;
+        let mut last = None;
+        for number in segment_numbers(storage, names)?.into_iter().rev() {
+            let tail = read_tail(&mut *storage.open_read(&names.path(number))?)?;
+            if number == newest && tail.torn_bytes > 0 {
+                file.truncate(tail.complete_bytes)?;
+                torn_bytes = tail.torn_bytes;
+                let path = names.path(number);
+                tracing::warn!(target: "agent.sink", path = %path.display(), torn_bytes, "cut a torn record off");
+            }
+            last = tail.last;
+            if last.is_some() {
+                break;
+            }
+        }
+        let knows_all_sessions = last.is_none();
+        let end = last.and_then(|record| {
+            let end = SessionEnd {
+                next_index: record.index + 1,
+                last_ms: record.emitted_at_ms,
+            };
+            Some((record.session_id()?.to_owned(), end))
+        });
+        Ok(Self {
+            _claim: claim,
+            bytes: file.size_bytes()?,
+            file,
+            segment: newest,
+            rotate_at: options.rotate_bytes,
+            may_be_torn: false,
+            has_unsynced: false,
+            sessions: end.into_iter().collect(),
+            knows_all_sessions,
+            projector: DurableAgentEventProjector::new(),
+            health: DurableHealth::default(),
+            is_failing: false,
+            torn_bytes,
+            line: Vec::new(),
+        })
+    }
+
+    /// Writes one record. The session's index moves on only when it is stored, so
+    /// a failure leaves no gap.
+    fn append(
+        &mut self,
+        sink: &JsonlEventSink,
+        session_id: &str,
+        record: Record<'_>,
+    ) -> io::Result<()> {
+        let end = self.session_end(sink, session_id)?;
+        let emitted_at_ms = record.emitted_at_ms.max(end.last_ms);
+        let record = Record {
+            emitted_at_ms,
+            ..record
+        };
+        self.line.clear();
+        record.encode(end.next_index, &sink.options.redaction, &mut self.line)?;
+        self.line.push(b'\n');
+        if self.may_be_torn {
+            self.file.truncate(self.bytes)?;
+            self.may_be_torn = false;
+        }
+        if let Err(error) = self.file.append(&self.line) {
+            self.may_be_torn = true;
+            return Err(error);
+        }
+        self.bytes += self.line.len() as u64;
+        self.has_unsynced = true;
+        let next = SessionEnd {
+            next_index: end.next_index + 1,
+            last_ms: emitted_at_ms,
+        };
+        match self.sessions.get_mut(session_id) {
+            Some(end) => *end = next,
+            None => drop(self.sessions.insert(session_id.to_owned(), next)),
+        }
+        Ok(())
+    }
+
+    /// Where the session goes on. Files rarely hold more than one session, so the
+    /// others are looked for only when one turns up.
+    fn session_end(&mut self, sink: &JsonlEventSink, session_id: &str) -> io::Result<SessionEnd> {
+        if let Some(end) = self.sessions.get(session_id) {
+            return Ok(*end);
+        }
+        if !self.knows_all_sessions {
+            let storage = &*sink.options.storage;
+            let stored = next_indexes(
+                storage,
+                &sink.names,
+                &segment_numbers(storage, &sink.names)?,
+            )?;
+            for (session, end) in stored {
+                self.sessions.entry(session).or_insert(end);
+            }
+            self.knows_all_sessions = true;
+        }
+        Ok(self.sessions.get(session_id).copied().unwrap_or_default())
+    }
+
+    fn fail(&mut self, error: &io::Error, names: &SegmentNames) {
+        self.health.drop_event(error);
+        if !std::mem::replace(&mut self.is_failing, true) {
+            let path = names.path(self.segment);
+            tracing::warn!(target: "agent.sink", path = %path.display(), %error, "an event could not be stored");
+        }
+    }
+
+    fn sync(&mut self) {
+        if !self.has_unsynced {
+            return;
+        }
+        match self.file.sync() {
+            Ok(()) => self.has_unsynced = false,
+            Err(error) => {
+                self.health
+                    .first_error
+                    .get_or_insert_with(|| error.to_string());
+            }
+        }
+    }
+
+    /// Moves on to a new segment. If that fails, the current one goes on.
+    fn rotate(&mut self, names: &SegmentNames, options: &JsonlOptions) {
+        self.sync();
+        match next_segment(&*options.storage, names) {
+            Ok((number, file)) => {
+                let old = std::mem::replace(&mut self.file, file);
+                if self.segment == 0 {
+                    self._claim = Some(old);
+                }
+                self.segment = number;
+                self.bytes = 0;
+                self.rotate_at = options.rotate_bytes;
+            }
+            Err(error) => {
+                self.rotate_at = self.bytes + ROTATE_RETRY_BYTES;
+                let path = names.path(self.segment);
+                tracing::warn!(target: "agent.sink", path = %path.display(), %error, "cannot start a new segment");
+            }
+        }
+    }
+}
+
+/// Numbers of a log's files, ascending.
+pub(super) fn segment_numbers(storage: &dyn Storage, names: &SegmentNames) -> io::Result<Vec<u32>> {
+    let files = storage.list(names.directory())?;
+    let mut numbers: Vec<u32> = files.iter().filter_map(|file| names.number(file)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+fn next_segment(
+    storage: &dyn Storage,
+    names: &SegmentNames,
+) -> io::Result<(u32, Box<dyn SegmentFile>)> {
+    let number = segment_numbers(storage, names)?
+        .last()
+        .copied()
+        .unwrap_or(0)
+        + 1;
+    Ok((number, storage.create_new(&names.path(number))?))
+}
+
+/// Events after which nothing may be lost: the end of a run, the end of a session.
+fn ends_run(event: &AgentEvent) -> bool {
+    match event {
+        AgentEvent::BudgetExhausted { .. }
+        | AgentEvent::LoopStuck { .. }
+        | AgentEvent::DaemonWatchdogTripped { .. }
+        | AgentEvent::SessionClosed { .. } => true,
+        AgentEvent::LoopCheckpoint { kind, .. } => kind == "loop_exit",
+        _ => false,
+    }
+}
+
+/// A record on its way to the file.
+struct Record<'a> {
+    emitted_at_ms: i64,
+    frame_depth: Option<u32>,
+    body: Body<'a>,
+}
+
+enum Body<'a> {
+    Event(&'a AgentEvent),
+    Opaque(&'a OpaqueEvent),
+}
+
+impl Record<'_> {
+    fn encode(&self, index: u64, policy: &RedactionPolicy, line: &mut Vec<u8>) -> io::Result<()> {
+        serde_json::to_writer(
+            &mut *line,
+            &Indexed {
+                index,
+                record: self,
+                redacted: None,
+            },
+        )?;
+        let text = std::str::from_utf8(line).map_err(io::Error::other)?;
+        if !policy.might_match(text) {
+            return Ok(());
+        }
+        let mut body = match self.body {
+            Body::Event(event) => serde_json::to_value(event)?,
+            Body::Opaque(event) => serde_json::to_value(event.raw())?,
+        };
+        if policy.redact_value(&mut body, Completeness::Whole) {
+            line.clear();
+            let redacted = Some(&body);
+            serde_json::to_writer(
+                line,
+                &Indexed {
+                    index,
+                    record: self,
+                    redacted,
+                },
+            )?;
+        }
+        Ok(())
+    }
+}
+
+struct Indexed<'a> {
+    index: u64,
+    record: &'a Record<'a>,
+    /// Stands in for the record's body.
+    redacted: Option<&'a Value>,
+}
+
+impl Serialize for Indexed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &self.index)?;
+        map.serialize_entry("emitted_at_ms", &self.record.emitted_at_ms)?;
+        map.serialize_entry("frame_depth", &self.record.frame_depth)?;
+        map.serialize_entry("execution_id", &None::<String>)?;
+        match (self.redacted, &self.record.body) {
+            (None, Body::Event(event)) => event.write_fields(&mut map)?,
+            (None, Body::Opaque(event)) => event.raw().write_fields(&mut map)?,
+            (Some(body), _) => {
+                // `type` first, as everywhere, so that readers stay on the quick path.
+                let fields = body.as_object().into_iter().flatten();
+                let (first, rest): (Vec<_>, Vec<_>) = fields.partition(|(key, _)| *key == "type");
+                for (key, value) in first.into_iter().chain(rest) {
+                    map.serialize_entry(key, value)?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+impl AgentEventSink for JsonlEventSink {
+    fn handle_event(&self, event: &AgentEvent) {
+        self.store(event, self.options.clock.now_ms(), None);
+    }
+
+    fn handle_frame(&self, frame: &EmissionFrame<'_>) {
+        self.store(frame.event, frame.emitted_at_ms, frame.frame_depth);
+    }
+
+    fn handle_opaque(&self, event: &OpaqueEvent) {
+        let mut writer = self.writer.recover();
+        writer.health.accepted += 1;
+        let emitted_at_ms = self.options.clock.now_ms();
+        let record = Record {
+            emitted_at_ms,
+            frame_depth: None,
+            body: Body::Opaque(event),
+        };
+        self.append(&mut writer, event.session_id().unwrap_or_default(), record);
+    }
+
+    fn flush(&self) -> AgentEventSinkFlush<'_> {
+        let flushed = JsonlEventSink::flush(self);
+        let dropped = self.health().dropped;
+        Box::pin(ready(flushed.map_err(|error| {
+            AgentEventSinkError::new("jsonl", error.to_string(), dropped)
+        })))
+    }
+}
+
+impl Drop for JsonlEventSink {
+    fn drop(&mut self) {
+        self.writer.recover().sync();
+    }
+}
+
+/// Gives each session a JSONL log in one folder.
+#[derive(Clone)]
+pub struct JsonlDirectory {
+    directory: PathBuf,
+    options: JsonlOptions,
+}
+
+impl JsonlDirectory {
+    /// Logs in `directory`, which is made when the first session is opened.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            options: JsonlOptions::default(),
+        }
+    }
+
+    /// Logs in `directory`, written with these options.
+    pub fn with_options(directory: impl Into<PathBuf>, options: JsonlOptions) -> Self {
+        Self {
+            directory: directory.into(),
+            options,
+        }
+    }
+
+    /// Where the session's log is.
+    pub fn path_of(&self, session_id: &str) -> PathBuf {
+        self.directory.join(session_file_name(session_id))
+    }
+
+    /// The folder.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+impl DurableSinks for JsonlDirectory {
+    fn open(&self, session_id: &str) -> io::Result<Arc<dyn AgentEventSink>> {
+        Ok(JsonlEventSink::open_with(
+            self.path_of(session_id),
+            self.options.clone(),
+        )?)
+    }
+}

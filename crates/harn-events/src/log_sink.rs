@@ -1,0 +1,246 @@
+//! Events in the event log.
+//!
+//! The log lives in a crate of its own that knows nothing of agents; this module
+//! states the little it needs of one. [`AgentEventLog::append`] fixes the order
+//! and returns, so the sink adds no queue: the order of appends is the order in
+//! which the bus calls, and nothing is pending when a runtime stops.
+
+use std::collections::BTreeMap;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use crate::clock::{Clock, SystemClock};
+use crate::event::AgentEvent;
+use crate::lock::Recover;
+use crate::projector::DurableAgentEventProjector;
+use crate::record::{OpaqueEvent, RecordedEvent};
+use crate::redact::{Completeness, RedactionPolicy};
+use crate::sink::{AgentEventSink, AgentEventSinkFlush, DurableHealth, EmissionFrame};
+use crate::types::{AgentEventLogPayload, LogEvent};
+
+/// Start of every topic that holds a session's events.
+pub const AGENT_EVENTS_TOPIC_PREFIX: &str = "observability.agent_events.";
+
+/// Header that holds the raw session id; topics of two ids may collide.
+const SESSION_HEADER: &str = "session_id";
+
+/// An error of a log, kept as the value it was.
+pub type LogFailure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What the sink needs of an event log.
+pub trait AgentEventLog: Send + Sync {
+    /// Appends a record. When it returns, the record has its place in the topic
+    /// and survives a crash of the process.
+    fn append(&self, topic: &str, record: LogEvent) -> Result<(), LogFailure>;
+
+    /// The newest record of the topic whose `session_id` header is this id.
+    fn latest_of(&self, topic: &str, session_id: &str) -> Result<Option<LogEvent>, LogFailure>;
+
+    /// Resolves when everything appended so far would survive a power cut.
+    fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>>;
+}
+
+/// The part of a topic that stands for a session id: everything but ASCII
+/// letters, digits, `.`, `_` and `-` becomes `_`, one for one.
+pub fn sanitize_topic_component(value: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    value
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect()
+}
+
+/// The topic that holds a session's events.
+pub fn agent_events_topic(session_id: &str) -> String {
+    format!(
+        "{AGENT_EVENTS_TOPIC_PREFIX}{}",
+        sanitize_topic_component(session_id)
+    )
+}
+
+/// The event in a log record, if the record belongs to this session. Topics are
+/// shared by ids that look alike, so the header and the event both have to agree.
+pub fn event_of_log_record(record: &LogEvent, session_id: &str) -> Option<RecordedEvent> {
+    if record.headers.get(SESSION_HEADER).map(String::as_str) != Some(session_id) {
+        return None;
+    }
+    let event = RecordedEvent::decode(&record.payload.get("event")?.to_string()).ok()?;
+    (event.session_id() == Some(session_id)).then_some(event)
+}
+
+/// Appends the events of one session to an event log.
+pub struct EventLogSink {
+    log: Arc<dyn AgentEventLog>,
+    session_id: String,
+    topic: String,
+    redaction: RedactionPolicy,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The next event's index; `None` until the log has been asked.
+    next_index: Option<u64>,
+    last_ms: i64,
+    projector: DurableAgentEventProjector,
+    health: DurableHealth,
+    is_failing: bool,
+}
+
+impl EventLogSink {
+    /// A sink for this session. Its index goes on where the log ends.
+    pub fn new(log: Arc<dyn AgentEventLog>, session_id: impl Into<String>) -> Arc<Self> {
+        Self::with_policy(
+            log,
+            session_id,
+            RedactionPolicy::new(),
+            Arc::new(SystemClock),
+        )
+    }
+
+    /// A sink with a policy and a clock of its own.
+    pub fn with_policy(
+        log: Arc<dyn AgentEventLog>,
+        session_id: impl Into<String>,
+        redaction: RedactionPolicy,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<Self> {
+        let session_id = session_id.into();
+        let topic = agent_events_topic(&session_id);
+        let state = Mutex::new(State {
+            last_ms: i64::MIN,
+            ..State::default()
+        });
+        Arc::new(Self {
+            log,
+            session_id,
+            topic,
+            redaction,
+            clock,
+            state,
+        })
+    }
+
+    /// What the sink did so far.
+    pub fn health(&self) -> DurableHealth {
+        self.state.recover().health.clone()
+    }
+
+    fn store(&self, event: &AgentEvent, emitted_at_ms: i64) {
+        let mut state = self.state.recover();
+        if !state.projector.should_persist(event) {
+            state.health.accepted += 1;
+            state.health.skipped += 1;
+            return;
+        }
+        let value = serde_json::to_value(event).map_err(LogFailure::from);
+        self.append(&mut state, event.tag(), value, emitted_at_ms);
+    }
+
+    /// Appends while the state is locked, so that index and order agree.
+    fn append(
+        &self,
+        state: &mut State,
+        tag: &str,
+        event: Result<Value, LogFailure>,
+        emitted_at_ms: i64,
+    ) {
+        state.health.accepted += 1;
+        match event.and_then(|event| self.try_append(state, tag, event, emitted_at_ms)) {
+            Ok(()) => {
+                state.health.stored += 1;
+                state.is_failing = false;
+            }
+            Err(error) => {
+                state.health.drop_event(&error);
+                if !std::mem::replace(&mut state.is_failing, true) {
+                    let session_id = &*self.session_id;
+                    tracing::warn!(target: "agent.sink", session_id, %error, "an event could not be stored");
+                }
+            }
+        }
+    }
+
+    fn try_append(
+        &self,
+        state: &mut State,
+        tag: &str,
+        mut event: Value,
+        emitted_at_ms: i64,
+    ) -> Result<(), LogFailure> {
+        let index = self.next_index(state)?;
+        let occurred_at_ms = emitted_at_ms.max(state.last_ms);
+        self.redaction.redact_value(&mut event, Completeness::Whole);
+        let payload = AgentEventLogPayload {
+            index_hint: occurred_at_ms,
+            session_id: self.session_id.clone(),
+            event,
+            execution_id: None,
+            index: Some(index),
+        };
+        let record = LogEvent {
+            kind: if tag.is_empty() {
+                "agent_event".to_owned()
+            } else {
+                tag.to_owned()
+            },
+            payload: serde_json::to_value(payload)?,
+            headers: BTreeMap::from([(SESSION_HEADER.to_owned(), self.session_id.clone())]),
+            occurred_at_ms,
+        };
+        self.log.append(&self.topic, record)?;
+        state.next_index = Some(index + 1);
+        state.last_ms = occurred_at_ms;
+        Ok(())
+    }
+
+    fn next_index(&self, state: &mut State) -> Result<u64, LogFailure> {
+        if let Some(index) = state.next_index {
+            return Ok(index);
+        }
+        let latest = self.log.latest_of(&self.topic, &self.session_id)?;
+        state.last_ms = latest
+            .as_ref()
+            .map_or(i64::MIN, |record| record.occurred_at_ms);
+        let index = latest.and_then(|record| record.payload.get("index")?.as_u64());
+        let next = index.map_or(0, |index| index + 1);
+        state.next_index = Some(next);
+        Ok(next)
+    }
+}
+
+impl AgentEventSink for EventLogSink {
+    fn handle_event(&self, event: &AgentEvent) {
+        self.store(event, self.clock.now_ms());
+    }
+
+    fn handle_frame(&self, frame: &EmissionFrame<'_>) {
+        self.store(frame.event, frame.emitted_at_ms);
+    }
+
+    fn handle_opaque(&self, event: &OpaqueEvent) {
+        let mut state = self.state.recover();
+        let value = serde_json::to_value(event.raw()).map_err(LogFailure::from);
+        self.append(&mut state, event.tag(), value, self.clock.now_ms());
+    }
+
+    fn flush(&self) -> AgentEventSinkFlush<'_> {
+        let health = self.health();
+        if let Err(error) = health.flush_result("event_log") {
+            return Box::pin(ready(Err(error)));
+        }
+        let dropped = health.dropped;
+        Box::pin(async move {
+            self.log.barrier().await.map_err(|error| {
+                crate::sink::AgentEventSinkError::new("event_log", error.to_string(), dropped)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! The form an event has on disk, and the forms a reader may meet.
+//!
+//! A stored record is one flat object: the envelope keys, then the event's own
+//! keys, so that a plain text filter on `type` works.
+//!
+//! ```text
+//! {"index":0,"emitted_at_ms":…,"frame_depth":null,"execution_id":null,"type":"plan","session_id":…}
+//!  └──────────────────────── envelope ────────────────────────────┘ └──────── event ────────…
+//! ```
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+use crate::compat::Adaptation;
+use crate::decode::{self, DecodeError, Mode};
+use crate::event::AgentEvent;
+use crate::raw::RawObject;
+
+/// An event with its place in the session's durable order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PersistedAgentEvent {
+    /// Position in the session, dense from 0.
+    pub index: u64,
+    /// When the event was emitted, in milliseconds since the Unix epoch. Never
+    /// decreases within a session.
+    pub emitted_at_ms: i64,
+    /// Interpreter call depth at emission, `None` when there was none.
+    pub frame_depth: Option<u32>,
+    /// Execution scope, when the writer had one.
+    pub execution_id: Option<String>,
+    /// The event itself; its keys stand beside the ones above.
+    pub event: AgentEvent,
+}
+
+impl Serialize for PersistedAgentEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &self.index)?;
+        map.serialize_entry("emitted_at_ms", &self.emitted_at_ms)?;
+        map.serialize_entry("frame_depth", &self.frame_depth)?;
+        map.serialize_entry("execution_id", &self.execution_id)?;
+        self.event.write_fields(&mut map)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for PersistedAgentEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut object = Map::deserialize(deserializer)?;
+        let mut take = |key: &'static str| object.remove(key).filter(|value| !value.is_null());
+        fn read<T: serde::de::DeserializeOwned, E: serde::de::Error>(
+            key: &'static str,
+            value: Option<Value>,
+        ) -> Result<T, E> {
+            let value = value.ok_or_else(|| E::missing_field(key))?;
+            serde_json::from_value(value).map_err(|error| E::custom(format!("{key}: {error}")))
+        }
+        let index = read("index", take("index"))?;
+        let emitted_at_ms = read("emitted_at_ms", take("emitted_at_ms"))?;
+        let frame_depth = take("frame_depth")
+            .map(|v| read("frame_depth", Some(v)))
+            .transpose()?;
+        let execution_id = take("execution_id")
+            .map(|v| read("execution_id", Some(v)))
+            .transpose()?;
+        let event = decode::event_from_object(object).map_err(D::Error::custom)?;
+        Ok(Self {
+            index,
+            emitted_at_ms,
+            frame_depth,
+            execution_id,
+            event,
+        })
+    }
+}
+
+/// The envelope keys of a record, as far as they are there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Envelope {
+    pub(crate) index: Option<u64>,
+    pub(crate) emitted_at_ms: Option<i64>,
+    pub(crate) frame_depth: Option<u32>,
+    pub(crate) execution_id: Option<String>,
+}
+
+impl Envelope {
+    /// Reserved for the envelope: no event may have a field of these names.
+    pub(crate) const KEYS: [&str; 4] = ["index", "emitted_at_ms", "frame_depth", "execution_id"];
+
+    pub(crate) fn from_raw(raw: &RawObject) -> Result<Self, String> {
+        fn read<T: serde::de::DeserializeOwned>(
+            raw: &RawObject,
+            key: &str,
+        ) -> Result<Option<T>, String> {
+            let Some(value) = raw.get(key) else {
+                return Ok(None);
+            };
+            serde_json::from_str(value.get()).map_err(|error| format!("`{key}`: {error}"))
+        }
+        Ok(Self {
+            index: read(raw, "index")?,
+            emitted_at_ms: read(raw, "emitted_at_ms")?,
+            frame_depth: read(raw, "frame_depth")?,
+            execution_id: read(raw, "execution_id")?,
+        })
+    }
+}
+
+/// An event as a reader finds it.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "known events are the rule; boxing them would cost an allocation per record"
+)]
+pub enum RecordedEvent {
+    /// Exactly what today's writer would have written.
+    Known(AgentEvent),
+    /// Understood, but written by an older or newer version.
+    Adapted(Box<AdaptedEvent>),
+    /// Not understood. It keeps its place and is written back unchanged.
+    Opaque(OpaqueEvent),
+}
+
+/// An event of another version together with what was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdaptedEvent {
+    /// What it means today.
+    pub event: AgentEvent,
+    /// Which rules were needed to read it.
+    pub adaptations: Vec<Adaptation>,
+    /// What was written, without the envelope.
+    pub original: RawObject,
+}
+
+/// A record whose type, or shape, this version does not know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpaqueEvent {
+    tag: String,
+    session_id: Option<String>,
+    reason: String,
+    raw: RawObject,
+}
+
+impl OpaqueEvent {
+    pub(crate) fn new(raw: RawObject, reason: String) -> Self {
+        Self {
+            tag: raw.string("type").unwrap_or_default(),
+            session_id: raw.string("session_id"),
+            reason,
+            raw,
+        }
+    }
+
+    /// The `type` of the record; empty when it has none.
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// The session the record names, if it names one.
+    pub fn session_id(&self) -> Option<&str> {
+        self.session_id.as_deref()
+    }
+
+    /// Why the record was not understood.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// What was written, without the envelope.
+    pub fn raw(&self) -> &RawObject {
+        &self.raw
+    }
+}
+
+impl RecordedEvent {
+    /// Reads one event object of any version.
+    ///
+    /// # Errors
+    /// Only text that is not a JSON object is an error; everything else is kept.
+    pub fn decode(text: &str) -> Result<Self, DecodeError> {
+        decode::decode(text, Mode::Compatible).map(|(_, event)| event)
+    }
+
+    /// The event, unless it is opaque.
+    pub fn event(&self) -> Option<&AgentEvent> {
+        match self {
+            Self::Known(event) => Some(event),
+            Self::Adapted(adapted) => Some(&adapted.event),
+            Self::Opaque(_) => None,
+        }
+    }
+
+    /// The `type` as it was written, so a version-1 `turn_start` says so.
+    pub fn tag(&self) -> &str {
+        match self {
+            Self::Known(event) => event.tag(),
+            Self::Adapted(adapted) => {
+                let legacy = adapted
+                    .adaptations
+                    .iter()
+                    .find_map(|adaptation| match adaptation {
+                        Adaptation::LegacyTag(tag) => Some(*tag),
+                        _ => None,
+                    });
+                legacy.unwrap_or(adapted.event.tag())
+            }
+            Self::Opaque(opaque) => opaque.tag(),
+        }
+    }
+
+    /// The session the record names, if it names one.
+    pub fn session_id(&self) -> Option<&str> {
+        match self {
+            Self::Opaque(opaque) => opaque.session_id(),
+            Self::Known(_) | Self::Adapted(_) => self.event().map(AgentEvent::session_id),
+        }
+    }
+
+    fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Known(event) => event.write_fields(map),
+            Self::Adapted(adapted) => adapted.original.write_fields(map),
+            Self::Opaque(opaque) => opaque.raw.write_fields(map),
+        }
+    }
+}
+
+impl Serialize for RecordedEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write_fields(&mut map)?;
+        map.end()
+    }
+}
+
+/// One line of a JSONL log, whoever wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRecord {
+    /// Position in the session, dense from 0.
+    pub index: u64,
+    /// When the event was emitted, in milliseconds since the Unix epoch.
+    pub emitted_at_ms: i64,
+    /// Interpreter call depth at emission.
+    pub frame_depth: Option<u32>,
+    /// Execution scope.
+    pub execution_id: Option<String>,
+    /// What happened.
+    pub event: RecordedEvent,
+}
+
+impl StoredRecord {
+    /// Reads a line of any version. Old writers, future writers and unknown
+    /// events all give a record.
+    ///
+    /// # Errors
+    /// Text that is not a JSON object, or an object without a usable envelope.
+    pub fn decode(line: &str) -> Result<Self, DecodeError> {
+        Self::decode_as(line, Mode::Compatible)
+    }
+
+    /// Reads a line in the given mode.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode); in strict mode, also what would have become opaque.
+    pub fn decode_as(line: &str, mode: Mode) -> Result<Self, DecodeError> {
+        let (envelope, event) = decode::decode(line, mode)?;
+        let missing = |key: &str| DecodeError::Envelope(format!("missing field `{key}`"));
+        Ok(Self {
+            index: envelope.index.ok_or_else(|| missing("index"))?,
+            emitted_at_ms: envelope
+                .emitted_at_ms
+                .ok_or_else(|| missing("emitted_at_ms"))?,
+            frame_depth: envelope.frame_depth,
+            execution_id: envelope.execution_id,
+            event,
+        })
+    }
+
+    /// The session the record names, if it names one.
+    pub fn session_id(&self) -> Option<&str> {
+        self.event.session_id()
+    }
+}
+
+impl Serialize for StoredRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &self.index)?;
+        map.serialize_entry("emitted_at_ms", &self.emitted_at_ms)?;
+        map.serialize_entry("frame_depth", &self.frame_depth)?;
+        map.serialize_entry("execution_id", &self.execution_id)?;
+        self.event.write_fields(&mut map)?;
+        map.end()
+    }
+}

@@ -1,0 +1,193 @@
+//! Which parts of an event hold what tools were given and what they said.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{Completeness, RedactionPolicy};
+use crate::event::AgentEvent;
+use crate::{CompositionChildCall, CompositionChildResult, CompositionRunEnvelope, ToolCallStatus};
+
+impl RedactionPolicy {
+    /// The event as readers may see it: tool inputs, outputs, partial inputs and
+    /// errors without their secrets. Borrowed when there was nothing to hide.
+    pub fn redact_event<'a>(&self, event: &'a AgentEvent) -> Cow<'a, AgentEvent> {
+        if !self.suspects_event(event) {
+            return Cow::Borrowed(event);
+        }
+        let mut redacted = event.clone();
+        if self.redact_tool_data(&mut redacted) {
+            Cow::Owned(redacted)
+        } else {
+            Cow::Borrowed(event)
+        }
+    }
+
+    /// Looks without copying, because nearly every event is clean.
+    fn suspects_event(&self, event: &AgentEvent) -> bool {
+        match event {
+            AgentEvent::ToolCall { raw_input, .. } => self.suspects(raw_input),
+            AgentEvent::ToolCallUpdate {
+                raw_input,
+                raw_input_partial,
+                raw_output,
+                error,
+                ..
+            } => {
+                let mut values = [raw_input, raw_output].into_iter().flatten();
+                let mut texts = [raw_input_partial, error].into_iter().flatten();
+                values.any(|value| self.suspects(value)) || texts.any(|text| self.might_match(text))
+            }
+            AgentEvent::ToolCallAudit { audit, .. } => self.suspects(audit),
+            AgentEvent::McpNotification { params, .. } => self.suspects(params),
+            AgentEvent::AgentLoopStallWarning { warning, .. } => self.suspects(warning),
+            AgentEvent::CompositionChildCall { .. }
+            | AgentEvent::CompositionChildResult { .. }
+            | AgentEvent::CompositionStart { .. }
+            | AgentEvent::CompositionFinish { .. }
+            | AgentEvent::CompositionError { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn suspects(&self, value: &Value) -> bool {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            Value::String(text) => self.might_match(text),
+            Value::Array(items) => items.iter().any(|item| self.suspects(item)),
+            Value::Object(fields) => fields
+                .iter()
+                .any(|(name, field)| self.is_sensitive_name(name) || self.suspects(field)),
+        }
+    }
+
+    fn redact_tool_data(&self, event: &mut AgentEvent) -> bool {
+        match event {
+            AgentEvent::ToolCall {
+                raw_input, parsing, ..
+            } => self.redact_value(raw_input, arriving(*parsing == Some(true))),
+            AgentEvent::ToolCallUpdate {
+                status,
+                raw_input,
+                raw_input_partial,
+                raw_output,
+                error,
+                ..
+            } => {
+                let snapshot = arriving(*status == ToolCallStatus::Pending);
+                self.redact_optional(raw_input, snapshot)
+                    | self.redact_optional_text(raw_input_partial, snapshot)
+                    | self.redact_optional(raw_output, Completeness::Whole)
+                    | self.redact_optional_text(error, Completeness::Whole)
+            }
+            AgentEvent::ToolCallAudit { audit, .. } => {
+                self.redact_value(audit, Completeness::Whole)
+            }
+            AgentEvent::CompositionChildCall { call, .. } => {
+                let CompositionChildCall { raw_input, .. } = call;
+                self.redact_value(raw_input, Completeness::Whole)
+            }
+            AgentEvent::CompositionChildResult { result, .. } => {
+                let CompositionChildResult {
+                    raw_output, error, ..
+                } = result;
+                self.redact_optional(raw_output, Completeness::Whole)
+                    | self.redact_optional_text(error, Completeness::Whole)
+            }
+            AgentEvent::CompositionStart { run, .. }
+            | AgentEvent::CompositionFinish { run, .. }
+            | AgentEvent::CompositionError { run, .. } => {
+                let CompositionRunEnvelope {
+                    stdout,
+                    stderr,
+                    result,
+                    error,
+                    ..
+                } = run;
+                self.redact_optional_text(stdout, Completeness::Whole)
+                    | self.redact_optional_text(stderr, Completeness::Whole)
+                    | self.redact_optional(result, Completeness::Whole)
+                    | self.redact_optional_text(error, Completeness::Whole)
+            }
+            AgentEvent::McpNotification { params, .. } => {
+                self.redact_value(params, Completeness::Whole)
+            }
+            AgentEvent::AgentLoopStallWarning { warning, .. } => {
+                self.redact_value(warning, Completeness::Whole)
+            }
+            _ => false,
+        }
+    }
+
+    fn redact_optional(&self, value: &mut Option<Value>, completeness: Completeness) -> bool {
+        value
+            .as_mut()
+            .is_some_and(|value| self.redact_value(value, completeness))
+    }
+
+    fn redact_optional_text(&self, text: &mut Option<String>, completeness: Completeness) -> bool {
+        let Some(written) = text else { return false };
+        match self.redact_text(written, completeness) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(redacted) => {
+                *text = Some(redacted);
+                true
+            }
+        }
+    }
+}
+
+fn arriving(is_arriving: bool) -> Completeness {
+    if is_arriving {
+        Completeness::Partial
+    } else {
+        Completeness::Whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn update(raw_input: Value) -> AgentEvent {
+        AgentEvent::from_host_payload(
+            "s",
+            "tool_call_update",
+            &json!({"tool_call_id": "1", "tool_name": "http", "status": "completed",
+                    "raw_input": raw_input, "raw_output": {"Set-Cookie": "sid=1"},
+                    "error": "401 for Bearer abcd1234"}),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn inputs_outputs_and_errors_are_redacted() {
+        let event = update(json!({"headers": {"Authorization": "Bearer abcd1234"}, "page": 1}));
+        let seen = serde_json::to_value(RedactionPolicy::new().redact_event(&event)).unwrap();
+        assert_eq!(
+            seen["raw_input"],
+            json!({"headers": {"Authorization": "[redacted]"}, "page": 1})
+        );
+        assert_eq!(seen["raw_output"], json!({"Set-Cookie": "[redacted]"}));
+        assert_eq!(seen["error"], "401 for Bearer [redacted]");
+    }
+
+    #[test]
+    fn an_event_without_secrets_is_not_copied() {
+        let event = AgentEvent::ToolCall {
+            session_id: "s".into(),
+            tool_call_id: "1".into(),
+            tool_name: "read".into(),
+            kind: None,
+            status: ToolCallStatus::Pending,
+            raw_input: json!({"path": "src/lib.rs"}),
+            parsing: None,
+            audit: None,
+        };
+        assert!(matches!(
+            RedactionPolicy::new().redact_event(&event),
+            Cow::Borrowed(_)
+        ));
+    }
+}

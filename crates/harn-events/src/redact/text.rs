@@ -1,0 +1,347 @@
+//! Secrets inside text.
+
+use std::borrow::Cow;
+
+use aho_corasick::AhoCorasick;
+use regex::{Captures, Regex};
+
+use super::names::FieldNames;
+use super::{Completeness, REDACTED};
+
+/// Beginnings of tokens with a known look, and the characters that may follow.
+const TOKEN_PREFIXES: &[&str] = &[
+    "AKIA",
+    "ASIA",
+    "AGPA",
+    "AIDA",
+    "ANPA",
+    "AROA",
+    "AIPA",
+    "AIza",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "npm_",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "rk_test_",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxr-",
+    "xoxs-",
+    "eyJ",
+];
+
+/// Words that have to be somewhere in a text before any rule can apply to it.
+#[derive(Debug)]
+pub(super) struct Triggers(AhoCorasick);
+
+impl Triggers {
+    pub(super) fn new(names: &FieldNames, secrets: &[String]) -> Self {
+        let mut words: Vec<String> = vec!["bearer".into(), "basic ".into(), "://".into()];
+        words.push("PRIVATE KEY".into());
+        words.extend(TOKEN_PREFIXES.iter().map(|&prefix| prefix.to_owned()));
+        words.extend(secrets.iter().map(|secret| json_spelling(secret)));
+        // A name matters only where a value follows, and `tokens` is not `token`:
+        // so a name counts together with what closes it in JSON, a URL or prose.
+        for name in names.iter().chain([
+            "_token",
+            "_secret",
+            "_password",
+            "_api_key",
+            "Token",
+            "Secret",
+        ]) {
+            for spelling in [
+                name.to_owned(),
+                name.replace('_', "-"),
+                name.replace('_', ""),
+            ] {
+                words.extend(["\"", "\\", "=", ":", " "].map(|close| format!("{spelling}{close}")));
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(&words);
+        Self(automaton.expect("a few hundred short words are within every limit"))
+    }
+
+    pub(super) fn found_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+/// The beginning of a secret as it looks inside serialised JSON. Four characters
+/// are enough to look closer, and have to be: a secret may still be arriving.
+fn json_spelling(secret: &str) -> String {
+    let is_plain = |character: &char| !matches!(character, '"' | '\\') && *character >= ' ';
+    let plain: String = secret.chars().take(4).take_while(is_plain).collect();
+    if plain.is_empty() {
+        "\\".to_owned()
+    } else {
+        plain
+    }
+}
+
+/// The rules for text, in the order they are applied.
+#[derive(Debug)]
+pub(super) struct Patterns {
+    secrets: Vec<String>,
+    whole: Vec<Rule>,
+    /// Applied after `whole` to text that is still arriving.
+    partial: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    pattern: Regex,
+    /// Group 1, if the pattern has it, stays in front of the mark and group 2 behind.
+    keeps: bool,
+}
+
+impl Rule {
+    fn new(pattern: &str) -> Self {
+        let pattern = Regex::new(pattern).expect("the patterns are fixed and tested");
+        let keeps = pattern.captures_len() > 1;
+        Self { pattern, keeps }
+    }
+
+    fn apply(&self, text: &str) -> Option<String> {
+        let mark = |found: &Captures<'_>| -> String {
+            let kept = |group| found.get(group).map_or("", |kept| kept.as_str());
+            if self.keeps {
+                format!("{}{REDACTED}{}", kept(1), kept(2))
+            } else {
+                REDACTED.into()
+            }
+        };
+        match self.pattern.replace_all(text, mark) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(changed) => (changed != text).then_some(changed),
+        }
+    }
+}
+
+impl Patterns {
+    pub(super) fn new(names: &FieldNames, secrets: &[String]) -> Self {
+        let names = alternatives(names);
+        let prefixes = TOKEN_PREFIXES
+            .iter()
+            .map(|prefix| regex::escape(prefix))
+            .collect::<Vec<_>>();
+        let prefixes = prefixes.join("|");
+        let whole = [
+            r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)".to_owned(),
+            // Credentials in a URL.
+            r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*(@)".to_owned(),
+            r"((?i:bearer)[ \t]+)[A-Za-z0-9._~+/=-]{4,}".to_owned(),
+            r"((?i:basic)[ \t]+)[A-Za-z0-9+/=]{12,}".to_owned(),
+            // `"api_key": "…"` in JSON that travels as text, escaped or not, closed or not.
+            format!(r#"((?i:["']{names}\\?["'])\s*:\s*\\?["'])[^"'\\]*(?:\\[^"'][^"'\\]*)*"#),
+            // `api_key=…` in URLs, shells and prose.
+            format!(r#"((?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*)[^\s"'&;,\[\]{{}}\\]+"#),
+            r"\b(?:AKIA|ASIA|AGPA|AIDA|ANPA|AROA|AIPA)[A-Z0-9]{16}\b".to_owned(),
+            r"\bAIza[A-Za-z0-9_-]{30,}".to_owned(),
+            r"\bgh[pousr]_[A-Za-z0-9]{16,}".to_owned(),
+            r"\bgithub_pat_[A-Za-z0-9_]{16,}".to_owned(),
+            r"\bglpat-[A-Za-z0-9_-]{16,}".to_owned(),
+            r"\bnpm_[A-Za-z0-9]{30,}".to_owned(),
+            r"\bsk-[A-Za-z0-9_-]{16,}".to_owned(),
+            r"\bxox[abprs]-[A-Za-z0-9-]{8,}".to_owned(),
+            r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}".to_owned(),
+            r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?".to_owned(),
+        ];
+        let partial = [
+            format!(r"\b(?:{prefixes})[A-Za-z0-9._-]*$"),
+            r"((?i:bearer|basic)[ \t]+)[A-Za-z0-9._~+/=-]+$".to_owned(),
+            r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*$".to_owned(),
+        ];
+        Self {
+            secrets: secrets.to_vec(),
+            whole: whole.iter().map(|pattern| Rule::new(pattern)).collect(),
+            partial: partial.iter().map(|pattern| Rule::new(pattern)).collect(),
+        }
+    }
+
+    pub(super) fn redact<'a>(&self, text: &'a str, completeness: Completeness) -> Cow<'a, str> {
+        let mut redacted = Cow::Borrowed(text);
+        for secret in &self.secrets {
+            if redacted.contains(secret.as_str()) {
+                redacted = Cow::Owned(redacted.replace(secret.as_str(), REDACTED));
+            } else if completeness == Completeness::Partial
+                && let Some(start) = arriving(&redacted, secret)
+            {
+                redacted = Cow::Owned(format!("{}{REDACTED}", &redacted[..start]));
+            }
+        }
+        let partial = match completeness {
+            Completeness::Whole => &[][..],
+            Completeness::Partial => &self.partial[..],
+        };
+        for rule in self.whole.iter().chain(partial) {
+            if let Some(changed) = rule.apply(&redacted) {
+                redacted = Cow::Owned(changed);
+            }
+        }
+        redacted
+    }
+}
+
+/// Where at the end of `text` a secret has begun to arrive, if four of its
+/// characters are there already.
+fn arriving(text: &str, secret: &str) -> Option<usize> {
+    let starts = text
+        .char_indices()
+        .map(|(start, _)| start)
+        .rev()
+        .take(secret.len());
+    starts
+        .into_iter()
+        .filter(|&start| text.len() - start >= 4)
+        .find(|&start| secret.starts_with(&text[start..]))
+}
+
+/// All names as one alternation in which `_` may also be `-` or nothing.
+fn alternatives(names: &FieldNames) -> String {
+    let spelled = names
+        .iter()
+        .map(|name| regex::escape(name).replace('_', "[_-]?"));
+    let suffixes = ["token", "secret", "password", "api[_-]?key"]
+        .map(|suffix| format!("[A-Za-z0-9_-]+[_-]{suffix}"));
+    let all: Vec<String> = suffixes.into_iter().chain(spelled).collect();
+    format!("(?:{})", all.join("|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RedactionPolicy;
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(
+            RedactionPolicy::new().redact_text(text, Completeness::Whole),
+            expected
+        );
+    }
+
+    #[test]
+    fn tokens_with_a_known_look_are_hidden() {
+        check("use sk-abcdefghijklmnopqrstuv now", "use [redacted] now");
+        check("id AKIAIOSFODNN7EXAMPLE.", "id [redacted].");
+        check(
+            "push with ghp_0123456789abcdefghijABCDEFGHIJ012345",
+            "push with [redacted]",
+        );
+        check("xoxb-123456789012-abcdef", "[redacted]");
+        check(
+            "a.eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln b",
+            "a.[redacted] b",
+        );
+    }
+
+    #[test]
+    fn credentials_in_headers_urls_and_assignments_are_hidden() {
+        check(
+            "Authorization: Bearer abc.def-123",
+            "Authorization: [redacted] [redacted]",
+        );
+        check(
+            "curl -H 'authorization: Bearer abcd1234'",
+            "curl -H 'authorization: [redacted] [redacted]'",
+        );
+        check(
+            "https://user:pass@example.org/x",
+            "https://[redacted]@example.org/x",
+        );
+        check("GET /x?token=abc&page=2", "GET /x?token=[redacted]&page=2");
+        check(
+            "export DEPLOY_TOKEN=hunter2",
+            "export DEPLOY_TOKEN=[redacted]",
+        );
+        check("password: hunter2", "password: [redacted]");
+    }
+
+    #[test]
+    fn json_that_travels_as_text_is_covered() {
+        check(
+            r#"{"api_key":"hunter2","page":2}"#,
+            r#"{"api_key":"[redacted]","page":2}"#,
+        );
+        check(
+            r#"{"body":"{\"token\":\"hunter2\"}"}"#,
+            r#"{"body":"{\"token\":\"[redacted]\"}"}"#,
+        );
+    }
+
+    #[test]
+    fn a_private_key_is_hidden_even_when_its_end_is_missing() {
+        check(
+            "x\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\ny",
+            "x\n[redacted]\ny",
+        );
+        check("-----BEGIN PRIVATE KEY-----\nMIIE", "[redacted]");
+    }
+
+    #[test]
+    fn ordinary_text_is_left_alone() {
+        for text in [
+            "The input_tokens and output_tokens were 12 and 40.",
+            "See https://example.org/a?page=2#top",
+            "A task-based plan; ask-me-anything; risk-averse-people-everywhere",
+            "the bearer of it",
+            r#"{"input_tokens": 12, "tokens_saved": 3}"#,
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn a_declared_secret_is_hidden_wherever_it_turns_up() {
+        let policy = RedactionPolicy::new().with_secret("correct horse");
+        let text = policy.redact_text("battery correct horse staple", Completeness::Whole);
+        assert_eq!(text, "battery [redacted] staple");
+    }
+
+    #[test]
+    fn no_beginning_of_a_secret_shows_while_it_arrives() {
+        let policy = RedactionPolicy::new().with_secret("correct horse");
+        for whole in [
+            r#"{"header":"sk-abcdefghijklmnopqrstuv"#,
+            r#"{"header":"Bearer abcdefgh"#,
+            r#"{"api_key":"abcdefgh"#,
+            r#"{"url":"https://user:pa55word"#,
+        ] {
+            let secret_starts = whole.rfind(['"', ' ', ':']).unwrap() + 4;
+            for end in secret_starts..=whole.len() {
+                let text = policy.redact_text(&whole[..end], Completeness::Partial);
+                assert!(text.ends_with(REDACTED), "{text}");
+            }
+        }
+        let text = policy.redact_text("say correct h", Completeness::Partial);
+        assert_eq!(text, "say [redacted]");
+    }
+
+    #[test]
+    fn redacting_twice_changes_nothing_more() {
+        let policy = RedactionPolicy::new();
+        for text in [
+            "password: hunter2",
+            r#"{"token":"abcd"}"#,
+            "https://a:b@c/?token=x",
+            "Bearer abcdefgh",
+        ] {
+            let once = policy.redact_text(text, Completeness::Whole).into_owned();
+            assert_eq!(policy.redact_text(&once, Completeness::Whole), once);
+        }
+    }
+}
