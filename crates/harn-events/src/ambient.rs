@@ -74,10 +74,15 @@ impl TaskContext {
         id
     }
 
+    /// Takes a fact back; says whether any other is left.
     fn retract(&self, id: FactId) -> bool {
         let mut facts = self.facts.recover();
-        facts.retain(|(other, _)| *other != id);
-        facts.is_empty()
+        let taken: Vec<_> = facts.extract_if(.., |(other, _)| *other == id).collect();
+        let is_empty = facts.is_empty();
+        // A sink may do anything when it is dropped, so not under the lock.
+        drop(facts);
+        drop(taken);
+        is_empty
     }
 
     /// The innermost fact that `select` takes.
@@ -156,13 +161,16 @@ impl Ambient {
         let Some(stack) = threads.get_mut(&thread) else {
             return;
         };
-        if let Some(at) = stack.iter().rposition(|other| Arc::ptr_eq(other, context)) {
-            stack.remove(at);
+        let position = stack.iter().rposition(|other| Arc::ptr_eq(other, context));
+        let left = position.map(|at| stack.remove(at));
+        if left.is_some() {
             self.entered.fetch_sub(1, Ordering::Release);
         }
         if stack.is_empty() {
             threads.remove(&thread);
         }
+        drop(threads);
+        drop(left);
     }
 
     /// States a fact for the current task until the guard is dropped.

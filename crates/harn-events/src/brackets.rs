@@ -7,8 +7,8 @@
 //! run leaves behind. A replayer uses the same account to show an interrupted
 //! run as interrupted.
 //!
-//! Questions to people are left to [`HitlWait`](crate::HitlWait), which resolves
-//! its own request.
+//! Questions to people outlive a run and are resolved by their own
+//! [`HitlWait`](crate::HitlWait), or when the session closes.
 
 use std::collections::BTreeMap;
 
@@ -57,6 +57,8 @@ pub enum Ending<'a> {
     StreamFailed,
     /// The run is over, for this reason.
     RunEnded(&'a str),
+    /// The session is about to close: nobody will hear an answer any more.
+    SessionClosed,
 }
 
 /// What an event is to the account.
@@ -168,6 +170,9 @@ impl OpenBrackets {
 
     /// The events that close what is open, in the order they have to be emitted.
     pub fn closings(&self, session_id: &str, ending: Ending<'_>) -> Vec<AgentEvent> {
+        if ending == Ending::SessionClosed {
+            return self.question_closings(session_id).collect();
+        }
         let mut closings = self.call_closings(session_id, ending);
         let Ending::RunEnded(reason) = ending else {
             return closings;
@@ -262,6 +267,17 @@ impl OpenBrackets {
             .filter(|(_, call)| is_affected(call))
             .map(close)
             .collect()
+    }
+
+    fn question_closings(&self, session_id: &str) -> impl Iterator<Item = AgentEvent> {
+        self.questions
+            .iter()
+            .map(|(request_id, kind)| AgentEvent::HitlResolved {
+                session_id: session_id.to_owned(),
+                request_id: request_id.clone(),
+                kind: kind.clone(),
+                outcome: "cancelled".to_owned(),
+            })
     }
 
     fn search_closings(&self, session_id: &str) -> impl Iterator<Item = AgentEvent> {

@@ -72,6 +72,7 @@ pub(crate) fn event_from_object(mut object: Map<String, Value>) -> Result<AgentE
 
 /// The object's event and the number of keys nobody knew.
 pub(crate) fn read_object(mut object: Map<String, Value>) -> Result<(AgentEvent, u32), String> {
+    object.retain(|key, _| !Envelope::KEYS.contains(&key.as_str()));
     let tag = match object.remove("type") {
         Some(Value::String(tag)) => tag,
         Some(_) => return Err("`type` is not a string".to_owned()),

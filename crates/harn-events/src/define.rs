@@ -122,7 +122,7 @@ macro_rules! agent_events {
     };
 
     (@write omitted $map:ident $field:ident) => {
-        if !crate::wire::is_default($field) {
+        if !crate::wire::Field::is_left_out($field) {
             crate::wire::Field::write($field, $map, stringify!($field))?;
         }
     };

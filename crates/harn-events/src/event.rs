@@ -779,7 +779,8 @@ agent_events! {
     LoopCheckpoint = "loop_checkpoint" {
         /// Iteration, or 0 on the daemon idle path.
         required iteration: usize,
-        /// Seam name, one of the nine listed in 2.4.
+        /// Seam name: iteration_start, pre_compact, post_compact, pre_tool_dispatch,
+        /// post_tool_dispatch, iteration_end, daemon_idle_pre, daemon_idle_post or loop_exit.
         required kind: String,
         /// Bridge injections drained at this seam.
         required delivered: usize,

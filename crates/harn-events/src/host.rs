@@ -196,12 +196,6 @@ fn normalise_executor(object: &mut Map<String, Value>) -> Result<(), HostPayload
     Ok(())
 }
 
-/// How a special type treats its payload, which also says whether a payload that
-/// is not an object has lost anything.
-pub(crate) fn is_special(event_type: &str) -> bool {
-    special("", event_type, &Value::Null).is_some()
-}
-
 /// Whether the payload is kept whole, whatever it is.
 pub(crate) fn keeps_payload(event_type: &str) -> bool {
     matches!(
@@ -214,6 +208,37 @@ pub(crate) fn keeps_payload(event_type: &str) -> bool {
             | "cache_miss"
             | "agent_scratchpad_reorganization"
     )
+}
+
+/// The keys a special type takes from its payload; `None` for those that keep
+/// the payload whole and for direct types.
+pub(crate) fn special_keys(event_type: &str) -> Option<&'static [&'static str]> {
+    Some(match event_type {
+        "stance_armed"
+        | "stance_write_access_granted"
+        | "stance_write_access_denied"
+        | "stance_disarmed" => &[
+            "escape_tool",
+            "allowed_tools",
+            "justification",
+            "consent",
+            "reason",
+        ],
+        "completion_confirmation_nudge" => &["visible_text_prefix"],
+        "fenced_call_attempt_nudge" => &["fence"],
+        "missing_tool_call_nudge" => &["tool"],
+        "no_progress_streak_nudge" => &["turns_since_progress"],
+        "tool_parse_error_feedback" => &["error_summary"],
+        "tool_call_blank_name_dropped" => &["dropped_count"],
+        "llm_auto_continue" => &[
+            "previous_max_tokens",
+            "raised_max_tokens",
+            "attempt",
+            "max_continuations",
+        ],
+        "context_overflow_recovery" => &["attempt", "max_recoveries", "archived_messages"],
+        _ => return None,
+    })
 }
 
 fn special(session_id: &str, event_type: &str, payload: &Value) -> Option<AgentEvent> {

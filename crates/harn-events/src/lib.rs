@@ -61,10 +61,14 @@ mod block;
 mod brackets;
 mod bus;
 mod clock;
+mod contain;
 pub mod default_bus;
 mod lock;
 mod queued;
 mod sink;
+
+#[cfg(doctest)]
+mod book;
 
 // How it is kept.
 mod jsonl;

@@ -6,19 +6,22 @@
 //! which the bus calls, and nothing is pending when a runtime stops.
 
 use std::collections::BTreeMap;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
 use crate::clock::{Clock, SystemClock};
+use crate::default_bus::current_policy;
 use crate::event::AgentEvent;
 use crate::lock::Recover;
 use crate::projector::DurableAgentEventProjector;
 use crate::record::{OpaqueEvent, RecordedEvent};
 use crate::redact::{Completeness, RedactionPolicy};
-use crate::sink::{AgentEventSink, AgentEventSinkFlush, DurableHealth, EmissionFrame};
+use crate::sink::{
+    AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
+};
 use crate::types::{AgentEventLogPayload, LogEvent};
 
 /// Start of every topic that holds a session's events.
@@ -97,7 +100,7 @@ impl EventLogSink {
         Self::with_policy(
             log,
             session_id,
-            RedactionPolicy::new(),
+            (*current_policy()).clone(),
             Arc::new(SystemClock),
         )
     }
@@ -193,7 +196,7 @@ impl EventLogSink {
             occurred_at_ms,
         };
         self.log.append(&self.topic, record)?;
-        state.next_index = Some(index + 1);
+        state.next_index = Some(index.saturating_add(1));
         state.last_ms = occurred_at_ms;
         Ok(())
     }
@@ -207,7 +210,7 @@ impl EventLogSink {
             .as_ref()
             .map_or(i64::MIN, |record| record.occurred_at_ms);
         let index = latest.and_then(|record| record.payload.get("index")?.as_u64());
-        let next = index.map_or(0, |index| index + 1);
+        let next = index.map_or(0, |index| index.saturating_add(1));
         state.next_index = Some(next);
         Ok(next)
     }
@@ -224,19 +227,20 @@ impl AgentEventSink for EventLogSink {
 
     fn handle_opaque(&self, event: &OpaqueEvent) {
         let mut state = self.state.recover();
-        let value = serde_json::to_value(event.raw()).map_err(LogFailure::from);
+        let redacted = event.raw().redacted(&self.redaction);
+        let raw = redacted.as_ref().unwrap_or(event.raw());
+        let value = serde_json::to_value(raw).map_err(LogFailure::from);
         self.append(&mut state, event.tag(), value, self.clock.now_ms());
     }
 
+    /// Takes a barrier, also when events were dropped before, and reports those.
     fn flush(&self) -> AgentEventSinkFlush<'_> {
-        let health = self.health();
-        if let Err(error) = health.flush_result("event_log") {
-            return Box::pin(ready(Err(error)));
-        }
-        let dropped = health.dropped;
         Box::pin(async move {
-            self.log.barrier().await.map_err(|error| {
-                crate::sink::AgentEventSinkError::new("event_log", error.to_string(), dropped)
+            let barrier = self.log.barrier().await;
+            let health = self.health();
+            health.flush_result("event_log")?;
+            barrier.map_err(|error| {
+                AgentEventSinkError::new("event_log", error.to_string(), health.dropped)
             })
         })
     }

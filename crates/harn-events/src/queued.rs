@@ -44,6 +44,8 @@ pub struct QueueOptions {
     pub queue_events_max: usize,
     /// What happens when it is full.
     pub policy: OverflowPolicy,
+    /// The sink is not called any more when it has panicked this often.
+    pub panics_max: u32,
     /// Names the worker thread.
     pub name: &'static str,
 }
@@ -53,6 +55,7 @@ impl Default for QueueOptions {
         Self {
             queue_events_max: 1024,
             policy: OverflowPolicy::default(),
+            panics_max: 8,
             name: "queue",
         }
     }
@@ -102,6 +105,13 @@ struct Item {
     content: Content,
 }
 
+/// What became of an item.
+enum Outcome {
+    Delivered,
+    Dropped,
+    NoEvent,
+}
+
 enum Content {
     Event {
         event: Box<AgentEvent>,
@@ -112,9 +122,9 @@ enum Content {
     /// An event that came without a frame.
     Bare(Box<AgentEvent>),
     Opaque(Box<OpaqueEvent>),
-    /// A gap that an earlier queue has left.
-    Gap(EventGap),
     Flush(Arc<Flush>),
+    /// Nothing more will come; there is only a loss to tell of.
+    End,
 }
 
 /// A flush on its way through the queue.
@@ -144,7 +154,8 @@ impl QueuedSink {
             .name(format!("harn-{}", options.name))
             .spawn({
                 let shared = Arc::clone(&shared);
-                move || shared.work(&*sink)
+                let panics_max = options.panics_max;
+                move || shared.work(&*sink, panics_max)
             })?;
         Ok(Arc::new(Self {
             shared,
@@ -168,16 +179,15 @@ impl QueuedSink {
         // A flush waits for no room: it is what the emitter is waiting for.
         while is_event && queue.items.len() >= self.options.queue_events_max.max(1) {
             match self.options.policy {
+                // The sink itself emits, and would wait for itself.
+                OverflowPolicy::Block if self.is_worker() => break,
                 OverflowPolicy::Block => queue = self.shared.wait_for_room(queue),
+                OverflowPolicy::DropOldest if queue.drop_oldest() => {}
+                OverflowPolicy::DropOldest => break,
                 OverflowPolicy::DropNewest => {
                     queue.dropped_at_end += 1;
                     queue.health.dropped += 1;
                     return;
-                }
-                OverflowPolicy::DropOldest => {
-                    if !queue.drop_oldest() {
-                        break;
-                    }
                 }
             }
         }
@@ -188,6 +198,13 @@ impl QueuedSink {
         });
         self.shared.pushed.notify_one();
     }
+
+    fn is_worker(&self) -> bool {
+        let worker = self.worker.recover();
+        worker
+            .as_ref()
+            .is_some_and(|worker| worker.thread().id() == thread::current().id())
+    }
 }
 
 impl Queue {
@@ -197,10 +214,8 @@ impl Queue {
             .items
             .iter()
             .position(|item| !matches!(item.content, Content::Flush(_)));
-        let Some(item) = oldest.and_then(|at| self.items.remove(at).map(|item| (at, item))) else {
-            return false;
-        };
-        let (at, item) = item;
+        let Some(at) = oldest else { return false };
+        let item = self.items.remove(at).expect("the position was just found");
         let dropped = item.dropped_before + 1;
         match self.items.get_mut(at) {
             Some(next) => next.dropped_before += dropped,
@@ -218,13 +233,20 @@ impl Shared {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, sink: &dyn AgentEventSink) {
+    fn work(&self, sink: &dyn AgentEventSink, panics_max: u32) {
         while let Some(item) = self.next() {
-            let outcome = catch_unwind(AssertUnwindSafe(|| item.deliver(sink)));
-            let mut queue = self.queue.recover();
+            let is_detached = self.queue.recover().health.panics >= u64::from(panics_max);
+            let outcome = match is_detached {
+                // Only whoever waits for a flush still has to be told.
+                true => Ok(item.give_up()),
+                false => catch_unwind(AssertUnwindSafe(|| item.deliver(sink))),
+            };
+            let health = &mut self.queue.recover().health;
             match outcome {
-                Ok(is_event) => queue.health.delivered += u64::from(is_event),
-                Err(_) => queue.health.panics += 1,
+                Ok(Outcome::Delivered) => health.delivered += 1,
+                Ok(Outcome::Dropped) => health.dropped += 1,
+                Ok(Outcome::NoEvent) => {}
+                Err(_) => health.panics += 1,
             }
         }
     }
@@ -238,7 +260,11 @@ impl Shared {
                 return Some(item);
             }
             if queue.is_closed {
-                return None;
+                let dropped_before = std::mem::take(&mut queue.dropped_at_end);
+                return (dropped_before > 0).then_some(Item {
+                    dropped_before,
+                    content: Content::End,
+                });
             }
             queue = self
                 .pushed
@@ -249,8 +275,20 @@ impl Shared {
 }
 
 impl Item {
-    /// Hands the item to the sink; says whether it was an event.
-    fn deliver(self, sink: &dyn AgentEventSink) -> bool {
+    /// What becomes of an item of a sink that is not called any more.
+    fn give_up(self) -> Outcome {
+        match self.content {
+            Content::Event { .. } | Content::Bare(_) | Content::Opaque(_) => Outcome::Dropped,
+            Content::End => Outcome::NoEvent,
+            Content::Flush(flush) => {
+                drop(FlushGuard(flush));
+                Outcome::NoEvent
+            }
+        }
+    }
+
+    /// Hands the item to the sink.
+    fn deliver(self, sink: &dyn AgentEventSink) -> Outcome {
         if self.dropped_before > 0 {
             sink.handle_gap(&EventGap {
                 dropped_events: self.dropped_before,
@@ -270,26 +308,23 @@ impl Item {
                     emitted_at_ms,
                     frame_depth,
                 });
-                true
+                Outcome::Delivered
             }
             Content::Bare(event) => {
                 sink.handle_event(&event);
-                true
+                Outcome::Delivered
             }
             Content::Opaque(event) => {
                 sink.handle_opaque(&event);
-                true
+                Outcome::Delivered
             }
-            Content::Gap(gap) => {
-                sink.handle_gap(&gap);
-                false
-            }
+            Content::End => Outcome::NoEvent,
             Content::Flush(flush) => {
                 // Whoever waits must be told even if the sink panics.
                 let guard = FlushGuard(flush);
                 let flushed = block_on_timeout(sink.flush(), Duration::MAX);
                 guard.0.resolve(flushed.unwrap_or(Ok(())));
-                false
+                Outcome::NoEvent
             }
         }
     }
@@ -343,7 +378,8 @@ impl AgentEventSink for QueuedSink {
     }
 
     fn handle_gap(&self, gap: &EventGap) {
-        self.push(Content::Gap(gap.clone()));
+        // Told together with what comes next, like a loss of this queue.
+        self.shared.queue.recover().dropped_at_end += gap.dropped_events;
     }
 
     /// Resolves when the sink has handled and flushed everything pushed so far.

@@ -9,6 +9,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::redact::{Completeness, REDACTED, RedactionPolicy};
+
 /// An object whose keys are in order of arrival and whose values are raw JSON text.
 #[derive(Clone, Debug, Default)]
 pub struct RawObject(Vec<(String, Box<RawValue>)>);
@@ -49,6 +51,36 @@ impl RawObject {
     pub(crate) fn without(mut self, keys: &[&str]) -> Self {
         self.0.retain(|(key, _)| !keys.contains(&key.as_str()));
         self
+    }
+
+    /// The object without its secrets; `None` when it holds none. Values without a
+    /// secret stay the text they are.
+    pub(crate) fn redacted(&self, policy: &RedactionPolicy) -> Option<Self> {
+        let redact = |key: &str, value: &RawValue| -> Option<Box<RawValue>> {
+            let is_secret = policy.is_sensitive_name(key) && value.get() != "null";
+            if !is_secret && !policy.might_match(value.get()) {
+                return None;
+            }
+            let redacted = match serde_json::from_str::<Value>(value.get()) {
+                _ if is_secret => Value::from(REDACTED),
+                Ok(mut parsed) => policy
+                    .redact_value(&mut parsed, Completeness::Whole)
+                    .then_some(parsed)?,
+                // Suspicious, and not to be looked into: numbers out of range, or
+                // nesting deeper than a parser may follow.
+                Err(_) => Value::from(REDACTED),
+            };
+            serde_json::value::to_raw_value(&redacted).ok()
+        };
+        let mut object = self.clone();
+        let mut is_changed = false;
+        for (key, value) in &mut object.0 {
+            if let Some(redacted) = redact(key, value) {
+                *value = redacted;
+                is_changed = true;
+            }
+        }
+        is_changed.then_some(object)
     }
 
     pub(crate) fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {

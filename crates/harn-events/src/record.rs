@@ -16,6 +16,7 @@ use crate::compat::Adaptation;
 use crate::decode::{self, DecodeError, Mode};
 use crate::event::AgentEvent;
 use crate::raw::RawObject;
+use crate::redact::RedactionPolicy;
 
 /// An event with its place in the session's durable order.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,6 +171,15 @@ impl OpaqueEvent {
     /// What was written, without the envelope.
     pub fn raw(&self) -> &RawObject {
         &self.raw
+    }
+
+    /// The record without its secrets; `None` when it holds none.
+    pub(crate) fn redacted(&self, policy: &RedactionPolicy) -> Option<Self> {
+        let raw = self.raw.redacted(policy)?;
+        Some(Self {
+            raw,
+            ..self.clone()
+        })
     }
 }
 

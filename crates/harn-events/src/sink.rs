@@ -10,6 +10,7 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use crate::contain::contained;
 use crate::event::AgentEvent;
 use crate::lock::Recover;
 use crate::record::OpaqueEvent;
@@ -201,7 +202,9 @@ pub(crate) async fn flush_all(
 ) -> Result<(), AgentEventSinkError> {
     let mut outcome = Ok(());
     for sink in sinks {
-        let flushed = sink.flush().await;
+        let flushed = contained(async { sink.flush().await }).await;
+        let flushed = flushed
+            .unwrap_or_else(|_| Err(AgentEventSinkError::new("unknown", "the sink panicked", 0)));
         outcome = outcome.and(flushed);
     }
     outcome

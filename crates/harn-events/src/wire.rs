@@ -43,6 +43,14 @@ impl<'de> Deserialize<'de> for Text<'de> {
 
 /// A value that can be a field of an event.
 pub(crate) trait Field: Serialize {
+    /// Whether the field is left out where its rule allows it.
+    fn is_left_out(&self) -> bool
+    where
+        Self: Default + PartialEq,
+    {
+        *self == Self::default()
+    }
+
     /// Writes the field. Overridden for floats, which JSON can hold only when finite.
     fn write<M: SerializeMap>(&self, map: &mut M, name: &'static str) -> Result<(), M::Error> {
         map.serialize_entry(name, self)
@@ -78,7 +86,6 @@ plain_fields!(
     Option<u64>,
     Option<usize>,
     Option<String>,
-    Option<Value>,
     Option<crate::ToolKind>,
     Option<crate::ToolExecutor>,
     Option<crate::ToolCallErrorCategory>,
@@ -93,9 +100,11 @@ plain_fields!(
     Box<crate::HandoffArtifact>,
 );
 
-/// Whether a field with this value is left out.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
+impl Field for Option<Value> {
+    /// `Some(null)` and `None` are the same on the wire.
+    fn is_left_out(&self) -> bool {
+        self.as_ref().is_none_or(Value::is_null)
+    }
 }
 
 /// The nearest number JSON can hold. serde would write `null`, which readers of

@@ -15,17 +15,17 @@
 //! that finds its session busy returns at once; it cannot wait, because the
 //! reader that is running may be waiting for it.
 
-use std::borrow::Cow;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::thread;
 
+use super::nesting::Nested;
 use super::reader::{Delivery, Reader};
-use super::session::{self, Delivering, Payload, Session, Sessions, Shard, Stamp, Waiting};
+use super::session::{self, Closing, Payload, Session, Sessions, Shard, Stamp, Waiting};
 use super::{EventBus, Inner};
 use crate::brackets::Admission;
 use crate::event::AgentEvent;
-use crate::lock::{Recover, RecoverShared};
+use crate::lock::RecoverShared;
 use crate::record::OpaqueEvent;
 use crate::sink::{AgentEventSink, AgentEventSinkError, EmissionFrame, flush_all};
 
@@ -37,10 +37,11 @@ impl EventBus {
         self.inner.counters.emitted.fetch_add(1, Ordering::Relaxed);
         let policy = self.redaction_policy();
         let event = policy.redact_event(event);
-        self.inner.publish(Outgoing::Event(event));
+        self.inner.publish(Outgoing::Event(&event));
     }
 
-    /// Like [`emit`](Self::emit), and awaits the session's closures.
+    /// Like [`emit`](Self::emit), and awaits the session's closures. If another
+    /// task is delivering to them already, that task delivers this event too.
     pub async fn emit_and_await(&self, event: &AgentEvent) {
         self.emit(event);
         self.deliver_to_subscribers(event.session_id()).await;
@@ -50,7 +51,12 @@ impl EventBus {
     /// ask for such records. One without a session reaches the observers alone.
     pub fn emit_opaque(&self, event: &OpaqueEvent) {
         self.inner.counters.emitted.fetch_add(1, Ordering::Relaxed);
-        self.inner.publish(Outgoing::Opaque(event));
+        let redacted = event.redacted(&self.redaction_policy());
+        let event = redacted.as_ref().unwrap_or(event);
+        match event.session_id() {
+            Some(_) => self.inner.publish(Outgoing::Opaque(event)),
+            None => self.inner.show_observers(Delivery::Opaque(event)),
+        }
     }
 
     /// Waits until everything emitted for the session so far has been delivered.
@@ -58,14 +64,11 @@ impl EventBus {
     pub fn settle(&self, session_id: &str) {
         let shard = self.inner.shards.of(session_id);
         let me = thread::current().id();
-        let mut sessions = shard.sessions.recover();
+        let mut sessions = shard.lock();
         while let Some(session) = sessions.get(session_id)
-            && session.delivering.is_some_and(|turn| turn.thread != me)
+            && session.delivering.is_some_and(|thread| thread != me)
         {
-            sessions = shard
-                .moved_on
-                .wait(sessions)
-                .unwrap_or_else(PoisonError::into_inner);
+            sessions = shard.wait(sessions);
         }
     }
 
@@ -81,31 +84,28 @@ impl EventBus {
 }
 
 /// What is being emitted.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "lives on the stack for one emission"
-)]
+#[derive(Clone, Copy)]
 enum Outgoing<'a> {
-    Event(Cow<'a, AgentEvent>),
+    Event(&'a AgentEvent),
     Opaque(&'a OpaqueEvent),
 }
 
-impl Outgoing<'_> {
-    fn session_id(&self) -> &str {
+impl<'a> Outgoing<'a> {
+    fn session_id(self) -> &'a str {
         match self {
             Self::Event(event) => event.session_id(),
             Self::Opaque(event) => event.session_id().unwrap_or_default(),
         }
     }
 
-    fn into_payload(self) -> Payload {
+    fn to_payload(self) -> Payload {
         match self {
-            Self::Event(event) => Payload::Event(Box::new(event.into_owned())),
+            Self::Event(event) => Payload::Event(Box::new(event.clone())),
             Self::Opaque(event) => Payload::Opaque(Box::new(event.clone())),
         }
     }
 
-    fn delivery(&self, stamp: Stamp) -> Delivery<'_> {
+    fn delivery(self, stamp: Stamp) -> Delivery<'a> {
         match self {
             Self::Event(event) => Delivery::Event(frame(event, stamp)),
             Self::Opaque(event) => Delivery::Opaque(event),
@@ -114,10 +114,10 @@ impl Outgoing<'_> {
 }
 
 impl Payload {
-    fn delivery(&self, stamp: Stamp) -> Delivery<'_> {
+    fn outgoing(&self) -> Outgoing<'_> {
         match self {
-            Self::Event(event) => Delivery::Event(frame(event, stamp)),
-            Self::Opaque(event) => Delivery::Opaque(event),
+            Self::Event(event) => Outgoing::Event(event),
+            Self::Opaque(event) => Outgoing::Opaque(event),
         }
     }
 }
@@ -157,58 +157,70 @@ struct Origin {
     loop_sink: Option<Arc<dyn AgentEventSink>>,
     frame_depth: Option<u32>,
     subscriber_depth: u32,
+    /// How many deliveries deep the thread is.
+    depth: u32,
+}
+
+/// Whether anybody would see this. A session takes nothing after its last event.
+fn is_heard(session: Option<&Session>, outgoing: Outgoing<'_>, has_others: bool) -> bool {
+    let is_last = matches!(outgoing, Outgoing::Event(AgentEvent::SessionClosed { .. }));
+    match session {
+        Some(session) if session.closing != Closing::No && !is_last => false,
+        Some(session) => has_others || session.is_kept() || session.has_readers(),
+        None => has_others,
+    }
 }
 
 impl Inner {
     fn publish(&self, outgoing: Outgoing<'_>) {
+        let Some(nested) = self.nesting.descend(self.config.nesting_max) else {
+            self.counters.too_deep.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
         let task = self.ambient.current();
         let origin = Origin {
             loop_sink: task.as_ref().and_then(|task| task.loop_sink()),
             frame_depth: task.as_ref().and_then(|task| task.frame_depth()),
             subscriber_depth: task.as_ref().map_or(0, |task| task.subscriber_depth()),
+            depth: nested.depth,
         };
-        if let Some((first, turn)) = self.take_turn(outgoing, origin) {
-            self.deliver_turn(&first, turn);
+        if let Some(turn) = self.take_turn(outgoing, origin) {
+            self.deliver_turn(outgoing, turn, &nested);
         }
     }
 
-    /// Fixes the event's place in the session's order. Hands it back with the
-    /// turn if the caller has to deliver it, and `None` if somebody else will, or
-    /// nobody listens.
-    fn take_turn<'a>(
-        &self,
-        outgoing: Outgoing<'a>,
-        origin: Origin,
-    ) -> Option<(Outgoing<'a>, Turn)> {
+    /// Fixes the event's place in the session's order. `None` if somebody else
+    /// delivers it, or nobody listens.
+    fn take_turn(&self, outgoing: Outgoing<'_>, origin: Origin) -> Option<Turn> {
         let session_id = outgoing.session_id();
         let observers = self.observers();
         let shard = self.shards.of(session_id);
-        let mut sessions = shard.sessions.recover();
-        let is_known = sessions
-            .get(session_id)
-            .is_some_and(|s| s.is_open || s.has_readers());
-        if !is_known && observers.is_empty() && origin.loop_sink.is_none() {
+        let mut sessions = shard.lock();
+        let session = sessions.get(session_id).map(|session| &**session);
+        if !is_heard(
+            session,
+            outgoing,
+            !observers.is_empty() || origin.loop_sink.is_some(),
+        ) {
             self.counters.unheard.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        sessions = self.wait_for_room(shard, sessions, session_id)?;
+        if session.is_some_and(|session| session.delivering.is_some()) {
+            sessions = self.wait_for_room(shard, sessions, session_id)?;
+        }
 
         let session = session::entry(&mut sessions, session_id, || self.next_id());
         let stamp = self.stamp(origin.frame_depth);
         let mut skip_sinks = false;
-        if let Outgoing::Event(event) = &outgoing {
+        if let Outgoing::Event(event) = outgoing {
             skip_sinks = session.brackets.apply(event) == Admission::Duplicate;
             self.note_for_subscribers(session, event, origin.subscriber_depth);
         }
-        let loop_sink = origin.loop_sink;
-        let thread = thread::current().id();
-        if let Some(turn) = session.delivering {
-            let depth = if turn.thread == thread {
-                turn.depth + 1
-            } else {
-                0
-            };
-            let payload = outgoing.into_payload();
+        let Origin {
+            loop_sink, depth, ..
+        } = origin;
+        if session.delivering.is_some() {
+            let payload = outgoing.to_payload();
             session.waiting.push_back(Waiting {
                 payload,
                 stamp,
@@ -218,16 +230,14 @@ impl Inner {
             });
             return None;
         }
-        session.delivering = Some(Delivering { thread, depth: 0 });
+        session.delivering = Some(thread::current().id());
         let audience = audience(session, observers, loop_sink);
-        let turn = Turn {
+        Some(Turn {
             generation: session.generation,
             stamp,
             audience,
             skip_sinks,
-        };
-        drop(sessions);
-        Some((outgoing, turn))
+        })
     }
 
     /// Waits while the session is busy and its queue is full. A reader of the
@@ -242,34 +252,34 @@ impl Inner {
             let Some(session) = sessions.get(session_id) else {
                 return Some(sessions);
             };
-            let Some(turn) = session.delivering else {
+            let Some(thread) = session.delivering else {
                 return Some(sessions);
             };
             let is_full = session.waiting.len() >= self.config.waiting_events_max.max(1);
-            let is_reader = turn.thread == thread::current().id();
-            if is_reader && (is_full || turn.depth >= self.config.nesting_max) {
+            if is_full && thread == thread::current().id() {
                 self.counters.too_deep.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
             if !is_full {
                 return Some(sessions);
             }
-            sessions = shard
-                .moved_on
-                .wait(sessions)
-                .unwrap_or_else(PoisonError::into_inner);
+            sessions = shard.wait(sessions);
         }
     }
 
     /// Delivers the first event of a turn and then whatever has queued up behind it.
-    fn deliver_turn(&self, first: &Outgoing<'_>, turn: Turn) {
+    fn deliver_turn(&self, first: Outgoing<'_>, turn: Turn, nested: &Nested<'_>) {
         let session_id = first.session_id();
         if !turn.skip_sinks {
             self.deliver(first.delivery(turn.stamp), &turn.audience);
         }
         while let Some((waiting, audience)) = self.next_waiting(session_id, turn.generation) {
+            nested.set(waiting.depth);
             if !waiting.skip_sinks {
-                self.deliver(waiting.payload.delivery(waiting.stamp), &audience);
+                self.deliver(
+                    waiting.payload.outgoing().delivery(waiting.stamp),
+                    &audience,
+                );
             }
         }
     }
@@ -277,26 +287,30 @@ impl Inner {
     /// The next event of the turn; `None` ends the turn.
     fn next_waiting(&self, session_id: &str, generation: u64) -> Option<(Waiting, Audience)> {
         let shard = self.shards.of(session_id);
-        let mut sessions = shard.sessions.recover();
+        let mut sessions = shard.lock();
         let session = sessions
             .get_mut(session_id)
-            .filter(|s| s.generation == generation)?;
-        if session.waiting.len() >= self.config.waiting_events_max.max(1) {
-            shard.moved_on.notify_all();
-        }
+            .filter(|session| session.generation == generation)?;
+        shard.notify();
         let Some(mut waiting) = session.waiting.pop_front() else {
             session.delivering = None;
-            if session.is_closing || session.is_idle() {
-                session::remove(&mut sessions, session_id);
-            }
-            shard.moved_on.notify_all();
+            let is_over = session.closing == Closing::Due || session.is_idle();
+            let removed = is_over.then(|| session::remove(&mut sessions, session_id));
+            drop(sessions);
+            self.discard(removed.flatten());
             return None;
         };
-        if let Some(turn) = &mut session.delivering {
-            turn.depth = waiting.depth;
-        }
         let loop_sink = waiting.loop_sink.take();
         Some((waiting, audience(session, self.observers(), loop_sink)))
+    }
+
+    /// Drops a session that is over, without a lock: a sink may sync its file when
+    /// it goes, or emit. What its closures have not seen they never will.
+    pub(super) fn discard(&self, session: Option<Box<Session>>) {
+        let unseen = session.as_ref().map_or(0, |session| session.backlog.len());
+        let dropped = &self.subscriber_counters.dropped;
+        dropped.fetch_add(unseen as u64, Ordering::Relaxed);
+        drop(session);
     }
 
     fn deliver(&self, delivery: Delivery<'_>, audience: &Audience) {
@@ -311,6 +325,13 @@ impl Inner {
         }
     }
 
+    /// Delivers what belongs to no session.
+    fn show_observers(&self, delivery: Delivery<'_>) {
+        for reader in self.observers().iter() {
+            self.count_panic(reader.deliver(delivery, self.config.panics_max));
+        }
+    }
+
     fn count_panic(&self, panicked: bool) {
         self.counters
             .panics
@@ -318,9 +339,9 @@ impl Inner {
     }
 
     fn note_for_subscribers(&self, session: &mut Session, event: &AgentEvent, depth: u32) {
-        if session.subscribers.is_empty() {
+        let Some(youngest) = session.subscribers.last() else {
             return;
-        }
+        };
         if depth > self.config.nesting_max {
             self.subscriber_counters
                 .too_deep
@@ -328,10 +349,8 @@ impl Inner {
             return;
         }
         let events_max = self.config.subscriber_backlog_max;
-        if session
-            .backlog
-            .push(depth, Arc::new(event.clone()), events_max)
-        {
+        let event = Arc::new(event.clone());
+        if session.backlog.push(event, depth, youngest, events_max) {
             self.subscriber_counters
                 .dropped
                 .fetch_add(1, Ordering::Relaxed);

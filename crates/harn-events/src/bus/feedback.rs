@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 
 use serde_json::Value;
 
+use super::EventBus;
 use super::inbox::{self, InboxItem, InboxSource};
-use super::{EventBus, session};
 use crate::lock::Recover;
 
 /// Inboxes of sessions that nobody has opened, oldest first.
@@ -43,10 +43,11 @@ impl EventBus {
             delivery,
         };
         let items_max = self.inner.config.inbox_items_max;
-        let (dropped, is_orphan) = self.with_session(session_id, |session| {
-            let is_orphan = session.inbox.is_empty() && !session.is_open && !session.has_readers();
+        let ((dropped, wakers), is_orphan) = self.with_session(session_id, |session| {
+            let is_orphan = session.is_idle();
             (session.inbox.push(item, items_max), is_orphan)
         });
+        wakers.into_iter().for_each(Waker::wake);
         self.count_dropped_feedback(dropped);
         if is_orphan {
             self.adopt_orphan(session_id);
@@ -102,19 +103,15 @@ impl EventBus {
         session_id: &str,
         wanted: impl Fn(&InboxItem) -> bool,
     ) -> Vec<InboxItem> {
-        let mut sessions = self.inner.shards.lock(session_id);
-        let Some(session) = sessions.get_mut(session_id) else {
-            return Vec::new();
-        };
-        let items = session.inbox.drain(wanted);
-        session::prune(&mut sessions, session_id);
-        items
+        let items = self.update_session(session_id, |session| session.inbox.drain(wanted));
+        items.unwrap_or_default()
     }
 
     /// Remembers an inbox without a session, at the expense of the oldest such one.
     fn adopt_orphan(&self, session_id: &str) {
         let mut open = self.inner.open.recover();
         let orphans = &mut open.orphans.0;
+        orphans.retain(|orphan| &**orphan != session_id);
         orphans.push_back(Arc::from(session_id));
         if orphans.len() <= self.inner.config.orphan_inboxes_max {
             return;
@@ -123,15 +120,15 @@ impl EventBus {
             return;
         };
         drop(open);
-        let mut sessions = self.inner.shards.lock(&oldest);
-        if let Some(session) = sessions.get_mut(&*oldest)
-            && !session.is_open
-            && !session.has_readers()
-        {
-            let dropped = session.inbox.drain(|_| true).len();
-            session::prune(&mut sessions, &oldest);
-            self.count_dropped_feedback(dropped);
-        }
+        let dropped = self.update_session(&oldest, |session| {
+            let is_orphan = !session.is_kept() && !session.has_readers();
+            if is_orphan {
+                session.inbox.drain(|_| true).len()
+            } else {
+                0
+            }
+        });
+        self.count_dropped_feedback(dropped.unwrap_or(0));
     }
 
     fn count_dropped_feedback(&self, dropped: usize) {
@@ -174,10 +171,9 @@ impl Waiting<'_> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut sessions = self.bus.inner.shards.lock(self.session_id);
-        if let (Some(session), Some(waker)) = (sessions.get_mut(self.session_id), &self.waker) {
-            session.inbox.forget(waker);
+        if let Some(waker) = &self.waker {
+            self.bus
+                .update_session(self.session_id, |session| session.inbox.forget(waker));
         }
-        session::prune(&mut sessions, self.session_id);
     }
 }

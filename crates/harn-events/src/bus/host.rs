@@ -67,9 +67,14 @@ impl EventBus {
             Ok(_) if payload.is_null() || host::keeps_payload(event_type) => {}
             Ok(_) => match payload.as_object() {
                 None => issue(HostIssueKind::NotAnObject, payload.to_string()),
-                Some(_) if host::is_special(event_type) => {}
                 Some(object) => {
-                    let unknown = decode::unknown_keys(event_type, object);
+                    let unknown = match host::special_keys(event_type) {
+                        Some(known) => {
+                            let is_unknown = |key: &&String| !known.contains(&key.as_str());
+                            object.keys().filter(is_unknown).cloned().collect()
+                        }
+                        None => decode::unknown_keys(event_type, object),
+                    };
                     if !unknown.is_empty() {
                         issue(HostIssueKind::UnknownKeys, unknown.join(", "));
                     }

@@ -43,20 +43,20 @@ pub enum InboxSource {
 pub(super) struct Inbox {
     items: VecDeque<InboxItem>,
     pushed: u64,
-    /// Tasks to wake when something arrives.
+    /// Tasks that wait; each takes itself off the list when it has waited enough.
     wakers: Vec<Waker>,
 }
 
 impl Inbox {
-    /// Adds an item and returns how many old ones had to go for it.
-    pub(super) fn push(&mut self, mut item: InboxItem, items_max: usize) -> usize {
+    /// Adds an item. Returns how many old ones had to go for it, and whom to wake
+    /// once nothing is locked.
+    pub(super) fn push(&mut self, mut item: InboxItem, items_max: usize) -> (usize, Vec<Waker>) {
         self.pushed += 1;
         item.sequence = self.pushed;
         let excess = (self.items.len() + 1).saturating_sub(items_max.max(1));
         self.items.drain(..excess);
         self.items.push_back(item);
-        self.wake();
-        excess
+        (excess, self.wakers.clone())
     }
 
     pub(super) fn drain(&mut self, wanted: impl Fn(&InboxItem) -> bool) -> Vec<InboxItem> {
@@ -83,16 +83,12 @@ impl Inbox {
     pub(super) fn forget(&mut self, waker: &Waker) {
         self.wakers.retain(|other| !other.will_wake(waker));
     }
-
-    fn wake(&mut self) {
-        self.wakers.drain(..).for_each(Waker::wake);
-    }
 }
 
 impl Drop for Inbox {
     /// Whoever still waits learns that nothing will come.
     fn drop(&mut self) {
-        self.wake();
+        self.wakers.drain(..).for_each(Waker::wake);
     }
 }
 

@@ -16,6 +16,7 @@
 //! |---------------|-------------------------------------------------------|
 //! | `session`     | what the bus knows of a session                       |
 //! | `emit`        | the order of events and their delivery                |
+//! | `nesting`     | how deep readers answer each other                    |
 //! | `reader`      | one sink, its panics and its cost                     |
 //! | `subscribers` | closures and their backlog                            |
 //! | `register`    | sinks and observers coming and going                  |
@@ -31,6 +32,7 @@ mod feedback;
 mod health;
 mod host;
 mod inbox;
+mod nesting;
 mod open;
 mod reader;
 mod register;
@@ -58,6 +60,7 @@ pub use task::{ContextGuard, LoopSinkGuard};
 use crate::ambient::Ambient;
 use crate::redact::RedactionPolicy;
 use health::Counters;
+use nesting::Nesting;
 use open::OpenTable;
 use reader::Reader;
 use run::Hooks;
@@ -85,6 +88,9 @@ struct Inner {
     counters: Counters,
     subscriber_counters: SubscriberCounters,
     next_id: AtomicU64,
+    /// How deep each thread is in deliveries.
+    nesting: Nesting,
+    next_candidate: AtomicU64,
     next_sequence: AtomicU64,
     /// Latest time given to an emission; times never go back behind it.
     last_ms: AtomicI64,
@@ -113,6 +119,8 @@ impl EventBus {
             counters: Counters::default(),
             subscriber_counters: SubscriberCounters::default(),
             next_id: AtomicU64::new(1),
+            nesting: Nesting::default(),
+            next_candidate: AtomicU64::new(1),
             next_sequence: AtomicU64::new(0),
             last_ms: AtomicI64::new(i64::MIN),
         };
@@ -129,14 +137,19 @@ impl EventBus {
         }))
     }
 
-    /// Changes a session that exists.
+    /// Changes a session that exists, and forgets it if nothing depends on it any
+    /// more. What `change` returns is dropped by the caller, after the lock.
     fn update_session<T>(
         &self,
         session_id: &str,
         change: impl FnOnce(&mut Session) -> T,
     ) -> Option<T> {
         let mut sessions = self.inner.shards.lock(session_id);
-        sessions.get_mut(session_id).map(|session| change(session))
+        let outcome = change(sessions.get_mut(session_id)?);
+        let forgotten = session::prune(&mut sessions, session_id);
+        drop(sessions);
+        drop(forgotten);
+        Some(outcome)
     }
 }
 

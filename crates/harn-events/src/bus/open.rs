@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::feedback::Orphans;
 use super::reader::Reader;
+use super::session::Closing;
 use super::{EventBus, session};
 use crate::event::AgentEvent;
 use crate::lock::Recover;
@@ -55,6 +56,23 @@ impl CloseSession {
     }
 }
 
+impl CloseSession {
+    fn event(self, session_id: &str) -> AgentEvent {
+        let Self {
+            reason,
+            status,
+            metadata,
+        } = self;
+        let session_id = session_id.to_owned();
+        AgentEvent::SessionClosed {
+            session_id,
+            reason,
+            status,
+            metadata,
+        }
+    }
+}
+
 impl Default for CloseSession {
     fn default() -> Self {
         Self::because("closed")
@@ -72,6 +90,8 @@ pub(super) struct OpenTable {
 
 #[derive(Clone, Copy, Default)]
 struct OpenSession {
+    /// Tells this opening from a later one of the same id.
+    opening: u64,
     last_use: u64,
     active_runs: u32,
 }
@@ -97,6 +117,9 @@ impl OpenTable {
         let id = id.unwrap_or_else(|| Arc::from(session_id));
         self.uses += 1;
         let open = self.sessions.entry(Arc::clone(&id)).or_default();
+        if !was_open {
+            open.opening = self.uses;
+        }
         self.by_use.remove(&open.last_use);
         open.last_use = self.uses;
         self.by_use.insert(self.uses, id);
@@ -161,17 +184,36 @@ impl EventBus {
 
     /// Closes a session: emits `session_closed` as its last event and then removes
     /// its sinks, closures, inbox and everything else the bus knows of it.
-    /// Closing a session that is not open does nothing.
+    /// Closing a session the bus knows nothing of does nothing.
     pub fn close_session(&self, session_id: &str, closing: CloseSession) {
-        let was_open = {
-            let mut open = self.inner.open.recover();
-            let was_open = open.sessions.contains_key(session_id);
-            open.forget(session_id);
-            was_open
-        };
-        if was_open {
+        if self.forget_open(session_id) | self.is_known(session_id) {
             self.finish_session(session_id, closing);
         }
+    }
+
+    /// Like [`close_session`](Self::close_session), and lets the session's closures
+    /// see its last event before they go.
+    pub async fn close_session_and_await(&self, session_id: &str, closing: CloseSession) {
+        if !(self.forget_open(session_id) | self.is_known(session_id)) {
+            return;
+        }
+        self.cancel_questions(session_id);
+        self.update_session(session_id, |session| session.closing = Closing::Announced);
+        self.emit_and_await(&closing.event(session_id)).await;
+        self.update_session(session_id, |session| {
+            if session.closing == Closing::Announced {
+                session.closing = Closing::Due;
+            }
+        });
+        self.remove_closed(session_id);
+    }
+
+    /// Takes a session out of the table; says whether it was in it.
+    fn forget_open(&self, session_id: &str) -> bool {
+        let mut open = self.inner.open.recover();
+        let was_open = open.sessions.contains_key(session_id);
+        open.forget(session_id);
+        was_open
     }
 
     /// Whether the session is open.
@@ -185,10 +227,22 @@ impl EventBus {
         self.inner.open.recover().sessions_max = sessions_max.max(1);
     }
 
-    pub(super) fn mark_active(&self, session_id: &str, change: i64) {
+    /// Notes a run on an open session; returns which opening it runs in.
+    pub(super) fn mark_active(&self, session_id: &str) -> Option<u64> {
         let mut open = self.inner.open.recover();
-        if let Some(session) = open.sessions.get_mut(session_id) {
-            session.active_runs = session.active_runs.saturating_add_signed(change as i32);
+        let session = open.sessions.get_mut(session_id)?;
+        session.active_runs += 1;
+        let opening = session.opening;
+        open.touch(session_id);
+        Some(opening)
+    }
+
+    /// Notes the end of a run, unless its session has been closed meanwhile.
+    pub(super) fn mark_idle(&self, session_id: &str, opening: u64) {
+        let mut open = self.inner.open.recover();
+        let session = open.sessions.get_mut(session_id);
+        if let Some(session) = session.filter(|session| session.opening == opening) {
+            session.active_runs -= 1;
             open.touch(session_id);
         }
     }
@@ -198,9 +252,13 @@ impl EventBus {
         *open = OpenTable::new(open.sessions_max);
     }
 
+    /// Marks the session as open and gives it its durable sink. A session that
+    /// is reopened while it closes goes on as it is.
     fn attach(&self, session_id: &str) {
+        let _attaching = self.inner.shards.of(session_id).attaching.recover();
         let has_durable = self.with_session(session_id, |session| {
             session.is_open = true;
+            session.closing = Closing::No;
             session.durable.is_some()
         });
         let Some(durable) = self.inner.config.durable.as_ref().filter(|_| !has_durable) else {
@@ -209,49 +267,39 @@ impl EventBus {
         match durable.open(session_id) {
             Ok(sink) => {
                 let reader = Reader::new(self.inner.next_id(), sink);
-                self.update_session(session_id, |session| {
-                    session.durable.get_or_insert(reader);
-                });
+                self.update_session(session_id, |session| session.durable = Some(reader));
             }
             Err(error) => {
-                self.inner
-                    .counters
-                    .attach_failures
-                    .fetch_add(1, Ordering::Relaxed);
-                let error = error.to_string();
-                tracing::warn!(target: "agent.sink", session_id, error, "events are not being kept");
+                let failures = &self.inner.counters.attach_failures;
+                failures.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(target: "agent.sink", session_id, %error, "events are not being kept");
             }
         }
     }
 
+    fn is_known(&self, session_id: &str) -> bool {
+        self.inner.shards.lock(session_id).contains_key(session_id)
+    }
+
     fn finish_session(&self, session_id: &str, closing: CloseSession) {
-        let CloseSession {
-            reason,
-            status,
-            metadata,
-        } = closing;
-        let session_id = session_id.to_owned();
-        let event = AgentEvent::SessionClosed {
-            session_id,
-            reason,
-            status,
-            metadata,
-        };
-        self.emit(&event);
-        let session_id = event.session_id();
-        let removed = {
-            let mut sessions = self.inner.shards.lock(session_id);
-            match sessions.get_mut(session_id) {
-                // Events are on their way: the thread that delivers them removes it.
-                Some(session) if session.delivering.is_some() => {
-                    session.is_closing = true;
-                    None
-                }
-                _ => session::remove(&mut sessions, session_id),
-            }
-        };
+        self.cancel_questions(session_id);
+        self.update_session(session_id, |session| session.closing = Closing::Due);
+        self.emit(&closing.event(session_id));
+        self.remove_closed(session_id);
+    }
+
+    /// Removes a session that is due, unless its events are still on their way:
+    /// then the thread that delivers them removes it.
+    fn remove_closed(&self, session_id: &str) {
+        let mut sessions = self.inner.shards.lock(session_id);
+        let is_due = sessions
+            .get(session_id)
+            .is_some_and(|session| session.closing == Closing::Due && session.delivering.is_none());
+        let removed = is_due
+            .then(|| session::remove(&mut sessions, session_id))
+            .flatten();
+        drop(sessions);
+        self.inner.discard(removed);
         self.forget_host_issues(session_id);
-        // Sinks may sync a file when they go, which must not happen under a lock.
-        drop(removed);
     }
 }

@@ -42,11 +42,7 @@ impl EventBus {
     /// Removes the sinks registered for a session. The session, its durable sink,
     /// its closures and its inbox stay.
     pub fn clear_session_sinks(&self, session_id: &str) {
-        let mut sessions = self.inner.shards.lock(session_id);
-        if let Some(session) = sessions.get_mut(session_id) {
-            session.sinks = Arc::default();
-        }
-        session::prune(&mut sessions, session_id);
+        self.update_session(session_id, |session| std::mem::take(&mut session.sinks));
     }
 
     /// Flushes and then removes the session's sinks, also when flushing failed.
@@ -123,7 +119,9 @@ impl EventBus {
     /// Removes a reader of every session. An unknown handle is ignored.
     pub fn unregister_wildcard_sink(&self, handle: WildcardSinkHandle) {
         let mut observers = self.inner.observers.recover_write();
-        Arc::make_mut(&mut observers).retain(|reader| reader.id != handle.0);
+        let removed = session::take_out(&mut observers, |reader| reader.id == handle.0);
+        drop(observers);
+        drop(removed);
     }
 
     /// Removes every session with all that belongs to it. Observers, hooks and
@@ -131,8 +129,9 @@ impl EventBus {
     pub fn reset(&self) {
         self.forget_open_sessions();
         for mut sessions in self.inner.shards.iter() {
-            sessions.clear();
-            sessions.shrink_to_fit();
+            let removed = std::mem::take(&mut *sessions);
+            drop(sessions);
+            drop(removed);
         }
     }
 
@@ -171,14 +170,12 @@ pub struct SinkGuard {
 
 impl Drop for SinkGuard {
     fn drop(&mut self) {
-        let Some(bus) = self.bus.upgrade() else {
+        let Some(inner) = self.bus.upgrade() else {
             return;
         };
-        let mut sessions = bus.shards.lock(&self.session_id);
-        if let Some(session) = sessions.get_mut(self.session_id.as_str()) {
-            Arc::make_mut(&mut session.sinks).retain(|reader| reader.id != self.id);
-        }
-        session::prune(&mut sessions, &self.session_id);
+        EventBus { inner }.update_session(&self.session_id, |session| {
+            session::take_out(&mut session.sinks, |reader| reader.id == self.id)
+        });
     }
 }
 

@@ -24,11 +24,17 @@ pub(super) type Hooks = Vec<(u64, SessionEndHook)>;
 impl EventBus {
     /// Marks a session as active until the guard is finished or dropped.
     pub fn begin_run(&self, session_id: &str) -> RunGuard {
-        self.mark_active(session_id, 1);
-        self.update_session(session_id, |session| session.brackets.begin_run());
+        let opening = self.mark_active(session_id);
+        let generation = self.with_session(session_id, |session| {
+            session.brackets.begin_run();
+            session.active_runs += 1;
+            session.generation
+        });
         RunGuard {
             bus: self.clone(),
             session_id: session_id.to_owned(),
+            opening,
+            generation,
             is_over: false,
         }
     }
@@ -38,12 +44,10 @@ impl EventBus {
         self.emit_closings(session_id, Ending::StreamFailed);
     }
 
-    /// An id for a candidate spotted in streaming text, unique in the session.
-    pub fn next_candidate_id(&self, session_id: &str) -> String {
-        let number = self.with_session(session_id, |session| {
-            session.candidates += 1;
-            session.candidates
-        });
+    /// An id for a candidate spotted in streaming text, unique on this bus and so
+    /// in every session.
+    pub fn next_candidate_id(&self) -> String {
+        let number = self.inner.next_candidate.fetch_add(1, Ordering::Relaxed);
         format!("text-cand-{number}")
     }
 
@@ -95,10 +99,14 @@ impl EventBus {
         let closings = self.update_session(session_id, |session| {
             session.brackets.closings(session_id, ending)
         });
-        closings
-            .into_iter()
-            .flatten()
-            .for_each(|event| self.emit(&event));
+        for event in closings.into_iter().flatten() {
+            self.emit(&event);
+        }
+    }
+
+    /// Resolves what waits for a person in a session that is about to close.
+    pub(super) fn cancel_questions(&self, session_id: &str) {
+        self.emit_closings(session_id, Ending::SessionClosed);
     }
 
     /// Runs the hooks from a copy, so that a hook may register another.
@@ -121,6 +129,10 @@ impl EventBus {
 pub struct RunGuard {
     bus: EventBus,
     session_id: String,
+    /// The opening of the session it runs in, if it was opened.
+    opening: Option<u64>,
+    /// The session it runs in; one that was closed and opened again is another.
+    generation: u64,
     is_over: bool,
 }
 
@@ -140,11 +152,22 @@ impl RunGuard {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
-        if let Some(reason) = reason {
-            self.bus
-                .emit_closings(&self.session_id, Ending::RunEnded(reason));
+        let is_ours = self.bus.update_session(&self.session_id, |session| {
+            session.generation == self.generation
+        });
+        if is_ours == Some(true) {
+            if let Some(reason) = reason {
+                self.bus
+                    .emit_closings(&self.session_id, Ending::RunEnded(reason));
+            }
+            self.bus.update_session(&self.session_id, |session| {
+                let is_ours = session.generation == self.generation;
+                session.active_runs -= u32::from(is_ours);
+            });
         }
-        self.bus.mark_active(&self.session_id, -1);
+        if let Some(opening) = self.opening {
+            self.bus.mark_idle(&self.session_id, opening);
+        }
         self.bus.run_hooks(&self.session_id);
     }
 }
@@ -164,7 +187,10 @@ pub struct SessionEndHookGuard {
 impl Drop for SessionEndHookGuard {
     fn drop(&mut self) {
         if let Some(bus) = self.bus.upgrade() {
-            bus.hooks.recover().retain(|(id, _)| *id != self.id);
+            let mut hooks = bus.hooks.recover();
+            let removed: Vec<_> = hooks.extract_if(.., |(id, _)| *id == self.id).collect();
+            drop(hooks);
+            drop(removed);
         }
     }
 }

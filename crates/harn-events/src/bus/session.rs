@@ -4,11 +4,13 @@
 //! for a look-up and a few assignments, never while a reader runs, so the cost of
 //! an emission does not depend on how many sessions there are.
 
-use std::collections::hash_map::{Entry, RandomState};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
+
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::inbox::Inbox;
 use super::reader::Reader;
@@ -34,24 +36,28 @@ pub(super) struct Session {
     pub(super) subscribers: Arc<Vec<Arc<Subscription>>>,
     /// Events that subscribers have not seen.
     pub(super) backlog: Backlog,
-    /// Who is delivering right now. Others leave their events in `waiting`.
-    pub(super) delivering: Option<Delivering>,
+    /// The thread that delivers right now. Others leave their events in `waiting`.
+    pub(super) delivering: Option<ThreadId>,
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) brackets: OpenBrackets,
     pub(super) inbox: Inbox,
-    /// Text candidates numbered so far.
-    pub(super) candidates: u64,
+    /// Runs in progress.
+    pub(super) active_runs: u32,
     /// Whether it is in the table of open sessions.
     pub(super) is_open: bool,
-    /// Closed while events were on their way; it goes when they have arrived.
-    pub(super) is_closing: bool,
+    /// How far its end has come.
+    pub(super) closing: Closing,
 }
 
-/// The thread that delivers, and how deep readers have nested.
-#[derive(Clone, Copy)]
-pub(super) struct Delivering {
-    pub(super) thread: ThreadId,
-    pub(super) depth: u32,
+/// The end of a session, step by step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It goes on.
+    No,
+    /// Its last event is on the way; no other is accepted.
+    Announced,
+    /// It goes as soon as nobody delivers for it any more.
+    Due,
 }
 
 /// An event that waits for the one in delivery.
@@ -89,15 +95,20 @@ impl Session {
             waiting: VecDeque::new(),
             brackets: OpenBrackets::default(),
             inbox: Inbox::default(),
-            candidates: 0,
+            active_runs: 0,
             is_open: false,
-            is_closing: false,
+            closing: Closing::No,
         })
+    }
+
+    /// Whether somebody has opened it or is running on it.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_open || self.active_runs > 0
     }
 
     /// Whether nothing would be lost by forgetting it.
     pub(super) fn is_idle(&self) -> bool {
-        !self.is_open
+        !self.is_kept()
             && self.delivering.is_none()
             && self.durable.is_none()
             && self.sinks.is_empty()
@@ -116,14 +127,41 @@ pub(super) type Sessions = HashMap<Arc<str>, Box<Session>>;
 /// One shard: its sessions, and a signal that one of them has moved on.
 #[derive(Default)]
 pub(super) struct Shard {
-    pub(super) sessions: Mutex<Sessions>,
-    pub(super) moved_on: Condvar,
+    sessions: Mutex<Sessions>,
+    moved_on: Condvar,
+    /// Held while a durable sink is opened, so that a session gets just one.
+    pub(super) attaching: Mutex<()>,
+    /// Threads that wait for the signal. Usually none, and then nobody signals:
+    /// a signal costs a system call whether or not somebody hears it.
+    waiters: AtomicUsize,
+}
+
+impl Shard {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.recover()
+    }
+
+    /// Waits until a session of the shard has moved on.
+    pub(super) fn wait<'a>(&self, sessions: MutexGuard<'a, Sessions>) -> MutexGuard<'a, Sessions> {
+        // Counted under the lock, so that whoever moves on next sees it.
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        let sessions = self.moved_on.wait(sessions);
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+        sessions.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that a session has moved on. Called with the shard locked.
+    pub(super) fn notify(&self) {
+        if self.waiters.load(Ordering::Relaxed) > 0 {
+            self.moved_on.notify_all();
+        }
+    }
 }
 
 /// All sessions.
 pub(super) struct Shards {
     shards: Box<[Shard]>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl Default for Shards {
@@ -132,7 +170,7 @@ impl Default for Shards {
             shards: std::iter::repeat_with(Shard::default)
                 .take(SHARDS)
                 .collect(),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
         }
     }
 }
@@ -144,11 +182,11 @@ impl Shards {
     }
 
     pub(super) fn lock(&self, session_id: &str) -> MutexGuard<'_, Sessions> {
-        self.of(session_id).sessions.recover()
+        self.of(session_id).lock()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = MutexGuard<'_, Sessions>> {
-        self.shards.iter().map(|shard| shard.sessions.recover())
+        self.shards.iter().map(Shard::lock)
     }
 }
 
@@ -158,13 +196,14 @@ pub(super) fn entry<'a>(
     session_id: &str,
     generation: impl FnOnce() -> u64,
 ) -> &'a mut Session {
-    match sessions.entry(Arc::from(session_id)) {
-        Entry::Occupied(session) => session.into_mut(),
-        Entry::Vacant(place) => place.insert(Session::new(generation())),
+    if !sessions.contains_key(session_id) {
+        sessions.insert(Arc::from(session_id), Session::new(generation()));
     }
+    sessions.get_mut(session_id).expect("it is there by now")
 }
 
-/// Removes a session and gives back the memory of a shard that has emptied.
+/// Takes a session out and gives back the memory of a shard that has emptied.
+#[must_use = "drop it when the shard is no longer locked"]
 pub(super) fn remove(sessions: &mut Sessions, session_id: &str) -> Option<Box<Session>> {
     let removed = sessions.remove(session_id);
     if sessions.capacity() > 64 && sessions.len() * 4 < sessions.capacity() {
@@ -173,12 +212,27 @@ pub(super) fn remove(sessions: &mut Sessions, session_id: &str) -> Option<Box<Se
     removed
 }
 
-/// Forgets the session if nothing depends on it.
-pub(super) fn prune(sessions: &mut Sessions, session_id: &str) {
-    if sessions
+/// Takes a session out of the shard if nothing depends on it. The caller drops it
+/// after the lock: what a reader does when it is dropped is not ours to know.
+#[must_use = "drop it when the shard is no longer locked"]
+pub(super) fn prune(sessions: &mut Sessions, session_id: &str) -> Option<Box<Session>> {
+    let is_idle = sessions
         .get(session_id)
-        .is_some_and(|session| session.is_idle())
-    {
-        remove(sessions, session_id);
+        .is_some_and(|session| session.is_idle());
+    if is_idle {
+        remove(sessions, session_id)
+    } else {
+        None
     }
+}
+
+/// Takes readers out of a list and returns them, to be dropped after the lock.
+#[must_use = "drop them when the shard is no longer locked"]
+pub(super) fn take_out<T>(
+    list: &mut Arc<Vec<Arc<T>>>,
+    is_taken: impl Fn(&T) -> bool,
+) -> Vec<Arc<T>> {
+    let (taken, kept) = list.iter().cloned().partition(|item| is_taken(item));
+    *list = Arc::new(kept);
+    taken
 }

@@ -6,20 +6,19 @@
 //! emission or at a safe point. Either way a closure sees every event, once, in
 //! the order of emission.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use super::EventBus;
 use super::session::{self, Session};
 use crate::ambient::{Fact, TaskContext};
+use crate::contain::contained;
 use crate::event::AgentEvent;
 
 /// A closure, seen from the bus.
@@ -60,7 +59,7 @@ pub enum SubscriberOutcome {
 pub struct SubscriberError(pub String);
 
 /// Names a subscription, to end it before the session does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubscriptionId(u64);
 
 /// One registered closure.
@@ -72,20 +71,40 @@ pub(super) struct Subscription {
 /// What closures of a session have not seen, and what delivering cost so far.
 #[derive(Default)]
 pub(super) struct Backlog {
-    events: VecDeque<(u32, Arc<AgentEvent>)>,
+    events: VecDeque<Unseen>,
     /// Somebody is emptying it right now.
     is_draining: bool,
     pub(super) busy: Duration,
 }
 
+/// An event that closures have not seen.
+struct Unseen {
+    event: Arc<AgentEvent>,
+    /// How many closures deep it was emitted.
+    depth: u32,
+    /// The youngest closure there was; later ones do not see it.
+    youngest: SubscriptionId,
+}
+
 impl Backlog {
     /// Adds an event; says whether an old one had to go for it.
-    pub(super) fn push(&mut self, depth: u32, event: Arc<AgentEvent>, events_max: usize) -> bool {
+    pub(super) fn push(
+        &mut self,
+        event: Arc<AgentEvent>,
+        depth: u32,
+        youngest: &Subscription,
+        events_max: usize,
+    ) -> bool {
         let is_full = self.events.len() >= events_max.max(1);
         if is_full {
             self.events.pop_front();
         }
-        self.events.push_back((depth, event));
+        let youngest = youngest.id;
+        self.events.push_back(Unseen {
+            event,
+            depth,
+            youngest,
+        });
         is_full
     }
 
@@ -122,11 +141,11 @@ impl EventBus {
 
     /// Removes one closure. An unknown id is ignored.
     pub fn unsubscribe(&self, session_id: &str, id: SubscriptionId) {
-        let mut sessions = self.inner.shards.lock(session_id);
-        if let Some(session) = sessions.get_mut(session_id) {
-            Arc::make_mut(&mut session.subscribers).retain(|subscription| subscription.id != id);
-        }
-        session::prune(&mut sessions, session_id);
+        self.update_session(session_id, |session| {
+            session::take_out(&mut session.subscribers, |subscription| {
+                subscription.id == id
+            })
+        });
     }
 
     /// How many closures the session has.
@@ -147,9 +166,12 @@ impl EventBus {
         let Some(draining) = Draining::begin(self, session_id) else {
             return;
         };
-        while let Some((depth, event, subscribers)) = draining.next() {
+        while let Some((unseen, subscribers)) = draining.next() {
             for subscription in subscribers.iter() {
-                self.deliver_to(subscription, depth, &event).await;
+                if subscription.id <= unseen.youngest {
+                    self.deliver_to(subscription, unseen.depth, &unseen.event)
+                        .await;
+                }
             }
         }
     }
@@ -178,10 +200,13 @@ impl EventBus {
         };
         if let Some(error) = error {
             counters.failed.fetch_add(1, Ordering::Relaxed);
-            let (session, name) = (event.session_id(), subscription.subscriber.name());
+            let name = catch_unwind(AssertUnwindSafe(|| {
+                subscription.subscriber.name().into_owned()
+            }));
+            let (session, name) = (event.session_id(), name.unwrap_or_default());
             tracing::warn!(
                 target: "agent.subscriber",
-                session, event = event.tag(), subscriber = &*name, error, "a subscriber failed"
+                session, event = event.tag(), subscriber = name, error, "a subscriber failed"
             );
         }
         let busy = started.elapsed();
@@ -198,7 +223,7 @@ struct Draining<'a> {
     session_id: &'a str,
 }
 
-type Due = (u32, Arc<AgentEvent>, Arc<Vec<Arc<Subscription>>>);
+type Due = (Unseen, Arc<Vec<Arc<Subscription>>>);
 
 impl<'a> Draining<'a> {
     /// `None` when there is nothing to do or somebody is at it already.
@@ -208,13 +233,13 @@ impl<'a> Draining<'a> {
             session.backlog.is_draining |= may_begin;
             may_begin
         })?;
-        may_begin.then_some(Self { bus, session_id })
+        may_begin.then(|| Self { bus, session_id })
     }
 
     fn next(&self) -> Option<Due> {
         let due = |session: &mut Session| {
-            let (depth, event) = session.backlog.events.pop_front()?;
-            Some((depth, event, Arc::clone(&session.subscribers)))
+            let unseen = session.backlog.events.pop_front()?;
+            Some((unseen, Arc::clone(&session.subscribers)))
         };
         self.bus.update_session(self.session_id, due)?
     }
@@ -226,17 +251,4 @@ impl Drop for Draining<'_> {
             session.backlog.is_draining = false
         });
     }
-}
-
-/// Awaits a future; a panic in it becomes an error.
-async fn contained<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
-    let mut future = pin!(future);
-    std::future::poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
-            Err(panic) => Poll::Ready(Err(panic)),
-        },
-    )
-    .await
 }

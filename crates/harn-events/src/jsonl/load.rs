@@ -191,14 +191,17 @@ impl LoadedLog {
 impl SessionLog {
     fn finish(&mut self) {
         self.records.sort_by_key(|record| record.index);
-        let mut expected = 0;
+        let mut last: Option<u64> = None;
         for record in &self.records {
-            if record.index > expected {
-                self.report.missing.push((expected, record.index - 1));
-            } else if record.index < expected {
+            if last == Some(record.index) {
                 self.report.duplicates.push(record.index);
             }
-            expected = expected.max(record.index.saturating_add(1));
+            // Sorted, so what was last is at most this index.
+            let expected = last.map_or(0, |last| last.saturating_add(1));
+            if record.index > expected {
+                self.report.missing.push((expected, record.index - 1));
+            }
+            last = Some(record.index);
         }
         for record in &self.records {
             self.report.note(&record.event);
@@ -246,7 +249,13 @@ impl LoadReport {
                     open = Some(*iteration);
                     base.get_or_insert(*iteration);
                 }
-                Some(AgentEvent::IterationEnd { .. }) => open = None,
+                Some(AgentEvent::IterationEnd { iteration, .. }) => {
+                    base.get_or_insert(*iteration);
+                    if open == Some(*iteration) {
+                        open = None;
+                    }
+                    close(&mut open, position);
+                }
                 Some(
                     AgentEvent::BudgetExhausted { .. }
                     | AgentEvent::LoopStuck { .. }

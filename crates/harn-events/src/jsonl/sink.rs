@@ -1,11 +1,11 @@
 //! The writer of a log in files.
 
-use std::collections::HashMap;
 use std::future::ready;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use hashbrown::HashMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -15,9 +15,11 @@ use super::storage::{FileSystem, SegmentFile, Storage};
 use super::tail::read_tail;
 use crate::bus::DurableSinks;
 use crate::clock::{Clock, SystemClock};
+use crate::default_bus::current_policy;
 use crate::event::AgentEvent;
 use crate::lock::Recover;
 use crate::projector::DurableAgentEventProjector;
+use crate::raw::RawObject;
 use crate::record::OpaqueEvent;
 use crate::redact::{Completeness, RedactionPolicy};
 use crate::sink::{
@@ -26,6 +28,10 @@ use crate::sink::{
 
 /// A rotation that failed is tried again after this much more has been written.
 const ROTATE_RETRY_BYTES: u64 = 64 * 1024;
+
+/// Every line starts with an envelope, and none is shorter than this.
+const ENVELOPE_BYTES_MIN: usize =
+    r#"{"index":0,"emitted_at_ms":0,"frame_depth":0,"execution_id":null,"type":""#.len();
 
 /// How a JSONL sink works. The default is what [`JsonlEventSink::open`] uses.
 #[derive(Clone)]
@@ -45,7 +51,7 @@ impl Default for JsonlOptions {
         Self {
             rotate_bytes: JsonlEventSink::ROTATE_BYTES,
             storage: Arc::new(FileSystem),
-            redaction: RedactionPolicy::new(),
+            redaction: (*current_policy()).clone(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -163,14 +169,15 @@ impl JsonlEventSink {
         }
     }
 
-    /// The index the session's next event will get, which is how many are stored.
+    /// How many events are stored, which is the index the session's next event will
+    /// get. In a log of several sessions, the sum over those met so far.
     pub fn event_count(&self) -> u64 {
         self.writer
             .recover()
             .sessions
             .values()
             .map(|end| end.next_index)
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 
     /// What the sink did so far.
@@ -246,7 +253,7 @@ impl Writer {
         let knows_all_sessions = last.is_none();
         let end = last.and_then(|record| {
             let end = SessionEnd {
-                next_index: record.index + 1,
+                next_index: record.index.saturating_add(1),
                 last_ms: record.emitted_at_ms,
             };
             Some((record.session_id()?.to_owned(), end))
@@ -278,6 +285,9 @@ impl Writer {
         record: Record<'_>,
     ) -> io::Result<()> {
         let end = self.session_end(sink, session_id)?;
+        if end.next_index == u64::MAX {
+            return Err(io::Error::other("the log has no index left"));
+        }
         let emitted_at_ms = record.emitted_at_ms.max(end.last_ms);
         let record = Record {
             emitted_at_ms,
@@ -419,43 +429,54 @@ enum Body<'a> {
 
 impl Record<'_> {
     fn encode(&self, index: u64, policy: &RedactionPolicy, line: &mut Vec<u8>) -> io::Result<()> {
-        serde_json::to_writer(
-            &mut *line,
-            &Indexed {
-                index,
-                record: self,
-                redacted: None,
-            },
-        )?;
-        let text = std::str::from_utf8(line).map_err(io::Error::other)?;
-        if !policy.might_match(text) {
-            return Ok(());
-        }
-        let mut body = match self.body {
-            Body::Event(event) => serde_json::to_value(event)?,
-            Body::Opaque(event) => serde_json::to_value(event.raw())?,
-        };
-        if policy.redact_value(&mut body, Completeness::Whole) {
-            line.clear();
-            let redacted = Some(&body);
+        let write = |line: &mut Vec<u8>, fields: Fields<'_>| {
             serde_json::to_writer(
                 line,
                 &Indexed {
                     index,
                     record: self,
-                    redacted,
+                    fields,
                 },
-            )?;
+            )
+        };
+        match self.body {
+            Body::Event(event) => {
+                write(line, Fields::Event(event))?;
+                // The envelope is ours and holds no secret.
+                if !policy.might_match(line.get(ENVELOPE_BYTES_MIN..).unwrap_or_default()) {
+                    return Ok(());
+                }
+                let mut value = serde_json::to_value(event)?;
+                if policy.redact_value(&mut value, Completeness::Whole) {
+                    line.clear();
+                    write(line, Fields::Redacted(&value))?;
+                }
+            }
+            Body::Opaque(event) => {
+                let redacted = event.raw().redacted(policy);
+                write(line, Fields::Raw(redacted.as_ref().unwrap_or(event.raw())))?;
+                // Raw JSON has line breaks between its tokens only, where a blank does as well.
+                line.iter_mut()
+                    .filter(|byte| **byte == b'\n')
+                    .for_each(|byte| *byte = b' ');
+            }
         }
         Ok(())
     }
 }
 
+/// A record with its envelope, as it is written.
 struct Indexed<'a> {
     index: u64,
     record: &'a Record<'a>,
-    /// Stands in for the record's body.
-    redacted: Option<&'a Value>,
+    fields: Fields<'a>,
+}
+
+enum Fields<'a> {
+    Event(&'a AgentEvent),
+    /// Stands in for an event that held a secret.
+    Redacted(&'a Value),
+    Raw(&'a RawObject),
 }
 
 impl Serialize for Indexed<'_> {
@@ -465,12 +486,12 @@ impl Serialize for Indexed<'_> {
         map.serialize_entry("emitted_at_ms", &self.record.emitted_at_ms)?;
         map.serialize_entry("frame_depth", &self.record.frame_depth)?;
         map.serialize_entry("execution_id", &None::<String>)?;
-        match (self.redacted, &self.record.body) {
-            (None, Body::Event(event)) => event.write_fields(&mut map)?,
-            (None, Body::Opaque(event)) => event.raw().write_fields(&mut map)?,
-            (Some(body), _) => {
+        match self.fields {
+            Fields::Event(event) => event.write_fields(&mut map)?,
+            Fields::Raw(raw) => raw.write_fields(&mut map)?,
+            Fields::Redacted(value) => {
                 // `type` first, as everywhere, so that readers stay on the quick path.
-                let fields = body.as_object().into_iter().flatten();
+                let fields = value.as_object().into_iter().flatten();
                 let (first, rest): (Vec<_>, Vec<_>) = fields.partition(|(key, _)| *key == "type");
                 for (key, value) in first.into_iter().chain(rest) {
                     map.serialize_entry(key, value)?;

@@ -19,7 +19,7 @@ pub trait Storage: Send + Sync {
     /// Opens a file for reading.
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>>;
 
-    /// Names of the files in a folder; none when there is no such folder.
+    /// Names of the files in a folder.
     fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
 }
 
@@ -75,11 +75,7 @@ impl Storage for FileSystem {
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
-        let entries = match fs::read_dir(directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
-        entries
+        fs::read_dir(directory)?
             .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
             .collect()
     }
@@ -106,6 +102,15 @@ fn sync_directory(file: &Path) -> io::Result<()> {
 }
 
 struct RealFile(File);
+
+impl Drop for RealFile {
+    /// Closing the file would give up the claim too, but not while a child process
+    /// that is just being started still has a copy of the handle.
+    fn drop(&mut self) {
+        // Nobody can do anything about a lock that cannot be given back.
+        let _ = self.0.unlock();
+    }
+}
 
 impl SegmentFile for RealFile {
     fn size_bytes(&mut self) -> io::Result<u64> {

@@ -41,6 +41,8 @@ impl RedactionPolicy {
             AgentEvent::ToolCallAudit { audit, .. } => self.suspects(audit),
             AgentEvent::McpNotification { params, .. } => self.suspects(params),
             AgentEvent::AgentLoopStallWarning { warning, .. } => self.suspects(warning),
+            AgentEvent::ToolSearchQuery { query, .. } => self.suspects(query),
+            AgentEvent::HitlRequested { payload, .. } => self.suspects(payload),
             AgentEvent::CompositionChildCall { .. }
             | AgentEvent::CompositionChildResult { .. }
             | AgentEvent::CompositionStart { .. }
@@ -89,15 +91,22 @@ impl RedactionPolicy {
             }
             AgentEvent::CompositionChildResult { result, .. } => {
                 let CompositionChildResult {
-                    raw_output, error, ..
+                    raw_output,
+                    error,
+                    error_details,
+                    retry_errors,
+                    ..
                 } = result;
                 self.redact_optional(raw_output, Completeness::Whole)
+                    | self.redact_optional(error_details, Completeness::Whole)
                     | self.redact_optional_text(error, Completeness::Whole)
+                    | self.redact_texts(retry_errors)
             }
             AgentEvent::CompositionStart { run, .. }
             | AgentEvent::CompositionFinish { run, .. }
             | AgentEvent::CompositionError { run, .. } => {
                 let CompositionRunEnvelope {
+                    artifacts,
                     stdout,
                     stderr,
                     result,
@@ -107,7 +116,14 @@ impl RedactionPolicy {
                 self.redact_optional_text(stdout, Completeness::Whole)
                     | self.redact_optional_text(stderr, Completeness::Whole)
                     | self.redact_optional(result, Completeness::Whole)
+                    | self.redact_values(artifacts)
                     | self.redact_optional_text(error, Completeness::Whole)
+            }
+            AgentEvent::ToolSearchQuery { query, .. } => {
+                self.redact_value(query, Completeness::Whole)
+            }
+            AgentEvent::HitlRequested { payload, .. } => {
+                self.redact_value(payload, Completeness::Whole)
             }
             AgentEvent::McpNotification { params, .. } => {
                 self.redact_value(params, Completeness::Whole)
@@ -117,6 +133,23 @@ impl RedactionPolicy {
             }
             _ => false,
         }
+    }
+
+    fn redact_values(&self, values: &mut [Value]) -> bool {
+        values.iter_mut().fold(false, |changed, value| {
+            self.redact_value(value, Completeness::Whole) | changed
+        })
+    }
+
+    fn redact_texts(&self, texts: &mut [String]) -> bool {
+        texts.iter_mut().fold(false, |changed, text| {
+            let redacted = match self.redact_text(text, Completeness::Whole) {
+                Cow::Borrowed(_) => return changed,
+                Cow::Owned(redacted) => redacted,
+            };
+            *text = redacted;
+            true
+        })
     }
 
     fn redact_optional(&self, value: &mut Option<Value>, completeness: Completeness) -> bool {

@@ -14,6 +14,7 @@
 mod event;
 mod names;
 mod text;
+mod triggers;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +22,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use names::FieldNames;
-use text::{Patterns, Triggers};
+use text::Patterns;
+use triggers::Triggers;
 
 /// What stands where a secret was.
 pub const REDACTED: &str = "[redacted]";
@@ -44,14 +46,15 @@ pub struct RedactionPolicy {
     names: FieldNames,
     /// Values from secret stores and the environment, wherever they turn up.
     secrets: Arc<Vec<String>>,
-    compiled: Arc<OnceLock<Compiled>>,
+    compiled: Arc<Compiled>,
 }
 
-/// Built on first use, so that a program that publishes nothing pays nothing.
-#[derive(Debug)]
+/// Built on first use: a program that publishes nothing pays nothing, and one
+/// that publishes no secret never pays for the patterns.
+#[derive(Debug, Default)]
 struct Compiled {
-    triggers: Triggers,
-    patterns: Patterns,
+    triggers: OnceLock<Triggers>,
+    patterns: OnceLock<Patterns>,
 }
 
 impl RedactionPolicy {
@@ -73,7 +76,7 @@ impl RedactionPolicy {
     #[must_use]
     pub fn with_secret(mut self, value: impl Into<String>) -> Self {
         let value = value.into();
-        if value.chars().count() >= 4 {
+        if value.trim().chars().count() >= 4 {
             Arc::make_mut(&mut self.secrets).push(value);
             self.compiled = Arc::default();
         }
@@ -87,8 +90,12 @@ impl RedactionPolicy {
 
     /// Whether text, or serialised JSON, could hold anything to redact. Says
     /// "no" quickly; a "yes" means that the rules have to look.
-    pub fn might_match(&self, text: &str) -> bool {
-        self.compiled().triggers.found_in(text)
+    pub fn might_match(&self, text: impl AsRef<[u8]>) -> bool {
+        let triggers = self
+            .compiled
+            .triggers
+            .get_or_init(|| Triggers::new(&self.names, &self.secrets));
+        triggers.found_in(text.as_ref())
     }
 
     /// The text without its secrets.
@@ -96,7 +103,11 @@ impl RedactionPolicy {
         if !self.might_match(text) {
             return Cow::Borrowed(text);
         }
-        self.compiled().patterns.redact(text, completeness)
+        let patterns = self
+            .compiled
+            .patterns
+            .get_or_init(|| Patterns::new(&self.names, &self.secrets));
+        patterns.redact(text, completeness)
     }
 
     /// Removes the secrets from a JSON value; says whether there were any.
@@ -128,12 +139,5 @@ impl RedactionPolicy {
             *field = Value::from(REDACTED);
         }
         is_secret
-    }
-
-    fn compiled(&self) -> &Compiled {
-        self.compiled.get_or_init(|| Compiled {
-            triggers: Triggers::new(&self.names, &self.secrets),
-            patterns: Patterns::new(&self.names, &self.secrets),
-        })
     }
 }

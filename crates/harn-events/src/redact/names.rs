@@ -55,6 +55,11 @@ impl FieldNames {
             || self.added.contains(&name)
     }
 
+    /// The names a policy has added to the standard ones.
+    pub(super) fn added(&self) -> impl Iterator<Item = &str> {
+        self.added.iter().map(String::as_str)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         let added = self.added.iter().map(String::as_str);
         NAMES.iter().copied().chain(added)

@@ -2,95 +2,11 @@
 
 use std::borrow::Cow;
 
-use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
 
 use super::names::FieldNames;
+use super::triggers::TOKEN_PREFIXES;
 use super::{Completeness, REDACTED};
-
-/// Beginnings of tokens with a known look, and the characters that may follow.
-const TOKEN_PREFIXES: &[&str] = &[
-    "AKIA",
-    "ASIA",
-    "AGPA",
-    "AIDA",
-    "ANPA",
-    "AROA",
-    "AIPA",
-    "AIza",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "npm_",
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "rk_test_",
-    "xoxa-",
-    "xoxb-",
-    "xoxp-",
-    "xoxr-",
-    "xoxs-",
-    "eyJ",
-];
-
-/// Words that have to be somewhere in a text before any rule can apply to it.
-#[derive(Debug)]
-pub(super) struct Triggers(AhoCorasick);
-
-impl Triggers {
-    pub(super) fn new(names: &FieldNames, secrets: &[String]) -> Self {
-        let mut words: Vec<String> = vec!["bearer".into(), "basic ".into(), "://".into()];
-        words.push("PRIVATE KEY".into());
-        words.extend(TOKEN_PREFIXES.iter().map(|&prefix| prefix.to_owned()));
-        words.extend(secrets.iter().map(|secret| json_spelling(secret)));
-        // A name matters only where a value follows, and `tokens` is not `token`:
-        // so a name counts together with what closes it in JSON, a URL or prose.
-        for name in names.iter().chain([
-            "_token",
-            "_secret",
-            "_password",
-            "_api_key",
-            "Token",
-            "Secret",
-        ]) {
-            for spelling in [
-                name.to_owned(),
-                name.replace('_', "-"),
-                name.replace('_', ""),
-            ] {
-                words.extend(["\"", "\\", "=", ":", " "].map(|close| format!("{spelling}{close}")));
-            }
-        }
-        words.sort_unstable();
-        words.dedup();
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(&words);
-        Self(automaton.expect("a few hundred short words are within every limit"))
-    }
-
-    pub(super) fn found_in(&self, text: &str) -> bool {
-        self.0.is_match(text)
-    }
-}
-
-/// The beginning of a secret as it looks inside serialised JSON. Four characters
-/// are enough to look closer, and have to be: a secret may still be arriving.
-fn json_spelling(secret: &str) -> String {
-    let is_plain = |character: &char| !matches!(character, '"' | '\\') && *character >= ' ';
-    let plain: String = secret.chars().take(4).take_while(is_plain).collect();
-    if plain.is_empty() {
-        "\\".to_owned()
-    } else {
-        plain
-    }
-}
 
 /// The rules for text, in the order they are applied.
 #[derive(Debug)]
@@ -166,7 +82,10 @@ impl Patterns {
             r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*$".to_owned(),
         ];
         Self {
-            secrets: secrets.to_vec(),
+            secrets: secrets
+                .iter()
+                .flat_map(|secret| spellings(secret))
+                .collect(),
             whole: whole.iter().map(|pattern| Rule::new(pattern)).collect(),
             partial: partial.iter().map(|pattern| Rule::new(pattern)).collect(),
         }
@@ -194,6 +113,15 @@ impl Patterns {
         }
         redacted
     }
+}
+
+/// A secret as it is and, where that is different, as it looks inside JSON.
+fn spellings(secret: &str) -> Vec<String> {
+    let quoted = serde_json::Value::from(secret).to_string();
+    let escaped = quoted[1..quoted.len() - 1].to_owned();
+    let mut spellings = vec![secret.to_owned(), escaped];
+    spellings.dedup();
+    spellings
 }
 
 /// Where at the end of `text` a secret has begun to arrive, if four of its

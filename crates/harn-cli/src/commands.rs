@@ -1,0 +1,58 @@
+//! The subcommands, one file each.
+
+mod events;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::arguments::Cli;
+use crate::output::Output;
+
+/// What `harn` can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Events(events::Arguments),
+}
+
+/// How a command ended. The numbers are a promise to scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The command did what it was asked for.
+    Done,
+    /// It found problems, or failed.
+    Problems,
+    /// It was not understood.
+    WrongUsage,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => ExitCode::SUCCESS,
+            Outcome::Problems => ExitCode::from(1),
+            Outcome::WrongUsage => ExitCode::from(2),
+        }
+    }
+}
+
+/// In which form a command answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Text for people.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Only when its answer cannot be written; every other failure is an outcome.
+pub(crate) fn run(cli: &Cli, output: &mut Output) -> io::Result<Outcome> {
+    let form = if cli.json { Form::Json } else { Form::Text };
+    match &cli.command {
+        Command::Events(arguments) => events::run(arguments, form, output),
+    }
+}

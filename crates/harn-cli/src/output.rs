@@ -1,0 +1,200 @@
+//! Where commands write, and everything that is decided about it: which stream,
+//! whether in colour, and what untrusted text may do to a terminal.
+
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use clap::builder::styling::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::arguments::Color;
+use crate::commands::Outcome;
+use crate::environment::Environment;
+
+/// The two streams of the program. Writing to it, as to any [`Write`], writes
+/// data to standard output.
+pub(crate) struct Output {
+    data: BufWriter<StdoutLock<'static>>,
+    palette: Palette,
+    talk_palette: Palette,
+}
+
+impl Output {
+    pub(crate) fn new(color: Color, environment: &Environment) -> Self {
+        let stdout = io::stdout();
+        let palette = |is_terminal| Palette::choose(color, environment, is_terminal);
+        Self {
+            palette: palette(stdout.is_terminal()),
+            talk_palette: palette(io::stderr().is_terminal()),
+            data: BufWriter::new(stdout.lock()),
+        }
+    }
+
+    /// How data is coloured.
+    pub(crate) fn palette(&self) -> Palette {
+        self.palette
+    }
+
+    /// Writes a JSON document on a line of its own.
+    pub(crate) fn json(&mut self, document: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.data, document)?;
+        self.data.write_all(b"\n")
+    }
+
+    /// Says something to the person at the terminal.
+    pub(crate) fn note(&mut self, text: fmt::Arguments<'_>) {
+        self.talk(text);
+    }
+
+    /// Says what went wrong.
+    pub(crate) fn error(&mut self, text: fmt::Arguments<'_>) {
+        let label = self.talk_palette.problem("error:").to_string();
+        self.talk(format_args!("{label} {text}"));
+    }
+
+    /// Shows what the argument parser has to say: help, the version or a mistake.
+    pub(crate) fn show(&mut self, stopped: &clap::Error) -> io::Result<Outcome> {
+        let text = stopped.render();
+        if stopped.use_stderr() {
+            let text = self.talk_palette.rendered(&text);
+            self.talk(format_args!("{}", text.trim_end()));
+            return Ok(Outcome::WrongUsage);
+        }
+        let text = self.palette.rendered(&text);
+        writeln!(self, "{}", text.trim_end())?;
+        self.flush()?;
+        Ok(Outcome::Done)
+    }
+
+    /// Data comes first, so that both streams read in order where they meet.
+    fn talk(&mut self, text: fmt::Arguments<'_>) {
+        // Whoever closed a stream does not want to hear about it. A failure to
+        // write data turns up again at the last flush.
+        let _ = self.data.flush();
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.data.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.data.flush()
+    }
+}
+
+/// What things look like. Nothing is said by colour alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palette {
+    is_coloured: bool,
+}
+
+impl Palette {
+    fn choose(color: Color, environment: &Environment, is_terminal: bool) -> Self {
+        let is_coloured = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => is_terminal && !environment.no_color,
+        };
+        Self { is_coloured }
+    }
+
+    /// The title of a part.
+    pub(crate) fn heading<T: Display>(self, text: T) -> Painted<T> {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// Something the reader may want to type or search for.
+    pub(crate) fn name<T: Display>(self, text: T) -> Painted<T> {
+        self.paint(AnsiColor::Cyan.on_default(), text)
+    }
+
+    /// Something that needs attention.
+    pub(crate) fn problem<T: Display>(self, text: T) -> Painted<T> {
+        self.paint(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    fn paint<T: Display>(self, style: Style, text: T) -> Painted<T> {
+        let style = self.is_coloured.then_some(style);
+        Painted { style, text }
+    }
+
+    fn rendered(self, text: &clap::builder::StyledStr) -> String {
+        if self.is_coloured {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        }
+    }
+}
+
+/// A text with its looks.
+pub(crate) struct Painted<T> {
+    style: Option<Style>,
+    text: T,
+}
+
+impl<T: Display> Display for Painted<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.style {
+            None => self.text.fmt(out),
+            Some(style) => {
+                write!(out, "{style}")?;
+                self.text.fmt(out)?;
+                write!(out, "{style:#}")
+            }
+        }
+    }
+}
+
+/// Text from a file, which may hold anything. Control characters are shown, not
+/// obeyed: a session id must not be able to repaint somebody's terminal.
+pub(crate) struct Untrusted<T>(pub(crate) T);
+
+impl<T: Display> Display for Untrusted<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.to_string().chars() {
+            if character.is_control() {
+                write!(out, "{}", character.escape_default())?;
+            } else {
+                write!(out, "{character}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(color: Color, no_color: bool, is_terminal: bool, expected: bool) {
+        let palette = Palette::choose(color, &Environment { no_color }, is_terminal);
+        let is_coloured = palette.problem("x").to_string() != "x";
+        assert_eq!(is_coloured, expected, "{color:?} {no_color} {is_terminal}");
+    }
+
+    #[test]
+    fn auto_is_for_terminals_of_people_who_like_colour() {
+        check(Color::Auto, false, true, true);
+        check(Color::Auto, false, false, false);
+        check(Color::Auto, true, true, false);
+    }
+
+    #[test]
+    fn an_explicit_choice_beats_the_circumstances() {
+        check(Color::Always, true, false, true);
+        check(Color::Never, false, true, false);
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(
+            Untrusted("a\u{1b}[31m\nb ä").to_string(),
+            r"a\u{1b}[31m\nb ä"
+        );
+    }
+}

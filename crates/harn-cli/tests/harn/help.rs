@@ -1,0 +1,54 @@
+//! Help, version and usage mistakes.
+
+use crate::program::harn;
+
+/// Every page of help there is.
+const PAGES: &[&[&str]] = &[&[], &["events"], &["events", "types"], &["events", "check"]];
+
+#[test]
+fn every_help_page_tells_exit_codes_and_ends_with_examples() {
+    for page in PAGES {
+        for flag in ["--help", "-h"] {
+            let call = harn(&[*page, &[flag]].concat()).exits_with(0);
+            assert_eq!(call.stderr, "");
+            let (_, last) = call.stdout.trim_end().rsplit_once("\n\n").unwrap();
+            assert!(last.starts_with("EXAMPLES\n  harn "), "{}", call.stdout);
+            for code in ["  0  done", "  1  the command found", "  2  wrong usage"] {
+                assert!(call.stdout.contains(code), "{}", call.stdout);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_workspace() {
+    let call = harn(&["--version"]).exits_with(0);
+    assert_eq!(
+        call.stdout,
+        concat!("harn ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn without_arguments_help_goes_to_stderr_and_it_is_wrong_usage() {
+    for arguments in [&[][..], &["events"]] {
+        let call = harn(arguments).exits_with(2);
+        assert_eq!(call.stdout, "");
+        assert!(call.stderr.contains("\nEXAMPLES\n"), "{call:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_on_stderr() {
+    for arguments in [
+        &["evens"][..],
+        &["events", "check"],
+        &["events", "types", "--jsn"],
+        &["--color", "pink", "events", "types"],
+        &["events", "types", "plan", "artifact"],
+    ] {
+        let call = harn(arguments).exits_with(2);
+        assert_eq!(call.stdout, "");
+        assert!(call.stderr.starts_with("error: "), "{call:?}");
+    }
+}

@@ -1,0 +1,11 @@
+//! Runs the real program and looks at what a person or a script would see.
+//!
+//! What is expected follows from the help pages and the log format, never from
+//! an earlier run.
+
+mod check;
+mod help;
+mod log_file;
+mod program;
+mod streams;
+mod types;
