@@ -37,6 +37,9 @@ pub enum Adaptation {
     UnknownValue(&'static str),
     /// So many keys are newer than this reader.
     UnknownKeys(u32),
+    /// A record inside the event was written differently: it has keys that are
+    /// newer than this reader, or lacks some that are newer than its writer.
+    NestedKeys,
 }
 
 /// Brings an object of any version into today's shape.
@@ -217,6 +220,7 @@ fn pointer<'a>(object: &'a Object, pointer: &str) -> Option<&'a Value> {
 /// value in it may stand for one we do not know.
 pub(crate) fn needs_a_second_look(event: &AgentEvent) -> bool {
     match event {
+        _ if has_nested_records(event) => true,
         AgentEvent::ToolCall { kind, .. } => *kind == Some(ToolKind::default()),
         AgentEvent::ToolCallUpdate {
             error_category,
@@ -230,5 +234,23 @@ pub(crate) fn needs_a_second_look(event: &AgentEvent) -> bool {
         }
         AgentEvent::WorkerUpdate { event, status, .. } => event.as_status() != status,
         _ => !enum_places(event.tag()).is_empty(),
+    }
+}
+
+/// Whether the event carries records with keys of their own, which may be of
+/// another version than the event.
+pub(crate) fn has_nested_records(event: &AgentEvent) -> bool {
+    match event {
+        AgentEvent::ToolCall { audit, .. } | AgentEvent::ToolCallUpdate { audit, .. } => {
+            audit.is_some()
+        }
+        AgentEvent::Handoff { .. }
+        | AgentEvent::FsWatch { .. }
+        | AgentEvent::CompositionStart { .. }
+        | AgentEvent::CompositionChildCall { .. }
+        | AgentEvent::CompositionChildResult { .. }
+        | AgentEvent::CompositionFinish { .. }
+        | AgentEvent::CompositionError { .. } => true,
+        _ => false,
     }
 }

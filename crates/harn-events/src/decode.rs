@@ -156,9 +156,15 @@ fn interpret(raw: &RawObject, mode: Mode) -> Result<(AgentEvent, Vec<Adaptation>
         Mode::Compatible => compat::adapt(&mut object),
         Mode::Strict => compat::adapt_legacy_tags(&mut object).into_iter().collect(),
     };
-    let (event, unknown_keys) = read_object(object)?;
+    let (event, unknown_keys) = read_object(object.clone())?;
     if unknown_keys > 0 {
         adaptations.push(Adaptation::UnknownKeys(unknown_keys));
+    }
+    if adaptations.is_empty()
+        && compat::has_nested_records(&event)
+        && serde_json::to_value(&event).ok() != Some(Value::Object(object))
+    {
+        adaptations.push(Adaptation::NestedKeys);
     }
     Ok((event, adaptations))
 }

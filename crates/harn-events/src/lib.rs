@@ -99,8 +99,8 @@ pub use event::AgentEvent;
 pub use host::HostPayloadError;
 pub use jsonl::{
     Damage, FileSystem, InferredEnd, IterationBase, JsonlDirectory, JsonlEventSink, JsonlOptions,
-    LoadError, LoadReport, LoadedLog, ReadSeek, SegmentFile, SessionLog, Storage, load_directory,
-    load_file, session_file_name, session_id_of_file_name,
+    LoadError, LoadReport, LoadedLog, ReadSeek, RunStart, SegmentFile, SessionLog, Storage,
+    load_directory, load_file, session_file_name, session_id_of_file_name,
 };
 pub use log_sink::{
     AGENT_EVENTS_TOPIC_PREFIX, AgentEventLog, EventLogSink, LogFailure, agent_events_topic,

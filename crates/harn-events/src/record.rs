@@ -37,10 +37,19 @@ pub struct PersistedAgentEvent {
 impl Serialize for PersistedAgentEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &self.index)?;
-        map.serialize_entry("emitted_at_ms", &self.emitted_at_ms)?;
-        map.serialize_entry("frame_depth", &self.frame_depth)?;
-        map.serialize_entry("execution_id", &self.execution_id)?;
+        let Self {
+            index,
+            emitted_at_ms,
+            frame_depth,
+            ..
+        } = *self;
+        write_envelope(
+            &mut map,
+            index,
+            emitted_at_ms,
+            frame_depth,
+            self.execution_id.as_deref(),
+        )?;
         self.event.write_fields(&mut map)?;
         map.end()
     }
@@ -76,6 +85,20 @@ impl<'de> Deserialize<'de> for PersistedAgentEvent {
     }
 }
 
+/// Writes the envelope keys into an object that is already open.
+pub(crate) fn write_envelope<M: SerializeMap>(
+    map: &mut M,
+    index: u64,
+    emitted_at_ms: i64,
+    frame_depth: Option<u32>,
+    execution_id: Option<&str>,
+) -> Result<(), M::Error> {
+    map.serialize_entry("index", &index)?;
+    map.serialize_entry("emitted_at_ms", &emitted_at_ms)?;
+    map.serialize_entry("frame_depth", &frame_depth)?;
+    map.serialize_entry("execution_id", &execution_id)
+}
+
 /// The envelope keys of a record, as far as they are there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Envelope {
@@ -102,8 +125,9 @@ impl Envelope {
         Ok(Self {
             index: read(raw, "index")?,
             emitted_at_ms: read(raw, "emitted_at_ms")?,
-            frame_depth: read(raw, "frame_depth")?,
-            execution_id: read(raw, "execution_id")?,
+            // Only the order must be right; the rest may be of another time.
+            frame_depth: read(raw, "frame_depth").unwrap_or_default(),
+            execution_id: read(raw, "execution_id").unwrap_or_default(),
         })
     }
 }
@@ -296,10 +320,19 @@ impl StoredRecord {
 impl Serialize for StoredRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &self.index)?;
-        map.serialize_entry("emitted_at_ms", &self.emitted_at_ms)?;
-        map.serialize_entry("frame_depth", &self.frame_depth)?;
-        map.serialize_entry("execution_id", &self.execution_id)?;
+        let Self {
+            index,
+            emitted_at_ms,
+            frame_depth,
+            ..
+        } = *self;
+        write_envelope(
+            &mut map,
+            index,
+            emitted_at_ms,
+            frame_depth,
+            self.execution_id.as_deref(),
+        )?;
         self.event.write_fields(&mut map)?;
         map.end()
     }

@@ -98,7 +98,8 @@ fn an_iteration_without_an_end_is_over_at_the_end_of_the_log() {
 
 #[track_caller]
 fn check_base(events: &[Value], base: Option<IterationBase>) {
-    assert_eq!(report(events).iteration_base, base);
+    let first = report(events).runs.first().map(|run| run.base);
+    assert_eq!(first, base);
 }
 
 #[test]
@@ -116,6 +117,39 @@ fn the_base_is_the_number_of_the_first_boundary() {
         Some(IterationBase::Other(7)),
     );
     check_base(&[text()], None);
+}
+
+#[test]
+fn every_run_has_a_base_of_its_own() {
+    let exit =
+        json!({"type": "loop_checkpoint", "iteration": 1, "kind": "loop_exit", "delivered": 0});
+    let spent = json!({"type": "budget_exhausted", "max_iterations": 2});
+    let runs = |events: &[Value]| -> Vec<(usize, IterationBase)> {
+        let runs = report(events).runs;
+        runs.iter().map(|run| (run.position, run.base)).collect()
+    };
+    let old = [start("turn_start", 0), start("turn_start", 1), spent];
+    let new = [start("iteration_start", 1), end("iteration_end", 1), exit];
+    let again = [start("iteration_start", 2), end("iteration_end", 2)];
+    let events = [&old[..], &new[..], &again[..]].concat();
+    assert_eq!(
+        runs(&events),
+        [
+            (0, IterationBase::Zero),
+            (3, IterationBase::One),
+            (6, IterationBase::Other(2))
+        ]
+    );
+    // Nothing marks the end of an old run, but its numbers start again.
+    let events = [
+        start("turn_start", 0),
+        start("turn_start", 1),
+        start("turn_start", 0),
+    ];
+    assert_eq!(
+        runs(&events),
+        [(0, IterationBase::Zero), (2, IterationBase::Zero)]
+    );
 }
 
 #[test]

@@ -173,3 +173,22 @@ fn a_line_that_is_no_record_is_an_error() {
         assert!(StoredRecord::decode(text).is_err(), "{text}");
     }
 }
+
+#[test]
+fn keys_nobody_knows_inside_a_record_survive_a_copy() {
+    let line = r#"{"index":0,"emitted_at_ms":1,"frame_depth":null,"execution_id":null,"type":"composition_start","session_id":"s","run":{"run_id":"r","from_the_future":1.10}}"#;
+    let record = StoredRecord::decode(line).expect("a record");
+    let RecordedEvent::Adapted(adapted) = &record.event else {
+        panic!("{record:?}");
+    };
+    assert_eq!(adapted.adaptations, [harn_events::Adaptation::NestedKeys]);
+    assert_eq!(serde_json::to_string(&record).expect("plain JSON"), line);
+}
+
+#[test]
+fn a_strange_depth_does_not_cost_the_record() {
+    let line = r#"{"index":0,"emitted_at_ms":1,"frame_depth":-1,"execution_id":7,"type":"agent_message_chunk","session_id":"s","content":"c"}"#;
+    let record = StoredRecord::decode(line).expect("a record");
+    assert_eq!((record.frame_depth, record.execution_id), (None, None));
+    assert!(record.event.event().is_some());
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use harn_events::{
     Adaptation, AgentEvent, DecodeError, InferredEnd, IterationBase, LoadReport, LoadedLog, Mode,
-    OpenBrackets, RawObject, RecordedEvent, SessionLog, StoredRecord, load_file,
+    OpenBrackets, RawObject, RecordedEvent, RunStart, SessionLog, StoredRecord, load_file,
 };
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn a_log_of_version_1_is_read() {
             ("agent_message_chunk", Known),
             ("transcript_compacted", Adapted(vec![MissingReason])),
             ("turn_start", Adapted(vec![LegacyTag("turn_start")])),
-            ("handoff", Known),
+            ("handoff", Adapted(vec![Adaptation::NestedKeys])),
             ("budget_exhausted", Known),
         ],
     );
@@ -189,8 +189,11 @@ fn a_log_of_version_1_reports_its_base_and_the_ends_it_left_out() {
     assert_eq!(
         report,
         LoadReport {
-            adapted: 5,
-            iteration_base: Some(IterationBase::Zero),
+            adapted: 6,
+            runs: vec![RunStart {
+                position: 0,
+                base: IterationBase::Zero,
+            }],
             inferred_ends: vec![
                 // At the next boundary.
                 InferredEnd {
@@ -252,7 +255,7 @@ fn a_log_of_version_2_is_read() {
     }
     assert_eq!(today(&log, 6).get("trigger"), None);
     assert_eq!(today(&log, 7).get("receipt"), None);
-    assert_eq!(log.report.iteration_base, Some(IterationBase::One));
+    assert_eq!(log.report.runs[0].base, IterationBase::One);
     let open_at_the_end = InferredEnd {
         iteration: 2,
         position: 18,
@@ -289,7 +292,10 @@ fn a_log_of_version_3_is_read_without_a_remark_and_copied_byte_for_byte() {
     assert_eq!(
         log.report,
         LoadReport {
-            iteration_base: Some(IterationBase::One),
+            runs: vec![RunStart {
+                position: 1,
+                base: IterationBase::One,
+            }],
             is_complete: true,
             ..LoadReport::default()
         }

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use super::iterations::{InferredEnd, Iterations, RunStart, ends_complete};
 use super::naming::SegmentNames;
 use super::sink::{SessionEnd, segment_numbers};
 use super::storage::{FileSystem, Storage};
 use crate::compat::Adaptation;
-use crate::event::AgentEvent;
 use crate::record::{RecordedEvent, StoredRecord};
 
 /// A line longer than this is damage, not an event: no writer makes one.
@@ -65,32 +65,12 @@ pub struct LoadReport {
     pub adapted: u64,
     /// Numeric fields that were `null` and read as 0.
     pub nulls_as_zero: u64,
-    /// What the first iteration of the log is called.
-    pub iteration_base: Option<IterationBase>,
+    /// The runs of the session, with what each calls its first iteration.
+    pub runs: Vec<RunStart>,
     /// Iterations without an end record, with the position at which they are over.
     pub inferred_ends: Vec<InferredEnd>,
     /// Whether the log ends the way a complete run does.
     pub is_complete: bool,
-}
-
-/// How a log counts iterations. Old loops counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IterationBase {
-    /// From 0.
-    Zero,
-    /// From 1.
-    One,
-    /// From somewhere else; the log may begin in the middle of a run.
-    Other(usize),
-}
-
-/// An iteration whose end was not recorded: text-only turns of old logs had none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InferredEnd {
-    /// The iteration.
-    pub iteration: usize,
-    /// The position in `records` at which it is over.
-    pub position: usize,
 }
 
 /// A line that is not a record.
@@ -206,7 +186,9 @@ impl SessionLog {
         for record in &self.records {
             self.report.note(&record.event);
         }
-        self.report.note_iterations(&self.records);
+        let iterations = Iterations::of(&self.records);
+        self.report.runs = iterations.runs;
+        self.report.inferred_ends = iterations.inferred_ends;
         self.report.is_complete = ends_complete(&self.records);
     }
 }
@@ -228,67 +210,6 @@ impl LoadReport {
             }
         }
     }
-
-    /// Closes iterations that have no end at the next boundary, at the end of
-    /// their run or at the end of the log.
-    fn note_iterations(&mut self, records: &[StoredRecord]) {
-        let mut open: Option<usize> = None;
-        let mut close = |open: &mut Option<usize>, position| {
-            if let Some(iteration) = open.take() {
-                self.inferred_ends.push(InferredEnd {
-                    iteration,
-                    position,
-                });
-            }
-        };
-        let mut base = None;
-        for (position, record) in records.iter().enumerate() {
-            match record.event.event() {
-                Some(AgentEvent::IterationStart { iteration, .. }) => {
-                    close(&mut open, position);
-                    open = Some(*iteration);
-                    base.get_or_insert(*iteration);
-                }
-                Some(AgentEvent::IterationEnd { iteration, .. }) => {
-                    base.get_or_insert(*iteration);
-                    if open == Some(*iteration) {
-                        open = None;
-                    }
-                    close(&mut open, position);
-                }
-                Some(
-                    AgentEvent::BudgetExhausted { .. }
-                    | AgentEvent::LoopStuck { .. }
-                    | AgentEvent::DaemonWatchdogTripped { .. },
-                ) => close(&mut open, position),
-                _ => {}
-            }
-        }
-        close(&mut open, records.len());
-        self.iteration_base = base.map(|iteration| match iteration {
-            0 => IterationBase::Zero,
-            1 => IterationBase::One,
-            other => IterationBase::Other(other),
-        });
-    }
-}
-
-/// A stored run is complete if what follows its last iteration start contains an
-/// orderly ending.
-fn ends_complete(records: &[StoredRecord]) -> bool {
-    for record in records.iter().rev() {
-        match record.event.event() {
-            Some(
-                AgentEvent::IterationEnd { .. }
-                | AgentEvent::Handoff { .. }
-                | AgentEvent::BudgetExhausted { .. }
-                | AgentEvent::LoopStuck { .. },
-            ) => return true,
-            Some(AgentEvent::IterationStart { .. }) => return false,
-            _ => {}
-        }
-    }
-    false
 }
 
 /// Where each session of a log goes on, for a writer that has to know all of them.

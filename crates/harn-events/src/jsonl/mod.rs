@@ -17,17 +17,17 @@
 //! | `tail`     | the end of a file: torn line, last record          |
 //! | `sink`     | the writer                                         |
 //! | `load`     | the reader                                         |
+//! | `iterations` | what a log says about its runs and iterations    |
 
+mod iterations;
 mod load;
 mod naming;
 mod sink;
 mod storage;
 mod tail;
 
-pub use load::{
-    Damage, InferredEnd, IterationBase, LoadError, LoadReport, LoadedLog, SessionLog,
-    load_directory, load_file,
-};
+pub use iterations::{InferredEnd, IterationBase, RunStart};
+pub use load::{Damage, LoadError, LoadReport, LoadedLog, SessionLog, load_directory, load_file};
 pub use naming::{session_file_name, session_id_of_file_name};
 pub use sink::{JsonlDirectory, JsonlEventSink, JsonlOptions};
 pub use storage::{FileSystem, ReadSeek, SegmentFile, Storage};

@@ -20,7 +20,7 @@ use crate::event::AgentEvent;
 use crate::lock::Recover;
 use crate::projector::DurableAgentEventProjector;
 use crate::raw::RawObject;
-use crate::record::OpaqueEvent;
+use crate::record::{OpaqueEvent, write_envelope};
 use crate::redact::{Completeness, RedactionPolicy};
 use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
@@ -482,10 +482,12 @@ enum Fields<'a> {
 impl Serialize for Indexed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &self.index)?;
-        map.serialize_entry("emitted_at_ms", &self.record.emitted_at_ms)?;
-        map.serialize_entry("frame_depth", &self.record.frame_depth)?;
-        map.serialize_entry("execution_id", &None::<String>)?;
+        let Record {
+            emitted_at_ms,
+            frame_depth,
+            ..
+        } = *self.record;
+        write_envelope(&mut map, self.index, emitted_at_ms, frame_depth, None)?;
         match self.fields {
             Fields::Event(event) => event.write_fields(&mut map)?,
             Fields::Raw(raw) => raw.write_fields(&mut map)?,

@@ -134,7 +134,7 @@ impl SessionFindings {
             opaque: report.opaque,
             adapted: report.adapted,
             nulls_as_zero: report.nulls_as_zero,
-            iteration_base: report.iteration_base.map(|base| match base {
+            iteration_base: report.runs.first().map(|run| match run.base {
                 IterationBase::Zero => 0,
                 IterationBase::One => 1,
                 IterationBase::Other(number) => number,
