@@ -104,12 +104,12 @@ pub fn current_agent_session_id() -> Option<String> {
     default_bus().current_session_id()
 }
 
-/// Runs a future with `sink` as its loop sink.
-pub fn scope_agent_event_sink<F: Future>(
-    sink: Option<Arc<dyn AgentEventSink>>,
+/// Runs a future with `sink` as its loop sink; `None` shadows an outer loop's.
+pub fn scope_agent_event_sink<F: Future, S: Into<Option<Arc<dyn AgentEventSink>>>>(
+    sink: S,
     future: F,
-) -> impl Future<Output = F::Output> + use<F> {
-    default_bus().scope_loop_sink(sink, future)
+) -> impl Future<Output = F::Output> + use<F, S> {
+    default_bus().scope_loop_sink(sink.into(), future)
 }
 
 impl LoopSinkGuard {

@@ -17,34 +17,64 @@ pub(super) struct Patterns {
     partial: Vec<Rule>,
 }
 
+/// A pattern for something secret. What its groups `before` and `after` match is
+/// kept on either side of the mark.
 #[derive(Debug)]
 struct Rule {
     pattern: Regex,
-    /// Group 1, if the pattern has it, stays in front of the mark and group 2 behind.
-    keeps: bool,
+    /// Looks at a find once more; `None` where the pattern alone is sure enough.
+    is_secret: Option<fn(&Captures<'_>) -> bool>,
 }
 
 impl Rule {
     fn new(pattern: &str) -> Self {
         let pattern = Regex::new(pattern).expect("the patterns are fixed and tested");
-        let keeps = pattern.captures_len() > 1;
-        Self { pattern, keeps }
+        Self {
+            pattern,
+            is_secret: None,
+        }
     }
 
-    fn apply(&self, text: &str) -> Option<String> {
+    fn with_check(self, is_secret: fn(&Captures<'_>) -> bool) -> Self {
+        Self {
+            is_secret: Some(is_secret),
+            ..self
+        }
+    }
+
+    fn apply(&self, text: &str, completeness: Completeness) -> Option<String> {
         let mark = |found: &Captures<'_>| -> String {
-            let kept = |group| found.get(group).map_or("", |kept| kept.as_str());
-            if self.keeps {
-                format!("{}{REDACTED}{}", kept(1), kept(2))
-            } else {
-                REDACTED.into()
+            // What is still arriving cannot be judged yet.
+            let is_arriving =
+                completeness == Completeness::Partial && found.get_match().end() == text.len();
+            if !is_arriving && self.is_secret.is_some_and(|is_secret| !is_secret(found)) {
+                return found.get_match().as_str().to_owned();
             }
+            let kept = |group| found.name(group).map_or("", |kept| kept.as_str());
+            format!("{}{REDACTED}{}", kept("before"), kept("after"))
         };
         match self.pattern.replace_all(text, mark) {
             Cow::Borrowed(_) => None,
             Cow::Owned(changed) => (changed != text).then_some(changed),
         }
     }
+}
+
+/// Whether what is assigned to a secret name is a value and not a piece of source
+/// code: `password: hunter2` and `TOKEN=abc` are, `password: String` and
+/// `token = parser.next()` are not.
+fn is_assigned_value(found: &Captures<'_>) -> bool {
+    let group = |name| found.name(name).map_or("", |group| group.as_str());
+    let (name, value) = (group("name"), group("value"));
+    if !group("after").is_empty() {
+        return false;
+    }
+    if group("sign") == "=" {
+        const WORDS: [&str; 7] = ["none", "null", "nil", "true", "false", "undefined", "self"];
+        let is_word = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
+        return !is_word && !value.eq_ignore_ascii_case(name);
+    }
+    value.len() >= 24 || value.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 impl Patterns {
@@ -56,38 +86,46 @@ impl Patterns {
             .collect::<Vec<_>>();
         let prefixes = prefixes.join("|");
         let whole = [
-            r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)".to_owned(),
+            Rule::new(r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"),
             // Credentials in a URL.
-            r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*(@)".to_owned(),
-            r"((?i:bearer)[ \t]+)[A-Za-z0-9._~+/=-]{4,}".to_owned(),
-            r"((?i:basic)[ \t]+)[A-Za-z0-9+/=]{12,}".to_owned(),
+            Rule::new(r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*(?<after>@)"),
+            Rule::new(r"(?<before>(?i:bearer)[ \t]+)[A-Za-z0-9._~+/=-]{4,}"),
+            Rule::new(r"(?<before>(?i:basic)[ \t]+)[A-Za-z0-9+/=]{12,}"),
             // `"api_key": "…"` in JSON that travels as text, escaped or not, closed or not.
-            format!(r#"((?i:["']{names}\\?["'])\s*:\s*\\?["'])[^"'\\]*(?:\\[^"'][^"'\\]*)*"#),
-            // `api_key=…` in URLs, shells and prose.
-            format!(r#"((?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*)[^\s"'&;,\[\]{{}}\\]+"#),
-            r"\b(?:AKIA|ASIA|AGPA|AIDA|ANPA|AROA|AIPA)[A-Z0-9]{16}\b".to_owned(),
-            r"\bAIza[A-Za-z0-9_-]{30,}".to_owned(),
-            r"\bgh[pousr]_[A-Za-z0-9]{16,}".to_owned(),
-            r"\bgithub_pat_[A-Za-z0-9_]{16,}".to_owned(),
-            r"\bglpat-[A-Za-z0-9_-]{16,}".to_owned(),
-            r"\bnpm_[A-Za-z0-9]{30,}".to_owned(),
-            r"\bsk-[A-Za-z0-9_-]{16,}".to_owned(),
-            r"\bxox[abprs]-[A-Za-z0-9-]{8,}".to_owned(),
-            r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}".to_owned(),
-            r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?".to_owned(),
+            Rule::new(&format!(
+                r#"(?<before>(?i:["']{names}\\?["'])\s*:\s*\\?["'])[^"'\\]*(?:\\[^"'][^"'\\]*)*"#
+            )),
+            // `api_key=…` in URLs, shells, settings and prose.
+            Rule::new(&format!(
+                r#"(?<before>(?i:(?:^|[^A-Za-z0-9])(?<name>{names}))(?<sign>\s*[=:]\s*))(?<value>[^\s"'&;,()\[\]{{}}<>\\]+)(?<after>[(\[<]?)"#
+            ))
+            .with_check(is_assigned_value),
+            Rule::new(&format!(
+                r#"(?<before>(?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*\\?["'])[^"'\\\s]+"#
+            )),
+            Rule::new(r"\b(?:AKIA|ASIA|AGPA|AIDA|ANPA|AROA|AIPA)[A-Z0-9]{16}\b"),
+            Rule::new(r"\bAIza[A-Za-z0-9_-]{30,}"),
+            Rule::new(r"\bgh[pousr]_[A-Za-z0-9]{16,}"),
+            Rule::new(r"\bgithub_pat_[A-Za-z0-9_]{16,}"),
+            Rule::new(r"\bglpat-[A-Za-z0-9_-]{16,}"),
+            Rule::new(r"\bnpm_[A-Za-z0-9]{30,}"),
+            Rule::new(r"\bsk-[A-Za-z0-9_-]{16,}"),
+            Rule::new(r"\bxox[abprs]-[A-Za-z0-9-]{8,}"),
+            Rule::new(r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}"),
+            Rule::new(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
         ];
         let partial = [
-            format!(r"\b(?:{prefixes})[A-Za-z0-9._-]*$"),
-            r"((?i:bearer|basic)[ \t]+)[A-Za-z0-9._~+/=-]+$".to_owned(),
-            r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*$".to_owned(),
+            Rule::new(&format!(r"\b(?:{prefixes})[A-Za-z0-9._-]*$")),
+            Rule::new(r"(?<before>(?i:bearer|basic)[ \t]+)[A-Za-z0-9._~+/=-]+$"),
+            Rule::new(r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*$"),
         ];
         Self {
             secrets: secrets
                 .iter()
                 .flat_map(|secret| spellings(secret))
                 .collect(),
-            whole: whole.iter().map(|pattern| Rule::new(pattern)).collect(),
-            partial: partial.iter().map(|pattern| Rule::new(pattern)).collect(),
+            whole: whole.into(),
+            partial: partial.into(),
         }
     }
 
@@ -107,7 +145,7 @@ impl Patterns {
             Completeness::Partial => &self.partial[..],
         };
         for rule in self.whole.iter().chain(partial) {
-            if let Some(changed) = rule.apply(&redacted) {
+            if let Some(changed) = rule.apply(&redacted, completeness) {
                 redacted = Cow::Owned(changed);
             }
         }
@@ -181,11 +219,11 @@ mod tests {
     fn credentials_in_headers_urls_and_assignments_are_hidden() {
         check(
             "Authorization: Bearer abc.def-123",
-            "Authorization: [redacted] [redacted]",
+            "Authorization: Bearer [redacted]",
         );
         check(
             "curl -H 'authorization: Bearer abcd1234'",
-            "curl -H 'authorization: [redacted] [redacted]'",
+            "curl -H 'authorization: Bearer [redacted]'",
         );
         check(
             "https://user:pass@example.org/x",
@@ -197,6 +235,30 @@ mod tests {
             "export DEPLOY_TOKEN=[redacted]",
         );
         check("password: hunter2", "password: [redacted]");
+    }
+
+    #[test]
+    fn quoted_values_and_settings_are_hidden() {
+        check("password = \"correct\"", "password = \"[redacted]\"");
+        check("let api_key = 'abc';", "let api_key = '[redacted]';");
+        check("api_key: abc123", "api_key: [redacted]");
+        check("PASSWORD=correct", "PASSWORD=[redacted]");
+        check("Cookie: sid=abc123", "Cookie: [redacted]");
+    }
+
+    #[test]
+    fn source_code_about_secrets_stays_readable() {
+        for code in [
+            "pub struct Login { password: String, token: Option<Token> }",
+            "let token = parser.next();",
+            "let token = tokens[0];",
+            "fn refresh(&mut self, refresh_token: &str) -> Token",
+            "client.login(password=password, token=None)",
+            "if (token == null) return;",
+            "match token { Token::Word => 1 }",
+        ] {
+            check(code, code);
+        }
     }
 
     #[test]
