@@ -203,6 +203,7 @@ fn damage_in_the_middle_is_reported_and_does_not_stop_the_log() {
 struct FaultyDisk {
     plan: Arc<Mutex<std::collections::VecDeque<Fault>>>,
     may_create: Arc<Mutex<bool>>,
+    syncs: Arc<Mutex<usize>>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -220,6 +221,7 @@ impl FaultyDisk {
         Self {
             plan: Arc::new(Mutex::new(plan.into_iter().collect())),
             may_create: Arc::new(Mutex::new(true)),
+            syncs: Arc::default(),
         }
     }
 
@@ -293,8 +295,9 @@ impl SegmentFile for FaultyFile {
         self.file.truncate(len)
     }
 
-    /// A disk whose faults are planned has no power to lose.
+    /// A disk whose faults are planned has no power to lose, so this only counts.
     fn sync(&mut self) -> io::Result<()> {
+        *self.disk.syncs.lock().unwrap() += 1;
         Ok(())
     }
 }
@@ -373,4 +376,58 @@ fn a_rotation_that_fails_keeps_writing_to_the_old_segment() {
         "no number was skipped: {names:?}"
     );
     assert_eq!(indexes(&base), (0..20).collect::<Vec<u64>>());
+}
+
+#[test]
+fn the_end_of_a_run_a_flush_and_the_end_of_the_sink_are_synced() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = FaultyDisk::new([]);
+    let syncs = || *disk.syncs.lock().unwrap();
+    let base = folder.path().join("event_log-s.jsonl");
+    let sink = JsonlEventSink::open_with(base, disk.options()).unwrap();
+    let session_id = || "s".to_owned();
+
+    sink.handle_event(&chunk("ordinary"));
+    assert_eq!(syncs(), 0);
+    for (number, last) in [
+        AgentEvent::BudgetExhausted {
+            session_id: session_id(),
+            max_iterations: 1,
+            kind: None,
+            cost_usd: None,
+            wall_clock_ms: None,
+        },
+        AgentEvent::LoopStuck {
+            session_id: session_id(),
+            max_nudges: 1,
+            last_iteration: 1,
+            tail_excerpt: String::new(),
+        },
+        AgentEvent::DaemonWatchdogTripped {
+            session_id: session_id(),
+            attempts: 1,
+            elapsed_ms: 1,
+        },
+        AgentEvent::SessionClosed {
+            session_id: session_id(),
+            reason: "closed".into(),
+            status: "closed".into(),
+            metadata: serde_json::Value::Null,
+        },
+    ]
+    .iter()
+    .enumerate()
+    {
+        sink.handle_event(&chunk("before"));
+        sink.handle_event(last);
+        assert_eq!(syncs(), number + 1, "{}", last.tag());
+    }
+    sink.handle_event(&chunk("before a flush"));
+    sink.flush().unwrap();
+    assert_eq!(syncs(), 5);
+    sink.flush().unwrap();
+    assert_eq!(syncs(), 5, "there was nothing new to sync");
+    sink.handle_event(&chunk("before the end"));
+    drop(sink);
+    assert_eq!(syncs(), 6);
 }
