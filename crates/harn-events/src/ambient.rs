@@ -38,8 +38,6 @@ pub(crate) struct Ambient {
 /// The ambient facts of one task.
 #[derive(Default)]
 pub(crate) struct TaskContext {
-    /// Where facts not stated here come from.
-    parent: Option<Arc<TaskContext>>,
     /// The thread whose root this is; `None` for the context of a task.
     root_of: Option<ThreadId>,
     facts: Mutex<Vec<(FactId, Fact)>>,
@@ -61,11 +59,24 @@ pub(crate) enum Fact {
 }
 
 impl TaskContext {
+    /// A context in which holds what holds in `parent` now. What is stated or taken
+    /// back there later does not matter here: a task keeps the session it was
+    /// started in.
     pub(crate) fn child_of(parent: Option<Arc<TaskContext>>) -> Arc<Self> {
-        Arc::new(Self {
-            parent,
-            ..Self::default()
-        })
+        let child = Self::default();
+        if let Some(parent) = parent {
+            let inherited = [
+                parent.find(&|fact| matches!(fact, Fact::LoopSink(_))),
+                parent.find(&|fact| matches!(fact, Fact::Session(_))),
+                parent.find(&|fact| matches!(fact, Fact::FrameDepth(_))),
+                parent.find(&|fact| matches!(fact, Fact::MutationSession(_))),
+                parent.find(&|fact| matches!(fact, Fact::SubscriberDepth(_))),
+            ];
+            for fact in inherited.into_iter().flatten() {
+                child.state(fact);
+            }
+        }
+        Arc::new(child)
     }
 
     pub(crate) fn state(&self, fact: Fact) -> FactId {
@@ -85,51 +96,46 @@ impl TaskContext {
         is_empty
     }
 
-    /// The innermost fact that `select` takes.
-    fn find<T>(&self, select: &dyn Fn(&Fact) -> Option<T>) -> Option<T> {
-        let own = self
-            .facts
-            .recover()
-            .iter()
-            .rev()
-            .find_map(|(_, fact)| select(fact));
-        own.or_else(|| self.parent.as_ref()?.find(select))
+    /// The innermost fact of a kind.
+    fn find(&self, is_kind: &dyn Fn(&Fact) -> bool) -> Option<Fact> {
+        let facts = self.facts.recover();
+        let mut facts = facts.iter().rev().map(|(_, fact)| fact);
+        facts.find(|fact| is_kind(fact)).cloned()
     }
 
     pub(crate) fn loop_sink(&self) -> Option<Arc<dyn AgentEventSink>> {
-        self.find(&|fact| match fact {
-            Fact::LoopSink(sink) => Some(sink.clone()),
+        match self.find(&|fact| matches!(fact, Fact::LoopSink(_)))? {
+            Fact::LoopSink(sink) => sink,
             _ => None,
-        })?
+        }
     }
 
     pub(crate) fn session(&self) -> Option<Arc<str>> {
-        self.find(&|fact| match fact {
-            Fact::Session(session) => Some(Arc::clone(session)),
+        match self.find(&|fact| matches!(fact, Fact::Session(_)))? {
+            Fact::Session(session) => Some(session),
             _ => None,
-        })
+        }
     }
 
     pub(crate) fn frame_depth(&self) -> Option<u32> {
-        self.find(&|fact| match fact {
-            Fact::FrameDepth(depth) => Some(*depth),
+        match self.find(&|fact| matches!(fact, Fact::FrameDepth(_)))? {
+            Fact::FrameDepth(depth) => Some(depth),
             _ => None,
-        })
+        }
     }
 
     pub(crate) fn mutation_session(&self) -> Option<Arc<MutationSessionRecord>> {
-        self.find(&|fact| match fact {
-            Fact::MutationSession(record) => Some(Arc::clone(record)),
+        match self.find(&|fact| matches!(fact, Fact::MutationSession(_)))? {
+            Fact::MutationSession(record) => Some(record),
             _ => None,
-        })
+        }
     }
 
     pub(crate) fn subscriber_depth(&self) -> u32 {
-        let depth = self.find(&|fact| match fact {
-            Fact::SubscriberDepth(depth) => Some(*depth),
-            _ => None,
-        });
-        depth.unwrap_or(0)
+        match self.find(&|fact| matches!(fact, Fact::SubscriberDepth(_))) {
+            Some(Fact::SubscriberDepth(depth)) => depth,
+            _ => 0,
+        }
     }
 }
 

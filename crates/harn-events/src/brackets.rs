@@ -19,9 +19,9 @@ use crate::{
     CompositionFailureCategory, CompositionRunEnvelope, ToolCallErrorCategory, ToolCallStatus,
 };
 
-/// Calls a session may have open at once. A runaway producer loses the account
-/// of its oldest call, never memory without bound.
-const OPEN_CALLS_MAX: usize = 4096;
+/// Brackets of one kind a session may have open at once. A runaway producer loses
+/// the account of an old one, never memory without bound.
+const OPEN_MAX: usize = 4096;
 
 /// The open brackets of one session.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +57,6 @@ pub enum Ending<'a> {
     StreamFailed,
     /// The run is over, for this reason.
     RunEnded(&'a str),
-    /// The session is about to close: nobody will hear an answer any more.
-    SessionClosed,
 }
 
 /// What an event is to the account.
@@ -103,8 +101,8 @@ impl OpenBrackets {
                 mode,
                 ..
             } => {
-                self.searches
-                    .insert(tool_use_id.clone(), (strategy.clone(), mode.clone()));
+                let query = (strategy.clone(), mode.clone());
+                insert_bounded(&mut self.searches, tool_use_id, query);
             }
             AgentEvent::ToolSearchResult { tool_use_id, .. } => {
                 self.searches.remove(tool_use_id);
@@ -112,14 +110,13 @@ impl OpenBrackets {
             AgentEvent::HitlRequested {
                 request_id, kind, ..
             } => {
-                self.questions.insert(request_id.clone(), kind.clone());
+                insert_bounded(&mut self.questions, request_id, kind.clone());
             }
             AgentEvent::HitlResolved { request_id, .. } => {
                 self.questions.remove(request_id);
             }
             AgentEvent::CompositionStart { run, .. } => {
-                self.compositions
-                    .insert(run.run_id.clone(), Box::new(run.clone()));
+                insert_bounded(&mut self.compositions, &run.run_id, Box::new(run.clone()));
             }
             AgentEvent::CompositionFinish { run, .. }
             | AgentEvent::CompositionError { run, .. } => {
@@ -170,9 +167,6 @@ impl OpenBrackets {
 
     /// The events that close what is open, in the order they have to be emitted.
     pub fn closings(&self, session_id: &str, ending: Ending<'_>) -> Vec<AgentEvent> {
-        if ending == Ending::SessionClosed {
-            return self.question_closings(session_id).collect();
-        }
         let mut closings = self.call_closings(session_id, ending);
         let Ending::RunEnded(reason) = ending else {
             return closings;
@@ -195,12 +189,24 @@ impl OpenBrackets {
         closings
     }
 
+    /// The events that end everything in a session that is about to close: also what
+    /// a suspended run has left open, and what waits for a person.
+    pub fn last_closings(&self, session_id: &str, has_run: bool) -> Vec<AgentEvent> {
+        let is_open = has_run || self.iteration.is_some() || !self.calls.is_empty();
+        let mut closings = match is_open {
+            true => self.closings(session_id, Ending::RunEnded("session_closed")),
+            false => Vec::new(),
+        };
+        closings.extend(self.question_closings(session_id));
+        closings
+    }
+
     fn announce(&mut self, id: &str, tool_name: &str, is_candidate: bool) -> Admission {
         if let Some(call) = self.calls.get_mut(id) {
             tool_name.clone_into(&mut call.tool_name);
             return Admission::Duplicate;
         }
-        if self.calls.len() >= OPEN_CALLS_MAX {
+        if self.calls.len() >= OPEN_MAX {
             let oldest = self.calls().first().map(|(id, _)| (*id).to_owned());
             oldest.map(|id| self.calls.remove(&id));
         }
@@ -308,4 +314,11 @@ impl OpenBrackets {
                 },
             })
     }
+}
+
+fn insert_bounded<T>(open: &mut BTreeMap<String, T>, id: &str, value: T) {
+    if open.len() >= OPEN_MAX && !open.contains_key(id) {
+        open.pop_first();
+    }
+    open.insert(id.to_owned(), value);
 }

@@ -180,7 +180,11 @@ fn a_panicking_flush_becomes_an_error_and_the_others_are_flushed() {
 fn a_durable_sink_that_cannot_be_opened_does_not_prevent_the_session() {
     struct Broken;
     impl harn_events::DurableSinks for Broken {
-        fn open(&self, _session_id: &str) -> std::io::Result<Arc<dyn AgentEventSink>> {
+        fn open(
+            &self,
+            _session_id: &str,
+            _redaction: &harn_events::RedactionPolicy,
+        ) -> std::io::Result<Arc<dyn AgentEventSink>> {
             Err(std::io::Error::other("no disk"))
         }
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use harn_events::{
     AgentEvent, AgentEventSink, BusConfig, CloseSession, DurableSinks, EventBus, JsonlDirectory,
-    JsonlEventSink, JsonlOptions, ManualClock, StoredRecord, load_directory, load_file,
+    JsonlEventSink, JsonlOptions, ManualClock, RedactionPolicy, StoredRecord, load_directory,
+    load_file,
 };
 use serde_json::Value;
 
@@ -192,7 +193,7 @@ fn ids_that_look_like_paths_or_segments_have_logs_of_their_own() {
     let directory = folder.path().join("logs");
     let logs = JsonlDirectory::with_options(&directory, small_segments(150));
     for id in ["../x", "x", "x-000001"] {
-        let sink = logs.open(id).unwrap();
+        let sink = logs.open(id, &RedactionPolicy::new()).unwrap();
         for content in 0..4 {
             sink.handle_event(&chunk(id, &content.to_string()));
         }

@@ -60,6 +60,11 @@ impl Default for BusConfig {
 
 /// Opens the durable sink of a session: a JSONL file, a log topic.
 pub trait DurableSinks: Send + Sync {
-    /// Opens it for appending after whatever the session has stored before.
-    fn open(&self, session_id: &str) -> io::Result<Arc<dyn AgentEventSink>>;
+    /// Opens it for appending after whatever the session has stored before. The
+    /// sink hides what the bus hides.
+    fn open(
+        &self,
+        session_id: &str,
+        redaction: &RedactionPolicy,
+    ) -> io::Result<Arc<dyn AgentEventSink>>;
 }

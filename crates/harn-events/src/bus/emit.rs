@@ -33,11 +33,16 @@ impl EventBus {
     /// Delivers an event to the sinks of its session, to the observers of all
     /// sessions and to the running loop's sink; closures see it at the next point
     /// where they can be awaited.
+    ///
+    /// When it returns, all of them have seen the event, with one exception: while
+    /// another thread, or this very thread further up, is delivering for the same
+    /// session, the event waits its turn there and is delivered right after.
     pub fn emit(&self, event: &AgentEvent) {
         self.inner.counters.emitted.fetch_add(1, Ordering::Relaxed);
         let policy = self.redaction_policy();
         let event = policy.redact_event(event);
-        self.inner.publish(Outgoing::Event(&event));
+        self.inner
+            .publish(Outgoing::Event(&event), Admit::WhileOpen);
     }
 
     /// Like [`emit`](Self::emit), and awaits the session's closures. If another
@@ -54,19 +59,38 @@ impl EventBus {
         let redacted = event.redacted(&self.redaction_policy());
         let event = redacted.as_ref().unwrap_or(event);
         match event.session_id() {
-            Some(_) => self.inner.publish(Outgoing::Opaque(event)),
+            Some(_) => self
+                .inner
+                .publish(Outgoing::Opaque(event), Admit::WhileOpen),
             None => self.inner.show_observers(Delivery::Opaque(event)),
         }
     }
 
+    /// Emits an event that belongs to the end of a session that is closing.
+    pub(super) fn emit_at_close(&self, event: &AgentEvent) {
+        self.inner.counters.emitted.fetch_add(1, Ordering::Relaxed);
+        let policy = self.redaction_policy();
+        let event = policy.redact_event(event);
+        self.inner.publish(Outgoing::Event(&event), Admit::AtClose);
+    }
+
     /// Waits until everything emitted for the session so far has been delivered.
-    /// Returns at once when called by one of the session's readers.
+    /// Returns at once when called by a reader, which others may be waiting for.
     pub fn settle(&self, session_id: &str) {
+        if self.inner.nesting.is_inside() {
+            return;
+        }
         let shard = self.inner.shards.of(session_id);
-        let me = thread::current().id();
         let mut sessions = shard.lock();
-        while let Some(session) = sessions.get(session_id)
-            && session.delivering.is_some_and(|thread| thread != me)
+        let Some(session) = sessions.get(session_id) else {
+            return;
+        };
+        let (generation, emitted) = (session.generation, session.emitted);
+        let is_behind =
+            |session: &Session| session.generation == generation && session.delivered < emitted;
+        while sessions
+            .get(session_id)
+            .is_some_and(|session| is_behind(session))
         {
             sessions = shard.wait(sessions);
         }
@@ -81,6 +105,15 @@ impl EventBus {
         let sinks = self.inner.session_sinks(session_id);
         flush_all(&sinks).await
     }
+}
+
+/// Which events a session takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admit {
+    /// The session must not be closing.
+    WhileOpen,
+    /// The event is part of the session's end.
+    AtClose,
 }
 
 /// What is being emitted.
@@ -159,20 +192,20 @@ struct Origin {
     subscriber_depth: u32,
     /// How many deliveries deep the thread is.
     depth: u32,
+    admit: Admit,
 }
 
-/// Whether anybody would see this. A session takes nothing after its last event.
-fn is_heard(session: Option<&Session>, outgoing: Outgoing<'_>, has_others: bool) -> bool {
-    let is_last = matches!(outgoing, Outgoing::Event(AgentEvent::SessionClosed { .. }));
+/// Whether anybody would see this. A session that closes takes nothing but its end.
+fn is_heard(session: Option<&Session>, admit: Admit, has_others: bool) -> bool {
     match session {
-        Some(session) if session.closing != Closing::No && !is_last => false,
+        Some(session) if session.closing != Closing::No && admit == Admit::WhileOpen => false,
         Some(session) => has_others || session.is_kept() || session.has_readers(),
         None => has_others,
     }
 }
 
 impl Inner {
-    fn publish(&self, outgoing: Outgoing<'_>) {
+    fn publish(&self, outgoing: Outgoing<'_>, admit: Admit) {
         let Some(nested) = self.nesting.descend(self.config.nesting_max) else {
             self.counters.too_deep.fetch_add(1, Ordering::Relaxed);
             return;
@@ -183,6 +216,7 @@ impl Inner {
             frame_depth: task.as_ref().and_then(|task| task.frame_depth()),
             subscriber_depth: task.as_ref().map_or(0, |task| task.subscriber_depth()),
             depth: nested.depth,
+            admit,
         };
         if let Some(turn) = self.take_turn(outgoing, origin) {
             self.deliver_turn(outgoing, turn, &nested);
@@ -196,21 +230,23 @@ impl Inner {
         let observers = self.observers();
         let shard = self.shards.of(session_id);
         let mut sessions = shard.lock();
-        let session = sessions.get(session_id).map(|session| &**session);
-        if !is_heard(
-            session,
-            outgoing,
-            !observers.is_empty() || origin.loop_sink.is_some(),
-        ) {
+        let has_others = !observers.is_empty() || origin.loop_sink.is_some();
+        let is_heard = |sessions: &Sessions| {
+            let session = sessions.get(session_id).map(|session| &**session);
+            is_heard(session, origin.admit, has_others)
+        };
+        if is_heard(&sessions) {
+            // The session may have ended meanwhile, so it has to be asked again.
+            sessions = self.wait_for_room(shard, sessions, session_id, origin.depth)?;
+        }
+        if !is_heard(&sessions) {
             self.counters.unheard.fetch_add(1, Ordering::Relaxed);
             return None;
-        }
-        if session.is_some_and(|session| session.delivering.is_some()) {
-            sessions = self.wait_for_room(shard, sessions, session_id)?;
         }
 
         let session = session::entry(&mut sessions, session_id, || self.next_id());
         let stamp = self.stamp(origin.frame_depth);
+        session.emitted += 1;
         let mut skip_sinks = false;
         if let Outgoing::Event(event) = outgoing {
             skip_sinks = session.brackets.apply(event) == Admission::Duplicate;
@@ -240,31 +276,29 @@ impl Inner {
         })
     }
 
-    /// Waits while the session is busy and its queue is full. A reader of the
-    /// session cannot wait for itself, so it is refused instead (`None`).
+    /// Waits while the session is busy and its queue is full. A reader cannot wait:
+    /// whoever would make room may be waiting for it. It is refused instead (`None`).
     fn wait_for_room<'a>(
         &self,
         shard: &'a Shard,
         mut sessions: MutexGuard<'a, Sessions>,
         session_id: &str,
+        depth: u32,
     ) -> Option<MutexGuard<'a, Sessions>> {
-        loop {
-            let Some(session) = sessions.get(session_id) else {
-                return Some(sessions);
-            };
-            let Some(thread) = session.delivering else {
-                return Some(sessions);
-            };
-            let is_full = session.waiting.len() >= self.config.waiting_events_max.max(1);
-            if is_full && thread == thread::current().id() {
-                self.counters.too_deep.fetch_add(1, Ordering::Relaxed);
+        let queue_max = self.config.waiting_events_max.max(1);
+        let is_full = |sessions: &Sessions| {
+            sessions.get(session_id).is_some_and(|session| {
+                session.delivering.is_some() && session.waiting.len() >= queue_max
+            })
+        };
+        while is_full(&sessions) {
+            if depth > 0 {
+                self.counters.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
-            }
-            if !is_full {
-                return Some(sessions);
             }
             sessions = shard.wait(sessions);
         }
+        Some(sessions)
     }
 
     /// Delivers the first event of a turn and then whatever has queued up behind it.
@@ -273,8 +307,11 @@ impl Inner {
         if !turn.skip_sinks {
             self.deliver(first.delivery(turn.stamp), &turn.audience);
         }
+        // A sink goes with its session, and may hold a lock on its file: nothing of it
+        // may be left here when the session is removed.
+        drop(turn.audience);
         while let Some((waiting, audience)) = self.next_waiting(session_id, turn.generation) {
-            nested.set(waiting.depth);
+            nested.set(waiting.depth.max(nested.depth));
             if !waiting.skip_sinks {
                 self.deliver(
                     waiting.payload.outgoing().delivery(waiting.stamp),
@@ -288,10 +325,11 @@ impl Inner {
     fn next_waiting(&self, session_id: &str, generation: u64) -> Option<(Waiting, Audience)> {
         let shard = self.shards.of(session_id);
         let mut sessions = shard.lock();
+        shard.notify();
         let session = sessions
             .get_mut(session_id)
             .filter(|session| session.generation == generation)?;
-        shard.notify();
+        session.delivered += 1;
         let Some(mut waiting) = session.waiting.pop_front() else {
             session.delivering = None;
             let is_over = session.closing == Closing::Due || session.is_idle();

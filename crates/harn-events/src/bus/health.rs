@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::EventBus;
+use super::session::Shard;
 use crate::lock::{Recover, RecoverShared};
 
 /// Kinds of host mistakes that are told apart by session and type. More than
@@ -18,6 +19,7 @@ pub(super) struct Counters {
     pub(super) unheard: AtomicU64,
     pub(super) unattributed: AtomicU64,
     pub(super) too_deep: AtomicU64,
+    pub(super) refused: AtomicU64,
     pub(super) panics: AtomicU64,
     pub(super) hook_panics: AtomicU64,
     pub(super) evicted: AtomicU64,
@@ -77,6 +79,8 @@ pub struct BusHealth {
     pub unattributed: u64,
     /// Events dropped because readers answered each other without end.
     pub too_deep: u64,
+    /// Events of readers dropped because the session's queue was full.
+    pub refused: u64,
     /// Times a sink panicked.
     pub sink_panics: u64,
     /// Times a session-end hook panicked.
@@ -135,6 +139,7 @@ impl EventBus {
             unheard: read(&counters.unheard),
             unattributed: read(&counters.unattributed),
             too_deep: read(&counters.too_deep),
+            refused: read(&counters.refused),
             sink_panics: read(&counters.panics),
             hook_panics: read(&counters.hook_panics),
             evicted_sessions: read(&counters.evicted),
@@ -149,7 +154,7 @@ impl EventBus {
             host_issues: self.host_issues(),
             ..BusHealth::default()
         };
-        for sessions in inner.shards.iter() {
+        for sessions in inner.shards.all().map(Shard::lock) {
             health.sessions += sessions.len();
             for session in sessions.values() {
                 health.sinks += session.sinks.len() + usize::from(session.durable.is_some());
@@ -192,7 +197,10 @@ impl EventBus {
         }
         let count = issues.entry(key).or_insert(0);
         *count += 1;
-        if *count == 1 {
+        let is_first = *count == 1;
+        drop(issues);
+        // Whoever listens to the log may ask for our health.
+        if is_first {
             tracing::warn!(
                 target: "agent.events",
                 session_id, event_type, kind = ?kind, detail, "a host event has a problem"

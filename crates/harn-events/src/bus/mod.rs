@@ -107,6 +107,13 @@ impl EventBus {
     pub fn new(config: BusConfig) -> Self {
         let open = Mutex::new(OpenTable::new(config.sessions_max));
         let configured_policy = Arc::new(config.redaction.clone());
+        // Candidates of a session that another process has begun have other numbers.
+        let first_candidate = config
+            .clock
+            .now_ms()
+            .unsigned_abs()
+            .saturating_mul(1000)
+            .saturating_add(1);
         let inner = Inner {
             config,
             shards: Shards::default(),
@@ -120,7 +127,7 @@ impl EventBus {
             subscriber_counters: SubscriberCounters::default(),
             next_id: AtomicU64::new(1),
             nesting: Nesting::default(),
-            next_candidate: AtomicU64::new(1),
+            next_candidate: AtomicU64::new(first_candidate),
             next_sequence: AtomicU64::new(0),
             last_ms: AtomicI64::new(i64::MIN),
         };

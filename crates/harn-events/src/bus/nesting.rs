@@ -42,6 +42,12 @@ impl Nesting {
         })
     }
 
+    /// Whether this thread is delivering anything.
+    pub(super) fn is_inside(&self) -> bool {
+        let thread = thread::current().id();
+        self.shard(thread).recover().contains_key(&thread)
+    }
+
     fn shard(&self, thread: ThreadId) -> &Mutex<HashMap<ThreadId, u32>> {
         &self.shards[self.hasher.hash_one(thread) as usize % SHARDS]
     }

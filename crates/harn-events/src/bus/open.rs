@@ -93,7 +93,8 @@ struct OpenSession {
     /// Tells this opening from a later one of the same id.
     opening: u64,
     last_use: u64,
-    active_runs: u32,
+    /// Runs, and openings that are not done yet. A session in use is not evicted.
+    uses_in_progress: u32,
 }
 
 impl OpenTable {
@@ -126,12 +127,48 @@ impl OpenTable {
         was_open
     }
 
-    fn forget(&mut self, session_id: &str) {
-        if let Some(open) = self.sessions.remove(session_id) {
+    /// Takes a session out; says whether it was in.
+    fn forget(&mut self, session_id: &str) -> bool {
+        let removed = self.sessions.remove(session_id);
+        if let Some(open) = &removed {
             self.by_use.remove(&open.last_use);
         }
         if self.sessions.capacity() > 256 && self.sessions.len() * 4 < self.sessions.capacity() {
             self.sessions.shrink_to(self.sessions.len() * 2);
+        }
+        removed.is_some()
+    }
+
+    fn has_room_for(&self, session_id: &str) -> bool {
+        self.sessions.contains_key(session_id) || self.sessions.len() < self.sessions_max
+    }
+
+    fn is_idle(&self, session_id: &str) -> bool {
+        let session = self.sessions.get(session_id);
+        session.is_some_and(|session| session.uses_in_progress == 0)
+    }
+
+    fn is_opening(&self, session_id: &str, opening: u64) -> bool {
+        let session = self.sessions.get(session_id);
+        session.is_some_and(|session| session.opening == opening)
+    }
+
+    /// Notes that an open session is in use; returns which opening it is.
+    pub(super) fn begin_use(&mut self, session_id: &str) -> Option<u64> {
+        let session = self.sessions.get_mut(session_id)?;
+        session.uses_in_progress += 1;
+        let opening = session.opening;
+        self.touch(session_id);
+        Some(opening)
+    }
+
+    /// Notes the end of a use, unless the session has been closed meanwhile.
+    pub(super) fn end_use(&mut self, session_id: &str, opening: u64) {
+        if self.is_opening(session_id, opening) {
+            let session = self.sessions.get_mut(session_id);
+            let uses = &mut session.expect("it is there").uses_in_progress;
+            *uses = uses.saturating_sub(1);
+            self.touch(session_id);
         }
     }
 
@@ -139,7 +176,7 @@ impl OpenTable {
     fn idlest(&self) -> Option<Arc<str>> {
         self.by_use
             .values()
-            .find(|id| self.sessions[*id].active_runs == 0)
+            .find(|id| self.sessions[*id].uses_in_progress == 0)
             .cloned()
     }
 
@@ -158,62 +195,60 @@ impl EventBus {
         if session_id.is_empty() {
             return Err(OpenSessionError::EmptyId);
         }
-        let evicted = {
-            let mut open = self.inner.open.recover();
-            let is_new = !open.sessions.contains_key(session_id);
-            let evicted = match is_new && open.len() >= open.sessions_max {
-                false => None,
-                true => Some(open.idlest().ok_or_else(|| OpenSessionError::AtCapacity {
+        let opening = loop {
+            let idlest = {
+                let mut open = self.inner.open.recover();
+                if open.has_room_for(session_id) {
+                    // A session that is being opened counts as active: it must not
+                    // be evicted before it has begun.
+                    open.touch(session_id);
+                    break open.begin_use(session_id).expect("it was just noted");
+                }
+                open.idlest().ok_or_else(|| OpenSessionError::AtCapacity {
                     session_id: session_id.to_owned(),
                     sessions_max: open.sessions_max,
-                })?),
+                })?
             };
-            if let Some(id) = &evicted {
-                open.forget(id);
-            }
-            open.touch(session_id);
-            evicted
+            self.evict(&idlest);
         };
-        if let Some(id) = evicted {
-            self.inner.counters.evicted.fetch_add(1, Ordering::Relaxed);
-            self.finish_session(&id, CloseSession::because("evicted"));
-        }
-        self.attach(session_id);
+        self.attach(session_id, opening);
+        self.inner.open.recover().end_use(session_id, opening);
         Ok(())
     }
 
-    /// Closes a session: emits `session_closed` as its last event and then removes
-    /// its sinks, closures, inbox and everything else the bus knows of it.
-    /// Closing a session the bus knows nothing of does nothing.
+    /// Closes a session: ends what is open in it, emits `session_closed` as its last
+    /// event and then removes its sinks, closures, inbox and everything else the bus
+    /// knows of it. Closing a session the bus knows nothing of does nothing.
     pub fn close_session(&self, session_id: &str, closing: CloseSession) {
-        if self.forget_open(session_id) | self.is_known(session_id) {
-            self.finish_session(session_id, closing);
+        if let Some(finishing) = self.claim_close(session_id, |open| open.forget(session_id)) {
+            finishing.announce();
+            self.emit_at_close(&closing.event(session_id));
         }
     }
 
     /// Like [`close_session`](Self::close_session), and lets the session's closures
     /// see its last event before they go.
+    ///
+    /// # Cancel safety
+    /// A session that has begun to close is removed also when the future is dropped.
     pub async fn close_session_and_await(&self, session_id: &str, closing: CloseSession) {
-        if !(self.forget_open(session_id) | self.is_known(session_id)) {
-            return;
+        if let Some(finishing) = self.claim_close(session_id, |open| open.forget(session_id)) {
+            finishing.announce();
+            self.emit_at_close(&closing.event(session_id));
+            self.deliver_to_subscribers(session_id).await;
         }
-        self.cancel_questions(session_id);
-        self.update_session(session_id, |session| session.closing = Closing::Announced);
-        self.emit_and_await(&closing.event(session_id)).await;
-        self.update_session(session_id, |session| {
-            if session.closing == Closing::Announced {
-                session.closing = Closing::Due;
-            }
-        });
-        self.remove_closed(session_id);
     }
 
-    /// Takes a session out of the table; says whether it was in it.
-    fn forget_open(&self, session_id: &str) -> bool {
-        let mut open = self.inner.open.recover();
-        let was_open = open.sessions.contains_key(session_id);
-        open.forget(session_id);
-        was_open
+    /// Makes room by closing a session, unless it is in use after all.
+    fn evict(&self, session_id: &str) {
+        let claimed = self.claim_close(session_id, |open| {
+            open.is_idle(session_id) && open.forget(session_id)
+        });
+        if let Some(finishing) = claimed {
+            self.inner.counters.evicted.fetch_add(1, Ordering::Relaxed);
+            finishing.announce();
+            self.emit_at_close(&CloseSession::because("evicted").event(session_id));
+        }
     }
 
     /// Whether the session is open.
@@ -227,35 +262,21 @@ impl EventBus {
         self.inner.open.recover().sessions_max = sessions_max.max(1);
     }
 
-    /// Notes a run on an open session; returns which opening it runs in.
-    pub(super) fn mark_active(&self, session_id: &str) -> Option<u64> {
-        let mut open = self.inner.open.recover();
-        let session = open.sessions.get_mut(session_id)?;
-        session.active_runs += 1;
-        let opening = session.opening;
-        open.touch(session_id);
-        Some(opening)
-    }
-
-    /// Notes the end of a run, unless its session has been closed meanwhile.
-    pub(super) fn mark_idle(&self, session_id: &str, opening: u64) {
-        let mut open = self.inner.open.recover();
-        let session = open.sessions.get_mut(session_id);
-        if let Some(session) = session.filter(|session| session.opening == opening) {
-            session.active_runs -= 1;
-            open.touch(session_id);
-        }
-    }
-
     pub(super) fn forget_open_sessions(&self) {
         let mut open = self.inner.open.recover();
+        // Numbers are not used again: a guard of before must not fit a session of after.
+        let uses = open.uses;
         *open = OpenTable::new(open.sessions_max);
+        open.uses = uses;
     }
 
-    /// Marks the session as open and gives it its durable sink. A session that
-    /// is reopened while it closes goes on as it is.
-    fn attach(&self, session_id: &str) {
-        let _attaching = self.inner.shards.of(session_id).attaching.recover();
+    /// Marks the session as open and gives it its durable sink, unless it has been
+    /// closed again. A session that is reopened while it closes goes on as it is.
+    fn attach(&self, session_id: &str, opening: u64) {
+        let _lifecycle = self.inner.shards.of(session_id).lifecycle.recover();
+        if !self.inner.open.recover().is_opening(session_id, opening) {
+            return;
+        }
         let has_durable = self.with_session(session_id, |session| {
             session.is_open = true;
             session.closing = Closing::No;
@@ -264,7 +285,7 @@ impl EventBus {
         let Some(durable) = self.inner.config.durable.as_ref().filter(|_| !has_durable) else {
             return;
         };
-        match durable.open(session_id) {
+        match durable.open(session_id, &self.redaction_policy()) {
             Ok(sink) => {
                 let reader = Reader::new(self.inner.next_id(), sink);
                 self.update_session(session_id, |session| session.durable = Some(reader));
@@ -277,15 +298,26 @@ impl EventBus {
         }
     }
 
-    fn is_known(&self, session_id: &str) -> bool {
-        self.inner.shards.lock(session_id).contains_key(session_id)
-    }
-
-    fn finish_session(&self, session_id: &str, closing: CloseSession) {
-        self.cancel_questions(session_id);
-        self.update_session(session_id, |session| session.closing = Closing::Due);
-        self.emit(&closing.event(session_id));
-        self.remove_closed(session_id);
+    /// The right to end a session, given to one caller only. `forget` takes it out of
+    /// the table of open ones and says whether it was in it.
+    fn claim_close<'a>(
+        &'a self,
+        session_id: &'a str,
+        forget: impl FnOnce(&mut OpenTable) -> bool,
+    ) -> Option<Finishing<'a>> {
+        let _lifecycle = self.inner.shards.of(session_id).lifecycle.recover();
+        let was_open = forget(&mut self.inner.open.recover());
+        let claimed = self.update_session(session_id, |session| {
+            let is_ours = session.closing == Closing::No && (was_open || !session.is_open);
+            if is_ours {
+                session.closing = Closing::Announced;
+            }
+            is_ours
+        });
+        claimed.unwrap_or(was_open).then_some(Finishing {
+            bus: self,
+            session_id,
+        })
     }
 
     /// Removes a session that is due, unless its events are still on their way:
@@ -301,5 +333,36 @@ impl EventBus {
         drop(sessions);
         self.inner.discard(removed);
         self.forget_host_issues(session_id);
+    }
+}
+
+/// A session that is being closed. However closing it goes on, it is removed.
+struct Finishing<'a> {
+    bus: &'a EventBus,
+    session_id: &'a str,
+}
+
+impl Finishing<'_> {
+    /// Ends what is open in the session, so that nobody waits for it.
+    fn announce(&self) {
+        let endings = self.bus.update_session(self.session_id, |session| {
+            let has_run = session.active_runs > 0;
+            session.brackets.last_closings(self.session_id, has_run)
+        });
+        for event in endings.into_iter().flatten() {
+            self.bus.emit_at_close(&event);
+        }
+    }
+}
+
+impl Drop for Finishing<'_> {
+    fn drop(&mut self) {
+        self.bus.update_session(self.session_id, |session| {
+            // Unless it has been opened again meanwhile.
+            if session.closing == Closing::Announced {
+                session.closing = Closing::Due;
+            }
+        });
+        self.bus.remove_closed(self.session_id);
     }
 }

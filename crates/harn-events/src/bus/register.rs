@@ -128,9 +128,8 @@ impl EventBus {
     /// loop sinks stay. Meant for tests that share a bus.
     pub fn reset(&self) {
         self.forget_open_sessions();
-        for mut sessions in self.inner.shards.iter() {
-            let removed = std::mem::take(&mut *sessions);
-            drop(sessions);
+        for shard in self.inner.shards.all() {
+            let removed = shard.take_all();
             drop(removed);
         }
     }

@@ -24,7 +24,7 @@ pub(super) type Hooks = Vec<(u64, SessionEndHook)>;
 impl EventBus {
     /// Marks a session as active until the guard is finished or dropped.
     pub fn begin_run(&self, session_id: &str) -> RunGuard {
-        let opening = self.mark_active(session_id);
+        let opening = self.inner.open.recover().begin_use(session_id);
         let generation = self.with_session(session_id, |session| {
             session.brackets.begin_run();
             session.active_runs += 1;
@@ -80,14 +80,17 @@ impl EventBus {
         kind: &str,
         payload: Value,
     ) -> HitlWait {
-        self.emit(&AgentEvent::HitlRequested {
+        let event = AgentEvent::HitlRequested {
             session_id: session_id.to_owned(),
             request_id: request_id.to_owned(),
             kind: kind.to_owned(),
             payload,
-        });
+        };
+        self.emit(&event);
+        let generation = self.update_session(session_id, |session| session.generation);
         HitlWait {
             bus: self.clone(),
+            generation,
             session_id: session_id.to_owned(),
             request_id: request_id.to_owned(),
             kind: kind.to_owned(),
@@ -102,11 +105,6 @@ impl EventBus {
         for event in closings.into_iter().flatten() {
             self.emit(&event);
         }
-    }
-
-    /// Resolves what waits for a person in a session that is about to close.
-    pub(super) fn cancel_questions(&self, session_id: &str) {
-        self.emit_closings(session_id, Ending::SessionClosed);
     }
 
     /// Runs the hooks from a copy, so that a hook may register another.
@@ -162,11 +160,12 @@ impl RunGuard {
             }
             self.bus.update_session(&self.session_id, |session| {
                 let is_ours = session.generation == self.generation;
-                session.active_runs -= u32::from(is_ours);
+                session.active_runs = session.active_runs.saturating_sub(u32::from(is_ours));
             });
         }
         if let Some(opening) = self.opening {
-            self.bus.mark_idle(&self.session_id, opening);
+            let mut open = self.bus.inner.open.recover();
+            open.end_use(&self.session_id, opening);
         }
         self.bus.run_hooks(&self.session_id);
     }
@@ -203,6 +202,8 @@ pub struct HitlWait {
     request_id: String,
     kind: String,
     outcome: &'static str,
+    /// The session that holds the request, if one does.
+    generation: Option<u64>,
 }
 
 impl HitlWait {
@@ -217,8 +218,25 @@ impl HitlWait {
     }
 }
 
+impl HitlWait {
+    /// Whether the session has closed, and has resolved the request then.
+    fn is_resolved(&self) -> bool {
+        let Some(generation) = self.generation else {
+            return false;
+        };
+        let is_open = self.bus.update_session(&self.session_id, |session| {
+            let mut questions = session.brackets.questions();
+            session.generation == generation && questions.any(|(id, _)| id == self.request_id)
+        });
+        is_open != Some(true)
+    }
+}
+
 impl Drop for HitlWait {
     fn drop(&mut self) {
+        if self.is_resolved() {
+            return;
+        }
         self.bus.emit(&AgentEvent::HitlResolved {
             session_id: std::mem::take(&mut self.session_id),
             request_id: std::mem::take(&mut self.request_id),

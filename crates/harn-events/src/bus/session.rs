@@ -39,6 +39,10 @@ pub(super) struct Session {
     /// The thread that delivers right now. Others leave their events in `waiting`.
     pub(super) delivering: Option<ThreadId>,
     pub(super) waiting: VecDeque<Waiting>,
+    /// How many events have got their place in the order, and how many of them
+    /// have been delivered.
+    pub(super) emitted: u64,
+    pub(super) delivered: u64,
     pub(super) brackets: OpenBrackets,
     pub(super) inbox: Inbox,
     /// Runs in progress.
@@ -93,6 +97,8 @@ impl Session {
             backlog: Backlog::default(),
             delivering: None,
             waiting: VecDeque::new(),
+            emitted: 0,
+            delivered: 0,
             brackets: OpenBrackets::default(),
             inbox: Inbox::default(),
             active_runs: 0,
@@ -129,8 +135,9 @@ pub(super) type Sessions = HashMap<Arc<str>, Box<Session>>;
 pub(super) struct Shard {
     sessions: Mutex<Sessions>,
     moved_on: Condvar,
-    /// Held while a durable sink is opened, so that a session gets just one.
-    pub(super) attaching: Mutex<()>,
+    /// Held while a session is being opened or claimed for closing, so that each
+    /// happens as one step and a session gets just one durable sink.
+    pub(super) lifecycle: Mutex<()>,
     /// Threads that wait for the signal. Usually none, and then nobody signals:
     /// a signal costs a system call whether or not somebody hears it.
     waiters: AtomicUsize,
@@ -148,6 +155,13 @@ impl Shard {
         let sessions = self.moved_on.wait(sessions);
         self.waiters.fetch_sub(1, Ordering::Relaxed);
         sessions.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes all sessions out, for the caller to drop.
+    pub(super) fn take_all(&self) -> Sessions {
+        let mut sessions = self.lock();
+        self.notify();
+        std::mem::take(&mut *sessions)
     }
 
     /// Says that a session has moved on. Called with the shard locked.
@@ -185,8 +199,8 @@ impl Shards {
         self.of(session_id).lock()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = MutexGuard<'_, Sessions>> {
-        self.shards.iter().map(Shard::lock)
+    pub(super) fn all(&self) -> impl Iterator<Item = &Shard> {
+        self.shards.iter()
     }
 }
 

@@ -221,6 +221,8 @@ impl EventBus {
 struct Draining<'a> {
     bus: &'a EventBus,
     session_id: &'a str,
+    /// The session it was given for; a later one of the same id is another.
+    generation: u64,
 }
 
 type Due = (Unseen, Arc<Vec<Arc<Subscription>>>);
@@ -228,27 +230,35 @@ type Due = (Unseen, Arc<Vec<Arc<Subscription>>>);
 impl<'a> Draining<'a> {
     /// `None` when there is nothing to do or somebody is at it already.
     fn begin(bus: &'a EventBus, session_id: &'a str) -> Option<Self> {
-        let may_begin = bus.update_session(session_id, |session| {
+        let generation = bus.update_session(session_id, |session| {
             let may_begin = !session.backlog.is_draining && session.backlog.len() > 0;
             session.backlog.is_draining |= may_begin;
-            may_begin
-        })?;
-        may_begin.then(|| Self { bus, session_id })
+            may_begin.then_some(session.generation)
+        })??;
+        Some(Self {
+            bus,
+            session_id,
+            generation,
+        })
     }
 
     fn next(&self) -> Option<Due> {
-        let due = |session: &mut Session| {
+        self.of_session(|session| {
             let unseen = session.backlog.events.pop_front()?;
             Some((unseen, Arc::clone(&session.subscribers)))
-        };
-        self.bus.update_session(self.session_id, due)?
+        })?
+    }
+
+    fn of_session<T>(&self, change: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        let is_ours = |session: &Session| session.generation == self.generation;
+        self.bus.update_session(self.session_id, |session| {
+            is_ours(session).then(|| change(session))
+        })?
     }
 }
 
 impl Drop for Draining<'_> {
     fn drop(&mut self) {
-        self.bus.update_session(self.session_id, |session| {
-            session.backlog.is_draining = false
-        });
+        self.of_session(|session| session.backlog.is_draining = false);
     }
 }

@@ -576,10 +576,18 @@ impl JsonlDirectory {
 }
 
 impl DurableSinks for JsonlDirectory {
-    fn open(&self, session_id: &str) -> io::Result<Arc<dyn AgentEventSink>> {
+    fn open(
+        &self,
+        session_id: &str,
+        redaction: &RedactionPolicy,
+    ) -> io::Result<Arc<dyn AgentEventSink>> {
+        let options = JsonlOptions {
+            redaction: redaction.clone(),
+            ..self.options.clone()
+        };
         Ok(JsonlEventSink::open_with(
             self.path_of(session_id),
-            self.options.clone(),
+            options,
         )?)
     }
 }

@@ -209,7 +209,11 @@ pub(crate) fn telling_subscriber(name: &str, diary: &Diary) -> Arc<dyn AgentEven
 pub(crate) struct DurableFactory(pub(crate) Arc<dyn AgentEventSink>);
 
 impl DurableSinks for DurableFactory {
-    fn open(&self, _session_id: &str) -> io::Result<Arc<dyn AgentEventSink>> {
+    fn open(
+        &self,
+        _session_id: &str,
+        _redaction: &harn_events::RedactionPolicy,
+    ) -> io::Result<Arc<dyn AgentEventSink>> {
         Ok(Arc::clone(&self.0))
     }
 }
