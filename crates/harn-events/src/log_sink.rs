@@ -135,6 +135,13 @@ impl EventLogSink {
 
     fn store(&self, event: &AgentEvent, emitted_at_ms: i64) {
         let mut state = self.state.recover();
+        if event.session_id() != self.session_id {
+            state.health.accepted += 1;
+            state
+                .health
+                .drop_event("an event of another session came to this sink");
+            return;
+        }
         if !state.projector.should_persist(event) {
             state.health.accepted += 1;
             state.health.skipped += 1;
@@ -231,6 +238,10 @@ impl AgentEventSink for EventLogSink {
         let raw = redacted.as_ref().unwrap_or(event.raw());
         let value = serde_json::to_value(raw).map_err(LogFailure::from);
         self.append(&mut state, event.tag(), value, self.clock.now_ms());
+    }
+
+    fn durable_health(&self) -> Option<DurableHealth> {
+        Some(self.health())
     }
 
     /// Takes a barrier, also when events were dropped before, and reports those.

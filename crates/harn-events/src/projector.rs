@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::ToolCallStatus;
 use crate::event::AgentEvent;
+use crate::redact::REDACTED;
 
 /// Calls that are followed at once.
 const CALLS_MAX: usize = 1024;
@@ -67,7 +68,10 @@ struct Prefix {
 }
 
 impl Prefix {
+    /// What redaction put at the end stands for text that is still arriving, and
+    /// may turn out to be harmless; it must not make a plain extension look changed.
     fn of(text: &str) -> Self {
+        let text = text.strip_suffix(REDACTED).unwrap_or(text);
         Self {
             len: text.len(),
             digest: digest(text.as_bytes()),

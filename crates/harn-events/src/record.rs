@@ -139,7 +139,7 @@ impl Envelope {
     reason = "known events are the rule; boxing them would cost an allocation per record"
 )]
 pub enum RecordedEvent {
-    /// Exactly what today's writer would have written.
+    /// Understood, with nothing in it that this version would lose.
     Known(AgentEvent),
     /// Understood, but written by an older or newer version.
     Adapted(Box<AdaptedEvent>),

@@ -7,7 +7,9 @@
 //! default body; a sink that only wants events implements one function.
 
 use std::future::{Future, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::contain::contained;
@@ -36,6 +38,11 @@ pub trait AgentEventSink: Send + Sync {
 
     /// Says, in its place in the order, that events were dropped before they got here.
     fn handle_gap(&self, _gap: &EventGap) {}
+
+    /// What the sink did so far, if it keeps events.
+    fn durable_health(&self) -> Option<DurableHealth> {
+        None
+    }
 
     /// Resolves when everything accepted before the call is durable.
     fn flush(&self) -> AgentEventSinkFlush<'_> {
@@ -143,7 +150,15 @@ impl DurableHealth {
 #[derive(Default)]
 pub struct MultiSink {
     /// Copied on write, so that delivery holds no lock while members run.
-    members: Mutex<Arc<Vec<Arc<dyn AgentEventSink>>>>,
+    members: Mutex<Arc<Vec<Arc<Member>>>>,
+}
+
+/// A member that goes on panicking is no longer called.
+const MEMBER_PANICS_MAX: u32 = 8;
+
+struct Member {
+    sink: Arc<dyn AgentEventSink>,
+    panics: AtomicU32,
 }
 
 impl MultiSink {
@@ -154,7 +169,8 @@ impl MultiSink {
 
     /// Adds a member. It sees the events that follow.
     pub fn push(&self, sink: Arc<dyn AgentEventSink>) {
-        Arc::make_mut(&mut self.members.recover()).push(sink);
+        let panics = AtomicU32::new(0);
+        Arc::make_mut(&mut self.members.recover()).push(Arc::new(Member { sink, panics }));
     }
 
     /// How many members there are.
@@ -167,9 +183,18 @@ impl MultiSink {
         self.len() == 0
     }
 
+    /// Calls every member, also after one has panicked.
     fn each(&self, deliver: impl Fn(&dyn AgentEventSink)) {
         let members = Arc::clone(&self.members.recover());
-        members.iter().for_each(|member| deliver(&**member));
+        for member in members.iter() {
+            if member.panics.load(Ordering::Relaxed) >= MEMBER_PANICS_MAX {
+                continue;
+            }
+            if catch_unwind(AssertUnwindSafe(|| deliver(&*member.sink))).is_err() {
+                let panics = member.panics.fetch_add(1, Ordering::Relaxed) + 1;
+                tracing::warn!(target: "agent.sink", panics, "a member of a sink panicked");
+            }
+        }
     }
 }
 
@@ -192,7 +217,11 @@ impl AgentEventSink for MultiSink {
 
     fn flush(&self) -> AgentEventSinkFlush<'_> {
         let members = Arc::clone(&self.members.recover());
-        Box::pin(async move { flush_all(&members).await })
+        let sinks: Vec<_> = members
+            .iter()
+            .map(|member| Arc::clone(&member.sink))
+            .collect();
+        Box::pin(async move { flush_all(&sinks).await })
     }
 }
 

@@ -262,6 +262,10 @@ impl Storage for FaultyDisk {
         FileSystem.open_read(path)
     }
 
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        FileSystem.remove(path)
+    }
+
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         FileSystem.list(directory)
     }

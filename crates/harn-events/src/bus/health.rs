@@ -1,13 +1,14 @@
 //! All the counters, in one picture.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::EventBus;
 use super::session::Shard;
 use crate::lock::{Recover, RecoverShared};
+use crate::sink::DurableHealth;
 
 /// Kinds of host mistakes that are told apart by session and type. More than
 /// that are added up under one entry.
@@ -122,6 +123,8 @@ pub struct SessionHealth {
     pub detached_sinks: usize,
     /// Events that closures have not seen yet.
     pub subscriber_backlog: usize,
+    /// What became of the events that were to be kept, if any were.
+    pub durable: Option<DurableHealth>,
 }
 
 impl EventBus {
@@ -167,20 +170,22 @@ impl EventBus {
 
     /// The readers of one session; `None` when the bus knows nothing of it.
     pub fn session_health(&self, session_id: &str) -> Option<SessionHealth> {
-        self.update_session(session_id, |session| {
-            let mut health = SessionHealth {
+        let (mut health, durable, sinks) = self.update_session(session_id, |session| {
+            let health = SessionHealth {
                 subscriber_time: session.backlog.busy,
                 subscriber_backlog: session.backlog.len(),
                 ..SessionHealth::default()
             };
-            for reader in session.durable.iter().chain(session.sinks.iter()) {
-                health.delivered += reader.delivered();
-                health.sink_time += Duration::from_nanos(reader.busy_ns());
-                health.sink_panics += u64::from(reader.panics());
-                health.detached_sinks += usize::from(!reader.is_attached());
-            }
-            health
-        })
+            (health, session.durable.clone(), Arc::clone(&session.sinks))
+        })?;
+        for reader in durable.iter().chain(sinks.iter()) {
+            health.delivered += reader.delivered();
+            health.sink_time += Duration::from_nanos(reader.busy_ns());
+            health.sink_panics += u64::from(reader.panics());
+            health.detached_sinks += usize::from(!reader.is_attached());
+        }
+        health.durable = durable.and_then(|reader| reader.sink.durable_health());
+        Some(health)
     }
 
     pub(super) fn note_host_issue(

@@ -27,7 +27,7 @@ pub struct RunStart {
     pub base: IterationBase,
 }
 
-/// An iteration whose end was not recorded: text-only turns of old logs had none.
+/// An iteration whose end was not recorded: old loops wrote none without a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InferredEnd {
     /// The iteration.

@@ -19,8 +19,8 @@ use super::storage::{FileSystem, Storage};
 use crate::compat::Adaptation;
 use crate::record::{RecordedEvent, StoredRecord};
 
-/// A line longer than this is damage, not an event: no writer makes one.
-const LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// A line longer than this is damage, not an event: the writer refuses to make one.
+pub(super) const LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// A log could not be read.
 #[derive(Debug, thiserror::Error)]

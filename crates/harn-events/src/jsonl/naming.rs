@@ -108,11 +108,9 @@ impl SegmentNames {
         }
         let numbered = file_name.strip_suffix(&format!(".{}", self.extension))?;
         let digits = numbered.strip_prefix(&format!("{}-", self.stem))?;
-        let is_number = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        digits
-            .parse()
-            .ok()
-            .filter(|number| is_number && *number > 0)
+        let number: u32 = digits.parse().ok().filter(|number| *number > 0)?;
+        // Only the spelling we write: `+1` and `0000001` are numbers too.
+        (self.path(number).file_name()? == file_name).then_some(number)
     }
 }
 
@@ -144,7 +142,9 @@ mod tests {
         assert_eq!(names.number("event_log-x.jsonl"), Some(0));
         assert_eq!(names.number("event_log-x-000012.jsonl"), Some(12));
         assert_eq!(names.number("event_log-x%2D000012.jsonl"), None);
-        assert_eq!(names.number("event_log-x-12.jsonl"), None);
+        for stray in ["-12", "-0000012", "-+00012", "-000000", "-99999999999"] {
+            assert_eq!(names.number(&format!("event_log-x{stray}.jsonl")), None);
+        }
     }
 
     #[test]

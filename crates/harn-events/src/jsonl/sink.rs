@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::load::next_indexes;
+use super::load::{LINE_BYTES_MAX, next_indexes};
 use super::naming::{SegmentNames, session_file_name};
 use super::storage::{FileSystem, SegmentFile, Storage};
 use super::tail::read_tail;
@@ -72,7 +72,7 @@ pub struct JsonlEventSink {
 /// The end of the log that still accepts records.
 struct Writer {
     /// Keeps other writers out while a later segment is written.
-    _claim: Option<Box<dyn SegmentFile>>,
+    claim: Option<Box<dyn SegmentFile>>,
     file: Box<dyn SegmentFile>,
     segment: u32,
     /// Bytes of complete records in the current file.
@@ -146,14 +146,12 @@ impl JsonlEventSink {
     /// # Errors
     /// As [`open`](Self::open); when another writer has the log, nothing is deleted.
     pub fn start_over(base_path: impl Into<PathBuf>) -> io::Result<Arc<Self>> {
-        let base_path = base_path.into();
-        // Opening first makes sure that nobody else is writing.
-        drop(Self::open(&base_path)?);
-        let names = SegmentNames::new(base_path.clone());
-        for number in segment_numbers(&FileSystem, &names)? {
-            std::fs::remove_file(names.path(number))?;
-        }
-        Self::open(base_path)
+        let sink = Self::open(base_path)?;
+        // The claim on the log stays ours while its files go.
+        let mut writer = sink.writer.recover();
+        writer.start_over(&sink.names, &sink.options)?;
+        drop(writer);
+        Ok(sink)
     }
 
     /// Makes everything accepted so far durable.
@@ -217,7 +215,8 @@ impl JsonlEventSink {
             }
             Err(error) => writer.fail(&error, &self.names),
         }
-        if writer.bytes >= writer.rotate_at {
+        // A file with a torn end is cut before it is left.
+        if writer.bytes >= writer.rotate_at && !writer.may_be_torn {
             writer.rotate(&self.names, &self.options);
         }
     }
@@ -259,7 +258,7 @@ impl Writer {
             Some((record.session_id()?.to_owned(), end))
         });
         Ok(Self {
-            _claim: claim,
+            claim,
             bytes: file.size_bytes()?,
             file,
             segment: newest,
@@ -274,6 +273,25 @@ impl Writer {
             torn_bytes,
             line: Vec::new(),
         })
+    }
+
+    /// Empties the base file and deletes the segments.
+    fn start_over(&mut self, names: &SegmentNames, options: &JsonlOptions) -> io::Result<()> {
+        if let Some(base) = self.claim.take() {
+            self.file = base;
+        }
+        for number in segment_numbers(&*options.storage, names)? {
+            if number > 0 {
+                options.storage.remove(&names.path(number))?;
+            }
+        }
+        self.file.truncate(0)?;
+        self.file.sync()?;
+        self.segment = 0;
+        self.bytes = 0;
+        self.sessions.clear();
+        self.knows_all_sessions = true;
+        Ok(())
     }
 
     /// Writes one record. The session's index moves on only when it is stored, so
@@ -296,6 +314,12 @@ impl Writer {
         self.line.clear();
         record.encode(end.next_index, &sink.options.redaction, &mut self.line)?;
         self.line.push(b'\n');
+        if self.line.len() > LINE_BYTES_MAX {
+            let size = self.line.len();
+            self.line = Vec::new();
+            let problem = format!("a record of {size} bytes is longer than {LINE_BYTES_MAX}");
+            return Err(io::Error::other(problem));
+        }
         if self.may_be_torn {
             self.file.truncate(self.bytes)?;
             self.may_be_torn = false;
@@ -367,7 +391,7 @@ impl Writer {
             Ok((number, file)) => {
                 let old = std::mem::replace(&mut self.file, file);
                 if self.segment == 0 {
-                    self._claim = Some(old);
+                    self.claim = Some(old);
                 }
                 self.segment = number;
                 self.bytes = 0;
@@ -395,11 +419,13 @@ fn next_segment(
     storage: &dyn Storage,
     names: &SegmentNames,
 ) -> io::Result<(u32, Box<dyn SegmentFile>)> {
-    let number = segment_numbers(storage, names)?
+    let newest = segment_numbers(storage, names)?
         .last()
         .copied()
-        .unwrap_or(0)
-        + 1;
+        .unwrap_or(0);
+    let Some(number) = newest.checked_add(1) else {
+        return Err(io::Error::other("the log has no segment number left"));
+    };
     Ok((number, storage.create_new(&names.path(number))?))
 }
 
@@ -523,6 +549,10 @@ impl AgentEventSink for JsonlEventSink {
             body: Body::Opaque(event),
         };
         self.append(&mut writer, event.session_id().unwrap_or_default(), record);
+    }
+
+    fn durable_health(&self) -> Option<DurableHealth> {
+        Some(self.health())
     }
 
     fn flush(&self) -> AgentEventSinkFlush<'_> {

@@ -19,6 +19,9 @@ pub trait Storage: Send + Sync {
     /// Opens a file for reading.
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>>;
 
+    /// Deletes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
     /// Names of the files in a folder.
     fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
 }
@@ -72,6 +75,10 @@ impl Storage for FileSystem {
 
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
         Ok(Box::new(File::open(path)?))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {

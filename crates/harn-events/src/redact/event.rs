@@ -41,6 +41,12 @@ impl RedactionPolicy {
             AgentEvent::ToolCallAudit { audit, .. } => self.suspects(audit),
             AgentEvent::McpNotification { params, .. } => self.suspects(params),
             AgentEvent::AgentLoopStallWarning { warning, .. } => self.suspects(warning),
+            AgentEvent::IterationEnd { iteration_info, .. } => self.suspects(iteration_info),
+            AgentEvent::WorkerUpdate { metadata, .. } => self.suspects(metadata),
+            AgentEvent::CacheHit { payload, .. } | AgentEvent::CacheMiss { payload, .. } => {
+                self.suspects(payload)
+            }
+            AgentEvent::FeedbackInjected { content, .. } => self.might_match(content),
             AgentEvent::ToolSearchQuery { query, .. } => self.suspects(query),
             AgentEvent::HitlRequested { payload, .. } => self.suspects(payload),
             AgentEvent::CompositionChildCall { .. }
@@ -70,13 +76,16 @@ impl RedactionPolicy {
             } => self.redact_value(raw_input, arriving(*parsing == Some(true))),
             AgentEvent::ToolCallUpdate {
                 status,
+                parsing,
                 raw_input,
                 raw_input_partial,
                 raw_output,
                 error,
                 ..
             } => {
-                let snapshot = arriving(*status == ToolCallStatus::Pending);
+                // A promotion carries the final arguments.
+                let is_snapshot = *status == ToolCallStatus::Pending && *parsing != Some(false);
+                let snapshot = arriving(is_snapshot);
                 self.redact_optional(raw_input, snapshot)
                     | self.redact_optional_text(raw_input_partial, snapshot)
                     | self.redact_optional(raw_output, Completeness::Whole)
@@ -118,6 +127,18 @@ impl RedactionPolicy {
                     | self.redact_optional(result, Completeness::Whole)
                     | self.redact_values(artifacts)
                     | self.redact_optional_text(error, Completeness::Whole)
+            }
+            AgentEvent::IterationEnd { iteration_info, .. } => {
+                self.redact_value(iteration_info, Completeness::Whole)
+            }
+            AgentEvent::WorkerUpdate { metadata, .. } => {
+                self.redact_value(metadata, Completeness::Whole)
+            }
+            AgentEvent::CacheHit { payload, .. } | AgentEvent::CacheMiss { payload, .. } => {
+                self.redact_value(payload, Completeness::Whole)
+            }
+            AgentEvent::FeedbackInjected { content, .. } => {
+                self.redact_texts(std::slice::from_mut(content))
             }
             AgentEvent::ToolSearchQuery { query, .. } => {
                 self.redact_value(query, Completeness::Whole)

@@ -25,6 +25,7 @@ const NAMES: &[&str] = &[
     "refresh_token",
     "secret",
     "secret_access_key",
+    "secret_key",
     "session_token",
     "set_cookie",
     "token",
@@ -34,8 +35,23 @@ const NAMES: &[&str] = &[
     "x_xsrf_token",
 ];
 
-/// Endings that make any name a secret one.
-const SUFFIXES: &[&str] = &["_token", "_secret", "_password", "_api_key", "_private_key"];
+/// Endings that make any name a secret one, after an underscore or, for those that
+/// end no ordinary word, after anything.
+pub(super) const SUFFIXES: &[&str] = &[
+    "_access_key",
+    "_api_key",
+    "_credential",
+    "_credentials",
+    "_passphrase",
+    "_private_key",
+    "_pwd",
+    "_secret",
+    "_secret_key",
+    "_token",
+    "apikey",
+    "passwd",
+    "password",
+];
 
 /// The standard names and those a policy adds.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +65,9 @@ impl FieldNames {
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
+        if self.added.is_empty() && !may_be_secret(name) {
+            return false;
+        }
         let name = normalise(name);
         NAMES.binary_search(&name.as_str()).is_ok()
             || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
@@ -66,20 +85,38 @@ impl FieldNames {
     }
 }
 
-/// `X-Api-Key`, `xApiKey` and `x_api_key` are one name.
+/// Whether a name holds three letters that every secret name holds some of. Nearly
+/// none does, and looking is cheaper than normalising.
+fn may_be_secret(name: &str) -> bool {
+    name.as_bytes().windows(3).any(|three| {
+        let folded = [three[0] | 0x20, three[1] | 0x20, three[2] | 0x20];
+        matches!(
+            &folded,
+            b"key" | b"tok" | b"sec" | b"pas" | b"pwd" | b"aut" | b"coo" | b"cre"
+        )
+    })
+}
+
+/// `X-Api-Key`, `xApiKey`, `XAPIKey` and `x_api_key` are one name.
 fn normalise(name: &str) -> String {
     let mut normal = String::with_capacity(name.len() + 4);
-    let mut after_lower = false;
-    for character in name.chars() {
-        if character.is_ascii_uppercase() && after_lower {
+    let mut before = '_';
+    let mut characters = name.chars().peekable();
+    while let Some(character) = characters.next() {
+        let after = characters.peek().copied().unwrap_or('_');
+        // A word begins where small letters end, and with the last of several capitals.
+        let begins_word = character.is_ascii_uppercase()
+            && (before.is_ascii_lowercase()
+                || before.is_ascii_digit()
+                || (before.is_ascii_uppercase() && after.is_ascii_lowercase()));
+        if begins_word {
             normal.push('_');
         }
-        after_lower = character.is_ascii_lowercase() || character.is_ascii_digit();
-        normal.push(if character == '-' {
-            '_'
-        } else {
-            character.to_ascii_lowercase()
+        normal.push(match character {
+            '-' | ' ' => '_',
+            other => other.to_ascii_lowercase(),
         });
+        before = character;
     }
     normal
 }
@@ -94,6 +131,16 @@ mod tests {
     }
 
     #[test]
+    fn no_secret_name_is_overlooked() {
+        for name in NAMES.iter().chain(SUFFIXES) {
+            assert!(
+                may_be_secret(name) && may_be_secret(&name.to_uppercase()),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn spelling_does_not_hide_a_secret_name() {
         let names = FieldNames::default();
         for name in [
@@ -103,6 +150,12 @@ mod tests {
             "access_token",
             "DEPLOY_TOKEN",
             "clientSecret",
+            "APIToken",
+            "AWS_SECRET_ACCESS_KEY",
+            "SECRET_KEY",
+            "PGPASSWORD",
+            "dbPassword",
+            "OPENAI_APIKEY",
         ] {
             assert!(names.contains(name), "{name}");
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex};
 
-use super::names::FieldNames;
+use super::names::{FieldNames, SUFFIXES};
 use super::triggers::TOKEN_PREFIXES;
 use super::{Completeness, REDACTED};
 
@@ -60,21 +60,51 @@ impl Rule {
     }
 }
 
+/// Whether what follows `Bearer` or `Basic` is a credential and not the next word of
+/// a sentence.
+fn is_credential(found: &Captures<'_>) -> bool {
+    let value = found.name("value").map_or("", |value| value.as_str());
+    value.len() >= 24 || value.bytes().any(|byte| !byte.is_ascii_alphabetic())
+}
+
 /// Whether what is assigned to a secret name is a value and not a piece of source
 /// code: `password: hunter2` and `TOKEN=abc` are, `password: String` and
 /// `token = parser.next()` are not.
 fn is_assigned_value(found: &Captures<'_>) -> bool {
     let group = |name| found.name(name).map_or("", |group| group.as_str());
     let (name, value) = (group("name"), group("value"));
-    if !group("after").is_empty() {
+    if !group("after").is_empty() || is_code(value) || value.eq_ignore_ascii_case(name) {
         return false;
     }
-    if group("sign") == "=" {
-        const WORDS: [&str; 7] = ["none", "null", "nil", "true", "false", "undefined", "self"];
-        let is_word = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
-        return !is_word && !value.eq_ignore_ascii_case(name);
-    }
-    value.len() >= 24 || value.bytes().any(|byte| byte.is_ascii_digit())
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    group("sign") == "=" || has_digit || value.len() >= 24
+}
+
+/// Whether this is a type, a constant or the path of a variable.
+fn is_code(value: &str) -> bool {
+    const WORDS: [&str; 7] = ["none", "null", "nil", "true", "false", "undefined", "self"];
+    let is_name = |part: &str| {
+        let mut bytes = part.bytes();
+        bytes
+            .next()
+            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let is_number_type = |text: &str| {
+        let digits = text.strip_prefix(['u', 'i', 'f']).unwrap_or_default();
+        matches!(digits, "8" | "16" | "32" | "64" | "128")
+    };
+    let is_type = |text: &str| {
+        text.starts_with(|first: char| first.is_ascii_uppercase())
+            && text.bytes().any(|byte| byte.is_ascii_lowercase())
+            && text.ends_with(|last: char| last.is_ascii_alphabetic())
+            && is_name(text)
+    };
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value.contains("::")
+        || is_number_type(value)
+        || is_type(value)
+        || (value.contains('.') && value.split('.').all(is_name))
 }
 
 impl Patterns {
@@ -86,30 +116,51 @@ impl Patterns {
             .collect::<Vec<_>>();
         let prefixes = prefixes.join("|");
         let whole = [
-            Rule::new(r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"),
+            Rule::new(concat!(
+                r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+                r"(?:[A-Za-z0-9+/=\s\\:.,()]|-[^-])*",
+                r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?",
+            )),
             // Credentials in a URL.
-            Rule::new(r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*(?<after>@)"),
-            Rule::new(r"(?<before>(?i:bearer)[ \t]+)[A-Za-z0-9._~+/=-]{4,}"),
-            Rule::new(r"(?<before>(?i:basic)[ \t]+)[A-Za-z0-9+/=]{12,}"),
+            Rule::new(r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s?#]*(?<after>@)"),
+            Rule::new(r"(?<before>(?i:bearer)[ \t]+)(?<value>[A-Za-z0-9._~+/=-]{4,})")
+                .with_check(is_credential),
+            Rule::new(r"(?<before>(?i:basic)[ \t]+)(?<value>[A-Za-z0-9+/=]{8,})")
+                .with_check(is_credential),
+            // Headers, up to the end of the line or of the string they are in.
+            Rule::new(
+                r#"(?<before>(?i:authorization)\s*:\s*(?:[A-Za-z]+[ \t]+)?)(?<value>[^\s"'\\\[\],;]{4,})"#,
+            )
+            .with_check(is_credential),
+            Rule::new(r#"(?<before>(?i:cookie)\s*:\s*)[^\s"'\\\[\]=]+=[^\r\n"'\\]*"#),
             // `"api_key": "…"` in JSON that travels as text, escaped or not, closed or not.
             Rule::new(&format!(
-                r#"(?<before>(?i:["']{names}\\?["'])\s*:\s*\\?["'])[^"'\\]*(?:\\[^"'][^"'\\]*)*"#
+                r#"(?<before>"(?i:{names})"\s*:\s*")[^"\\\[](?:[^"\\]|\\.)*"#
+            )),
+            Rule::new(&format!(
+                r#"(?<before>\\"(?i:{names})\\"\s*:\s*\\")[^"\\\[](?:[^"\\]|\\[^"])*"#
+            )),
+            Rule::new(&format!(
+                r"(?<before>'(?i:{names})'\s*:\s*')[^'\\\[](?:[^'\\]|\\.)*"
+            )),
+            // `api_key = "…"` in settings and source code.
+            Rule::new(&format!(
+                r#"(?<before>(?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*")[^"\\\[](?:[^"\\]|\\.)*"#
+            )),
+            Rule::new(&format!(
+                r"(?<before>(?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*')[^'\\\[](?:[^'\\]|\\.)*"
             )),
             // `api_key=…` in URLs, shells, settings and prose.
             Rule::new(&format!(
                 r#"(?<before>(?i:(?:^|[^A-Za-z0-9])(?<name>{names}))(?<sign>\s*[=:]\s*))(?<value>[^\s"'&;,()\[\]{{}}<>\\]+)(?<after>[(\[<]?)"#
             ))
             .with_check(is_assigned_value),
-            Rule::new(&format!(
-                r#"(?<before>(?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*\\?["'])[^"'\\\s]+"#
-            )),
             Rule::new(r"\b(?:AKIA|ASIA|AGPA|AIDA|ANPA|AROA|AIPA)[A-Z0-9]{16}\b"),
             Rule::new(r"\bAIza[A-Za-z0-9_-]{30,}"),
             Rule::new(r"\bgh[pousr]_[A-Za-z0-9]{16,}"),
-            Rule::new(r"\bgithub_pat_[A-Za-z0-9_]{16,}"),
-            Rule::new(r"\bglpat-[A-Za-z0-9_-]{16,}"),
+            Rule::new(r"\b(?:github_pat_|dckr_pat_|shpat_|gsk_|hf_)[A-Za-z0-9_-]{16,}"),
+            Rule::new(r"\b(?:glpat-|sk-|xai-|xapp-|ya29\.|SG\.)[A-Za-z0-9_.-]{16,}"),
             Rule::new(r"\bnpm_[A-Za-z0-9]{30,}"),
-            Rule::new(r"\bsk-[A-Za-z0-9_-]{16,}"),
             Rule::new(r"\bxox[abprs]-[A-Za-z0-9-]{8,}"),
             Rule::new(r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}"),
             Rule::new(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
@@ -117,13 +168,19 @@ impl Patterns {
         let partial = [
             Rule::new(&format!(r"\b(?:{prefixes})[A-Za-z0-9._-]*$")),
             Rule::new(r"(?<before>(?i:bearer|basic)[ \t]+)[A-Za-z0-9._~+/=-]+$"),
-            Rule::new(r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s@?#]*$"),
+            // A port is digits; a password may begin with some.
+            Rule::new(
+                r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:(?:\d{6,}|\d*[^\d/\s@?#][^/\s@?#]*)$",
+            ),
         ];
+        let mut secrets: Vec<String> = secrets
+            .iter()
+            .flat_map(|secret| spellings(secret))
+            .collect();
+        // The longest first: one secret may be part of another.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self {
-            secrets: secrets
-                .iter()
-                .flat_map(|secret| spellings(secret))
-                .collect(),
+            secrets,
             whole: whole.into(),
             partial: partial.into(),
         }
@@ -178,12 +235,11 @@ fn arriving(text: &str, secret: &str) -> Option<usize> {
 
 /// All names as one alternation in which `_` may also be `-` or nothing.
 fn alternatives(names: &FieldNames) -> String {
-    let spelled = names
+    let spelled = |name: &str| regex::escape(name).replace('_', "[_-]?");
+    let suffixes = SUFFIXES
         .iter()
-        .map(|name| regex::escape(name).replace('_', "[_-]?"));
-    let suffixes = ["token", "secret", "password", "api[_-]?key"]
-        .map(|suffix| format!("[A-Za-z0-9_-]+[_-]{suffix}"));
-    let all: Vec<String> = suffixes.into_iter().chain(spelled).collect();
+        .map(|suffix| format!("[A-Za-z0-9_-]*{}", spelled(suffix)));
+    let all: Vec<String> = suffixes.chain(names.iter().map(spelled)).collect();
     format!("(?:{})", all.join("|"))
 }
 
@@ -243,7 +299,35 @@ mod tests {
         check("let api_key = 'abc';", "let api_key = '[redacted]';");
         check("api_key: abc123", "api_key: [redacted]");
         check("PASSWORD=correct", "PASSWORD=[redacted]");
-        check("Cookie: sid=abc123", "Cookie: [redacted]");
+        check("Cookie: theme=dark; sessionid=abc123", "Cookie: [redacted]");
+        check(
+            "Authorization: ApiKey abc123",
+            "Authorization: ApiKey [redacted]",
+        );
+        check("password = \"correct horse\"", "password = \"[redacted]\"");
+        check(
+            r#"{"password": "it's-my-pass"}"#,
+            r#"{"password": "[redacted]"}"#,
+        );
+        check(r#"{"password": "ab\"cd"}"#, r#"{"password": "[redacted]"}"#);
+        check(
+            r#"{"dbPassword":"x1","ssh_private_key":"y"}"#,
+            r#"{"dbPassword":"[redacted]","ssh_private_key":"[redacted]"}"#,
+        );
+        check("postgres://u:p@ss@host/db", "postgres://[redacted]@host/db");
+        check(
+            "AWS_SECRET_ACCESS_KEY=abc/def",
+            "AWS_SECRET_ACCESS_KEY=[redacted]",
+        );
+    }
+
+    #[test]
+    fn the_longer_of_two_secrets_is_hidden_whole() {
+        let policy = RedactionPolicy::new()
+            .with_secret("horse")
+            .with_secret("horse battery");
+        let text = policy.redact_text("a horse battery", Completeness::Whole);
+        assert_eq!(text, "a [redacted]");
     }
 
     #[test]
@@ -256,6 +340,11 @@ mod tests {
             "client.login(password=password, token=None)",
             "if (token == null) return;",
             "match token { Token::Word => 1 }",
+            "struct Key { token: u64, secret: Sha256Digest }",
+            "Client(token=self.token, password=settings.PASSWORD)",
+            "let token = AuthenticationTokenProvider::shared;",
+            "const MARK: &str = \"-----BEGIN \"; // see basic functionality, a bearer token",
+            "open http://localhost:8080",
         ] {
             check(code, code);
         }
@@ -271,6 +360,13 @@ mod tests {
             r#"{"body":"{\"token\":\"hunter2\"}"}"#,
             r#"{"body":"{\"token\":\"[redacted]\"}"}"#,
         );
+    }
+
+    #[test]
+    fn a_port_at_the_end_of_partial_text_is_no_password() {
+        let policy = RedactionPolicy::new();
+        let text = policy.redact_text("http://localhost:8080", Completeness::Partial);
+        assert_eq!(text, "http://localhost:8080");
     }
 
     #[test]

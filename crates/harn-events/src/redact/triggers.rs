@@ -10,34 +10,12 @@
 use super::names::FieldNames;
 
 /// Beginnings of tokens with a known look, and the characters that may follow.
+#[rustfmt::skip]
 pub(super) const TOKEN_PREFIXES: &[&str] = &[
-    "AKIA",
-    "ASIA",
-    "AGPA",
-    "AIDA",
-    "ANPA",
-    "AROA",
-    "AIPA",
-    "AIza",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "npm_",
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "rk_test_",
-    "xoxa-",
-    "xoxb-",
-    "xoxp-",
-    "xoxr-",
-    "xoxs-",
-    "eyJ",
+    "AKIA", "ASIA", "AGPA", "AIDA", "ANPA", "AROA", "AIPA", "AIza",
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "dckr_pat_",
+    "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "gsk_", "hf_", "xai-",
+    "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "shpat_", "ya29.", "SG.", "eyJ",
 ];
 
 /// Pieces of text of which one has to be there before any rule can apply: parts of
@@ -49,6 +27,7 @@ const STEMS: &[&str] = &[
     "s-key", "s_key", "sskey",          // access_key
     "i-key", "i_key", "pikey",          // api_key
     "e key", "e-key", "e_key", "tekey", // private_key
+    "t-key", "t_key", "etkey",          // secret_key
     "rization", "asic ", "bearer",      // authorization and what follows it
     "okie",                             // cookie
     "edenti",                           // credential

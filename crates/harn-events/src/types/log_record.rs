@@ -15,7 +15,7 @@ pub struct LogEvent {
     /// string -> string, sorted.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Event type, or whatever the appender chose.
+    /// When it happened, in milliseconds since the Unix epoch.
     pub occurred_at_ms: i64,
 }
 
