@@ -314,7 +314,8 @@ impl EventBus {
             }
             is_ours
         });
-        claimed.unwrap_or(was_open).then_some(Finishing {
+        let is_ours = claimed.unwrap_or(was_open);
+        is_ours.then(|| Finishing {
             bus: self,
             session_id,
         })
