@@ -21,6 +21,7 @@ use crate::record::{OpaqueEvent, RecordedEvent};
 use crate::redact::{Completeness, RedactionPolicy};
 use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
+    ends_run,
 };
 use crate::types::{AgentEventLogPayload, LogEvent};
 
@@ -41,6 +42,9 @@ pub trait AgentEventLog: Send + Sync {
 
     /// The newest record of the topic whose `session_id` header is this id.
     fn latest_of(&self, topic: &str, session_id: &str) -> Result<Option<LogEvent>, LogFailure>;
+
+    /// Asks for everything appended so far to be made durable, without waiting.
+    fn sync_soon(&self);
 
     /// Resolves when everything appended so far would survive a power cut.
     fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>>;
@@ -149,6 +153,10 @@ impl EventLogSink {
         }
         let value = serde_json::to_value(event).map_err(LogFailure::from);
         self.append(&mut state, event.tag(), value, emitted_at_ms);
+        drop(state);
+        if ends_run(event) {
+            self.log.sync_soon();
+        }
     }
 
     /// Appends while the state is locked, so that index and order agree.
@@ -232,12 +240,12 @@ impl AgentEventSink for EventLogSink {
         self.store(frame.event, frame.emitted_at_ms);
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
+    fn handle_opaque(&self, event: &OpaqueEvent, emitted_at_ms: i64) {
         let mut state = self.state.recover();
         let redacted = event.raw().redacted(&self.redaction);
         let raw = redacted.as_ref().unwrap_or(event.raw());
         let value = serde_json::to_value(raw).map_err(LogFailure::from);
-        self.append(&mut state, event.tag(), value, self.clock.now_ms());
+        self.append(&mut state, event.tag(), value, emitted_at_ms);
     }
 
     fn durable_health(&self) -> Option<DurableHealth> {

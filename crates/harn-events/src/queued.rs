@@ -121,7 +121,7 @@ enum Content {
     },
     /// An event that came without a frame.
     Bare(Box<AgentEvent>),
-    Opaque(Box<OpaqueEvent>),
+    Opaque(Box<OpaqueEvent>, i64),
     Flush(Arc<Flush>),
     /// Nothing more will come; there is only a loss to tell of.
     End,
@@ -278,7 +278,7 @@ impl Item {
     /// What becomes of an item of a sink that is not called any more.
     fn give_up(self) -> Outcome {
         match self.content {
-            Content::Event { .. } | Content::Bare(_) | Content::Opaque(_) => Outcome::Dropped,
+            Content::Event { .. } | Content::Bare(_) | Content::Opaque(..) => Outcome::Dropped,
             Content::End => Outcome::NoEvent,
             Content::Flush(flush) => {
                 drop(FlushGuard(flush));
@@ -314,8 +314,8 @@ impl Item {
                 sink.handle_event(&event);
                 Outcome::Delivered
             }
-            Content::Opaque(event) => {
-                sink.handle_opaque(&event);
+            Content::Opaque(event, emitted_at_ms) => {
+                sink.handle_opaque(&event, emitted_at_ms);
                 Outcome::Delivered
             }
             Content::End => Outcome::NoEvent,
@@ -373,8 +373,8 @@ impl AgentEventSink for QueuedSink {
         });
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
-        self.push(Content::Opaque(Box::new(event.clone())));
+    fn handle_opaque(&self, event: &OpaqueEvent, emitted_at_ms: i64) {
+        self.push(Content::Opaque(Box::new(event.clone()), emitted_at_ms));
     }
 
     fn handle_gap(&self, gap: &EventGap) {

@@ -33,8 +33,9 @@ pub trait AgentEventSink: Send + Sync {
         self.handle_event(frame.event);
     }
 
-    /// Takes a record that this version does not understand. Ignored by default.
-    fn handle_opaque(&self, _event: &OpaqueEvent) {}
+    /// Takes a record that this version does not understand, with the time of its
+    /// emission. Ignored by default.
+    fn handle_opaque(&self, _event: &OpaqueEvent, _emitted_at_ms: i64) {}
 
     /// Says, in its place in the order, that events were dropped before they got here.
     fn handle_gap(&self, _gap: &EventGap) {}
@@ -146,6 +147,18 @@ impl DurableHealth {
     }
 }
 
+/// Events after which nothing may be lost: the end of a run, the end of a session.
+pub(crate) fn ends_run(event: &AgentEvent) -> bool {
+    match event {
+        AgentEvent::BudgetExhausted { .. }
+        | AgentEvent::LoopStuck { .. }
+        | AgentEvent::DaemonWatchdogTripped { .. }
+        | AgentEvent::SessionClosed { .. } => true,
+        AgentEvent::LoopCheckpoint { kind, .. } => kind == "loop_exit",
+        _ => false,
+    }
+}
+
 /// Delivers to several sinks as if they were one, in push order.
 #[derive(Default)]
 pub struct MultiSink {
@@ -207,8 +220,8 @@ impl AgentEventSink for MultiSink {
         self.each(|member| member.handle_frame(frame));
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
-        self.each(|member| member.handle_opaque(event));
+    fn handle_opaque(&self, event: &OpaqueEvent, emitted_at_ms: i64) {
+        self.each(|member| member.handle_opaque(event, emitted_at_ms));
     }
 
     fn handle_gap(&self, gap: &EventGap) {

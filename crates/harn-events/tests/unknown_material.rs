@@ -79,7 +79,7 @@ impl AgentEventSink for Opaques {
         panic!("an opaque event is not an event: {event:?}");
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
+    fn handle_opaque(&self, event: &OpaqueEvent, _emitted_at_ms: i64) {
         let mut events = self.0.lock().expect("no reader panics");
         events.push(event.clone());
     }
@@ -107,7 +107,7 @@ fn check_stored(text: &str) {
         content: "c".into(),
     };
     sink.handle_event(&event);
-    sink.handle_opaque(&opaque(text));
+    sink.handle_opaque(&opaque(text), 1);
     sink.handle_event(&event);
     sink.flush().expect("nothing was dropped");
     drop(sink);

@@ -62,7 +62,7 @@ impl EventBus {
             Some(_) => self
                 .inner
                 .publish(Outgoing::Opaque(event), Admit::WhileOpen),
-            None => self.inner.show_observers(Delivery::Opaque(event)),
+            None => self.inner.show_observers(event),
         }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Outgoing<'a> {
     fn delivery(self, stamp: Stamp) -> Delivery<'a> {
         match self {
             Self::Event(event) => Delivery::Event(frame(event, stamp)),
-            Self::Opaque(event) => Delivery::Opaque(event),
+            Self::Opaque(event) => Delivery::Opaque(event, stamp.emitted_at_ms),
         }
     }
 }
@@ -358,13 +358,13 @@ impl Inner {
         }
         if let Some(sink) = &audience.loop_sink {
             // A loop's own sink is never detached: the loop asked for it by name.
-            let reader = Reader::new(0, Arc::clone(sink));
-            self.count_panic(reader.deliver(delivery, u32::MAX));
+            self.count_panic(delivery.hand_to(&**sink).is_err());
         }
     }
 
-    /// Delivers what belongs to no session.
-    fn show_observers(&self, delivery: Delivery<'_>) {
+    /// Delivers a record that belongs to no session.
+    fn show_observers(&self, event: &OpaqueEvent) {
+        let delivery = Delivery::Opaque(event, self.stamp(None).emitted_at_ms);
         for reader in self.observers().iter() {
             self.count_panic(reader.deliver(delivery, self.config.panics_max));
         }

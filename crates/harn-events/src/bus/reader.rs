@@ -22,15 +22,25 @@ pub(super) struct Reader {
 #[derive(Clone, Copy)]
 pub(super) enum Delivery<'a> {
     Event(EmissionFrame<'a>),
-    Opaque(&'a OpaqueEvent),
+    Opaque(&'a OpaqueEvent, i64),
 }
 
 impl Delivery<'_> {
     fn tag(&self) -> &str {
         match self {
             Self::Event(frame) => frame.event.tag(),
-            Self::Opaque(event) => event.tag(),
+            Self::Opaque(event, _) => event.tag(),
         }
+    }
+}
+
+impl Delivery<'_> {
+    /// Calls a sink; a panic stays here.
+    pub(super) fn hand_to(self, sink: &dyn AgentEventSink) -> std::thread::Result<()> {
+        catch_unwind(AssertUnwindSafe(|| match self {
+            Self::Event(frame) => sink.handle_frame(&frame),
+            Self::Opaque(event, emitted_at_ms) => sink.handle_opaque(event, emitted_at_ms),
+        }))
     }
 }
 
@@ -69,10 +79,7 @@ impl Reader {
             return false;
         }
         let started = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| match delivery {
-            Delivery::Event(frame) => self.sink.handle_frame(&frame),
-            Delivery::Opaque(event) => self.sink.handle_opaque(event),
-        }));
+        let outcome = delivery.hand_to(&*self.sink);
         let busy_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.busy_ns.fetch_add(busy_ns, Ordering::Relaxed);
         if outcome.is_ok() {

@@ -24,6 +24,7 @@ use crate::record::{OpaqueEvent, write_envelope};
 use crate::redact::{Completeness, RedactionPolicy};
 use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
+    ends_run,
 };
 
 /// A rotation that failed is tried again after this much more has been written.
@@ -429,18 +430,6 @@ fn next_segment(
     Ok((number, storage.create_new(&names.path(number))?))
 }
 
-/// Events after which nothing may be lost: the end of a run, the end of a session.
-fn ends_run(event: &AgentEvent) -> bool {
-    match event {
-        AgentEvent::BudgetExhausted { .. }
-        | AgentEvent::LoopStuck { .. }
-        | AgentEvent::DaemonWatchdogTripped { .. }
-        | AgentEvent::SessionClosed { .. } => true,
-        AgentEvent::LoopCheckpoint { kind, .. } => kind == "loop_exit",
-        _ => false,
-    }
-}
-
 /// A record on its way to the file.
 struct Record<'a> {
     emitted_at_ms: i64,
@@ -539,10 +528,9 @@ impl AgentEventSink for JsonlEventSink {
         self.store(frame.event, frame.emitted_at_ms, frame.frame_depth);
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
+    fn handle_opaque(&self, event: &OpaqueEvent, emitted_at_ms: i64) {
         let mut writer = self.writer.recover();
         writer.health.accepted += 1;
-        let emitted_at_ms = self.options.clock.now_ms();
         let record = Record {
             emitted_at_ms,
             frame_depth: None,

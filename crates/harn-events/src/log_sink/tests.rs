@@ -12,6 +12,7 @@ struct MemoryLog {
     failing: Vec<usize>,
     tried: Mutex<usize>,
     barriers: Mutex<usize>,
+    syncs_asked: Mutex<usize>,
 }
 
 impl AgentEventLog for MemoryLog {
@@ -35,6 +36,10 @@ impl AgentEventLog for MemoryLog {
         Ok(records
             .rfind(|record| record.headers[SESSION_HEADER] == session_id)
             .cloned())
+    }
+
+    fn sync_soon(&self) {
+        *self.syncs_asked.recover() += 1;
     }
 
     fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>> {
@@ -206,4 +211,30 @@ fn secrets_do_not_reach_the_log() {
     sink.handle_event(&chunk("s", "Authorization: Bearer abcdef123456"));
     let stored = serde_json::to_string(&*log.topics.recover()).unwrap();
     assert!(!stored.contains("abcdef123456"), "{stored}");
+}
+
+#[test]
+fn the_end_of_a_run_is_made_durable() {
+    let log = Arc::new(MemoryLog::default());
+    let sink = EventLogSink::new(log.clone(), "s");
+    sink.handle_event(&chunk("s", "x"));
+    assert_eq!(*log.syncs_asked.recover(), 0);
+    sink.handle_event(&AgentEvent::SessionClosed {
+        session_id: "s".into(),
+        reason: "closed".into(),
+        status: "closed".into(),
+        metadata: Value::Null,
+    });
+    assert_eq!(*log.syncs_asked.recover(), 1);
+}
+
+#[test]
+fn an_event_of_another_session_takes_no_index() {
+    let log = Arc::new(MemoryLog::default());
+    let sink = EventLogSink::new(log.clone(), "s");
+    sink.handle_event(&chunk("s", "1"));
+    sink.handle_event(&chunk("t", "2"));
+    sink.handle_event(&chunk("s", "3"));
+    assert_eq!(log.indexes("observability.agent_events.s", "s"), [0, 1]);
+    assert_eq!(sink.health().dropped, 1);
 }

@@ -40,7 +40,7 @@ impl AgentEventSink for Noting {
         self.note(text);
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
+    fn handle_opaque(&self, event: &OpaqueEvent, _emitted_at_ms: i64) {
         self.note(format!("opaque {}", event.tag()));
     }
 
@@ -321,7 +321,7 @@ fn opaque_records_keep_their_place() {
         other => panic!("{other:?}"),
     };
     queue.handle_event(&message("1"));
-    queue.handle_opaque(&opaque);
+    queue.handle_opaque(&opaque, 1);
     queue.handle_event(&message("2"));
     assert_eq!(flush(&queue), Ok(()));
     sink.check(&["1", "opaque new", "2", "flush"]);

@@ -124,7 +124,7 @@ impl AgentEventSink for Recording {
             });
     }
 
-    fn handle_opaque(&self, event: &OpaqueEvent) {
+    fn handle_opaque(&self, event: &OpaqueEvent, _emitted_at_ms: i64) {
         self.opaque
             .lock()
             .expect("recording never panics")
