@@ -58,7 +58,10 @@ pub enum Mode {
 
 /// Reads a bare event, or a record whose envelope is returned beside it.
 pub(crate) fn decode(text: &str, mode: Mode) -> Result<(Envelope, RecordedEvent), DecodeError> {
-    if let Ok((envelope, event)) = read_quickly(text) {
+    let mut slot = None;
+    if let Ok(envelope) = read_quickly(text, &mut slot)
+        && let Some(event) = slot
+    {
         return Ok((envelope, RecordedEvent::Known(event)));
     }
     read_carefully(text, mode)
@@ -79,32 +82,39 @@ pub(crate) fn read_object(mut object: Map<String, Value>) -> Result<(AgentEvent,
         None => return Err("missing field `type`".to_owned()),
     };
     let entries = MapDeserializer::<_, serde_json::Error>::new(object.into_iter());
-    let mut fields = Fields::new(entries);
-    match read_variant(&tag, &mut fields) {
-        Some(Ok(event)) => Ok((event, fields.unknown_keys)),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err(format!("unknown event type `{tag}`")),
+    let mut slot = None;
+    let mut fields = Fields::new(entries, &mut slot);
+    let outcome = read_variant(&tag, &mut fields);
+    let unknown_keys = fields.unknown_keys;
+    match (outcome, slot) {
+        (Some(Ok(())), Some(event)) => Ok((event, unknown_keys)),
+        (Some(Err(error)), _) => Err(error.to_string()),
+        _ => Err(format!("unknown event type `{tag}`")),
     }
 }
 
-fn read_quickly(text: &str) -> Result<(Envelope, AgentEvent), serde_json::Error> {
+/// Leaves the event in `slot`. Events are large, and handing one up through four
+/// levels of results would copy it each time.
+fn read_quickly(text: &str, slot: &mut Option<AgentEvent>) -> Result<Envelope, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let read = deserializer.deserialize_map(QuickVisitor)?;
+    let envelope = deserializer.deserialize_map(QuickVisitor { slot })?;
     deserializer.end()?;
-    Ok(read)
+    Ok(envelope)
 }
 
-struct QuickVisitor;
+struct QuickVisitor<'a> {
+    slot: &'a mut Option<AgentEvent>,
+}
 
-impl<'de> Visitor<'de> for QuickVisitor {
-    type Value = (Envelope, AgentEvent);
+impl<'de> Visitor<'de> for QuickVisitor<'_> {
+    type Value = Envelope;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("an event object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Fields::new(map);
+        let mut fields = Fields::new(map, self.slot);
         // Anything but the plainest record is an error here: it only sends the
         // caller down the slow path, where it is looked at properly.
         let Some(key) = fields.next_key()? else {
@@ -114,12 +124,12 @@ impl<'de> Visitor<'de> for QuickVisitor {
             return Err(A::Error::custom("`type` does not come first"));
         }
         let tag: Text<'de> = fields.value()?;
-        let event = read_variant(&tag, &mut fields)
-            .ok_or_else(|| A::Error::custom("unknown event type"))??;
-        if fields.unknown_keys > 0 || compat::needs_a_second_look(&event) {
+        read_variant(&tag, &mut fields).ok_or_else(|| A::Error::custom("unknown event type"))??;
+        let is_plain = |event: &AgentEvent| !compat::needs_a_second_look(event);
+        if fields.unknown_keys > 0 || !fields.slot.as_ref().is_some_and(is_plain) {
             return Err(A::Error::custom("the original must be kept"));
         }
-        Ok((fields.envelope, event))
+        Ok(fields.envelope)
     }
 }
 
@@ -171,16 +181,19 @@ fn interpret(raw: &RawObject, mode: Mode) -> Result<(AgentEvent, Vec<Adaptation>
 
 /// The part of an object that is still to be read. Envelope keys are taken out
 /// on the way, wherever they stand.
-pub(crate) struct Fields<A> {
+pub(crate) struct Fields<'a, A> {
     map: A,
+    /// Where the event goes when all of it has been read.
+    pub(crate) slot: &'a mut Option<AgentEvent>,
     pub(crate) envelope: Envelope,
     pub(crate) unknown_keys: u32,
 }
 
-impl<'de, A: MapAccess<'de>> Fields<A> {
-    pub(crate) fn new(map: A) -> Self {
+impl<'a, 'de, A: MapAccess<'de>> Fields<'a, A> {
+    pub(crate) fn new(map: A, slot: &'a mut Option<AgentEvent>) -> Self {
         Self {
             map,
+            slot,
             envelope: Envelope::default(),
             unknown_keys: 0,
         }

@@ -70,16 +70,17 @@ macro_rules! agent_events {
         }
 
         /// Reads the fields of the variant called `tag` from an object whose `type`
-        /// has been consumed. `None` when no variant has this tag.
+        /// has been consumed, and leaves the event in the reader's slot. `None` when no
+        /// variant has this tag.
         pub(crate) fn read_variant<'de, A: serde::de::MapAccess<'de>>(
             tag: &str,
-            fields: &mut crate::decode::Fields<A>,
-        ) -> Option<Result<AgentEvent, A::Error>> {
+            fields: &mut crate::decode::Fields<'_, A>,
+        ) -> Option<Result<(), A::Error>> {
             match tag {
                 $( $tag => {
                     fn read<'de, A: serde::de::MapAccess<'de>>(
-                        fields: &mut crate::decode::Fields<A>,
-                    ) -> Result<AgentEvent, A::Error> {
+                        fields: &mut crate::decode::Fields<'_, A>,
+                    ) -> Result<(), A::Error> {
                         let mut session_id: Option<String> = None;
                         $( let mut $field: Option<$ty> = None; )*
                         while let Some(key) = fields.next_key()? {
@@ -89,10 +90,11 @@ macro_rules! agent_events {
                                 _ => fields.skip_unknown()?,
                             }
                         }
-                        Ok(AgentEvent::$variant {
+                        *fields.slot = Some(AgentEvent::$variant {
                             session_id: agent_events!(@read required session_id),
                             $( $field: agent_events!(@read $rule $field), )*
-                        })
+                        });
+                        Ok(())
                     }
                     Some(read(fields))
                 } )+
