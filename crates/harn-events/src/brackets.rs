@@ -10,7 +10,7 @@
 //! Questions to people outlive a run and are resolved by their own
 //! [`HitlWait`](crate::HitlWait), or when the session closes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::json;
 
@@ -31,6 +31,8 @@ pub struct OpenBrackets {
     calls: BTreeMap<String, OpenCall>,
     /// Orders the calls by when they were announced.
     calls_seen: u64,
+    /// Calls that ended last, oldest first.
+    ended_calls: VecDeque<String>,
     searches: BTreeMap<String, (String, String)>,
     questions: BTreeMap<String, String>,
     compositions: BTreeMap<String, Box<CompositionRunEnvelope>>,
@@ -66,7 +68,12 @@ pub enum Admission {
     New,
     /// A second announcement of a call that is open already.
     Duplicate,
+    /// News of a call, or an answer to a question, that has ended already.
+    Stale,
 }
+
+/// Ends that are remembered, to tell a late report from a call that never began.
+const ENDED_MAX: usize = 256;
 
 impl OpenBrackets {
     /// Takes note of an event.
@@ -93,7 +100,7 @@ impl OpenBrackets {
                 parsing,
                 ..
             } => {
-                self.update(tool_call_id, tool_name, *status, *parsing);
+                return self.update(tool_call_id, tool_name, *status, *parsing);
             }
             AgentEvent::ToolSearchQuery {
                 tool_use_id,
@@ -210,6 +217,7 @@ impl OpenBrackets {
             let oldest = self.calls().first().map(|(id, _)| (*id).to_owned());
             oldest.map(|id| self.calls.remove(&id));
         }
+        self.ended_calls.retain(|ended| ended != id);
         self.calls_seen += 1;
         let call = OpenCall {
             tool_name: tool_name.to_owned(),
@@ -221,19 +229,35 @@ impl OpenBrackets {
         Admission::New
     }
 
-    fn update(&mut self, id: &str, tool_name: &str, status: ToolCallStatus, parsing: Option<bool>) {
+    fn update(
+        &mut self,
+        id: &str,
+        tool_name: &str,
+        status: ToolCallStatus,
+        parsing: Option<bool>,
+    ) -> Admission {
         let is_terminal = matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed);
         let Some(call) = self.calls.get_mut(id) else {
-            return;
+            let has_ended = self.ended_calls.iter().any(|ended| ended == id);
+            return if has_ended {
+                Admission::Stale
+            } else {
+                Admission::New
+            };
         };
         if is_terminal || (call.is_candidate && parsing == Some(false)) {
             self.calls.remove(id);
-            return;
+            if self.ended_calls.len() >= ENDED_MAX {
+                self.ended_calls.pop_front();
+            }
+            self.ended_calls.push_back(id.to_owned());
+            return Admission::New;
         }
         call.is_running |= status == ToolCallStatus::InProgress;
         if call.tool_name.is_empty() {
             tool_name.clone_into(&mut call.tool_name);
         }
+        Admission::New
     }
 
     fn call_closings(&self, session_id: &str, ending: Ending<'_>) -> Vec<AgentEvent> {

@@ -234,3 +234,27 @@ fn a_member_that_panics_takes_no_other_along() {
         "it is not called for ever"
     );
 }
+
+#[test]
+fn a_report_that_comes_after_the_end_of_its_call_is_not_told() {
+    let (bus, recording) = (EventBus::default(), Recording::new());
+    bus.open_session("s").expect("there is room");
+    bus.register_sink("s", recording.clone());
+    let run = bus.begin_run("s");
+    bus.emit(&tool_call("s", "1"));
+    run.finish("failed");
+    bus.emit(&support::tool_update("s", "1", "completed"));
+    assert_eq!(
+        tags(&recording),
+        ["tool_call", "tool_call_update", "loop_checkpoint"]
+    );
+    assert_eq!(bus.health().stale, 1);
+
+    bus.emit(&tool_call("s", "1"));
+    bus.emit(&support::tool_update("s", "1", "completed"));
+    bus.emit(&support::tool_update("s", "never announced", "completed"));
+    assert_eq!(
+        tags(&recording)[3..],
+        ["tool_call", "tool_call_update", "tool_call_update"]
+    );
+}

@@ -246,12 +246,19 @@ impl Inner {
 
         let session = session::entry(&mut sessions, session_id, || self.next_id());
         let stamp = self.stamp(origin.frame_depth);
-        session.emitted += 1;
         let mut skip_sinks = false;
         if let Outgoing::Event(event) = outgoing {
-            skip_sinks = session.brackets.apply(event) == Admission::Duplicate;
+            match session.brackets.apply(event) {
+                Admission::New => {}
+                Admission::Duplicate => skip_sinks = true,
+                Admission::Stale => {
+                    self.counters.stale.fetch_add(1, Ordering::Relaxed);
+                    return None;
+                }
+            }
             self.note_for_subscribers(session, event, origin.subscriber_depth);
         }
+        session.emitted += 1;
         let Origin {
             loop_sink, depth, ..
         } = origin;

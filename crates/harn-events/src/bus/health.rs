@@ -21,6 +21,7 @@ pub(super) struct Counters {
     pub(super) unattributed: AtomicU64,
     pub(super) too_deep: AtomicU64,
     pub(super) refused: AtomicU64,
+    pub(super) stale: AtomicU64,
     pub(super) panics: AtomicU64,
     pub(super) hook_panics: AtomicU64,
     pub(super) evicted: AtomicU64,
@@ -80,6 +81,8 @@ pub struct BusHealth {
     pub unattributed: u64,
     /// Events dropped because readers answered each other without end.
     pub too_deep: u64,
+    /// Reports of calls that had ended already; nobody was told.
+    pub stale: u64,
     /// Events of readers dropped because the session's queue was full.
     pub refused: u64,
     /// Times a sink panicked.
@@ -143,6 +146,7 @@ impl EventBus {
             unattributed: read(&counters.unattributed),
             too_deep: read(&counters.too_deep),
             refused: read(&counters.refused),
+            stale: read(&counters.stale),
             sink_panics: read(&counters.panics),
             hook_panics: read(&counters.hook_panics),
             evicted_sessions: read(&counters.evicted),
