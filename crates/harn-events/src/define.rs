@@ -54,15 +54,15 @@ macro_rules! agent_events {
 
             /// Writes `type`, `session_id` and the fields into an object that is
             /// already open, so that an envelope can share it.
-            pub(crate) fn write_fields<M: serde::ser::SerializeMap>(
+            pub(crate) fn write_fields<W: crate::wire::FieldWriter>(
                 &self,
-                map: &mut M,
-            ) -> Result<(), M::Error> {
-                map.serialize_entry("type", self.tag())?;
-                map.serialize_entry("session_id", self.session_id())?;
+                object: &mut W,
+            ) -> Result<(), W::Error> {
+                object.field("type", self.tag())?;
+                object.field("session_id", self.session_id())?;
                 match self {
                     $( Self::$variant { session_id: _, $($field),* } => {
-                        $( agent_events!(@write $rule map $field); )*
+                        $( agent_events!(@write $rule object $field); )*
                     } )+
                 }
                 Ok(())

@@ -9,6 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::define::agent_events;
+use crate::wire::MapWriter;
 use crate::{
     CompositionChildCall, CompositionChildResult, CompositionRunEnvelope, FsWatchEvent,
     HandoffArtifact, MutationSessionRecord, ToolCallErrorCategory, ToolCallReceipt, ToolCallStatus,
@@ -824,7 +825,7 @@ agent_events! {
 impl Serialize for AgentEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.write_fields(&mut map)?;
+        self.write_fields(&mut MapWriter(&mut map))?;
         map.end()
     }
 }

@@ -17,6 +17,7 @@ use crate::decode::{self, DecodeError, Mode};
 use crate::event::AgentEvent;
 use crate::raw::RawObject;
 use crate::redact::RedactionPolicy;
+use crate::wire::{FieldWriter, MapWriter};
 
 /// An event with its place in the session's durable order.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,13 +45,13 @@ impl Serialize for PersistedAgentEvent {
             ..
         } = *self;
         write_envelope(
-            &mut map,
+            &mut MapWriter(&mut map),
             index,
             emitted_at_ms,
             frame_depth,
             self.execution_id.as_deref(),
         )?;
-        self.event.write_fields(&mut map)?;
+        self.event.write_fields(&mut MapWriter(&mut map))?;
         map.end()
     }
 }
@@ -86,17 +87,17 @@ impl<'de> Deserialize<'de> for PersistedAgentEvent {
 }
 
 /// Writes the envelope keys into an object that is already open.
-pub(crate) fn write_envelope<M: SerializeMap>(
-    map: &mut M,
+pub(crate) fn write_envelope<W: FieldWriter>(
+    object: &mut W,
     index: u64,
     emitted_at_ms: i64,
     frame_depth: Option<u32>,
     execution_id: Option<&str>,
-) -> Result<(), M::Error> {
-    map.serialize_entry("index", &index)?;
-    map.serialize_entry("emitted_at_ms", &emitted_at_ms)?;
-    map.serialize_entry("frame_depth", &frame_depth)?;
-    map.serialize_entry("execution_id", &execution_id)
+) -> Result<(), W::Error> {
+    object.field("index", &index)?;
+    object.field("emitted_at_ms", &emitted_at_ms)?;
+    object.field("frame_depth", &frame_depth)?;
+    object.field("execution_id", &execution_id)
 }
 
 /// The envelope keys of a record, as far as they are there.
@@ -253,7 +254,7 @@ impl RecordedEvent {
 
     fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Known(event) => event.write_fields(map),
+            Self::Known(event) => event.write_fields(&mut MapWriter(map)),
             Self::Adapted(adapted) => adapted.original.write_fields(map),
             Self::Opaque(opaque) => opaque.raw.write_fields(map),
         }
@@ -327,7 +328,7 @@ impl Serialize for StoredRecord {
             ..
         } = *self;
         write_envelope(
-            &mut map,
+            &mut MapWriter(&mut map),
             index,
             emitted_at_ms,
             frame_depth,

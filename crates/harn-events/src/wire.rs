@@ -41,6 +41,53 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
+/// An object that is being written, one field after another.
+pub(crate) trait FieldWriter {
+    /// What can go wrong.
+    type Error;
+
+    /// Writes a field. The name is one of ours, so nothing in it needs escaping.
+    fn field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Self::Error>;
+}
+
+/// Writes to any serialiser.
+pub(crate) struct MapWriter<'a, M>(pub(crate) &'a mut M);
+
+impl<M: SerializeMap> FieldWriter for MapWriter<'_, M> {
+    type Error = M::Error;
+
+    fn field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), M::Error> {
+        self.0.serialize_entry(name, value)
+    }
+}
+
+/// Writes JSON text straight into a buffer, for the sink that writes most.
+pub(crate) struct LineWriter<'a>(pub(crate) &'a mut Vec<u8>);
+
+impl FieldWriter for LineWriter<'_> {
+    type Error = serde_json::Error;
+
+    fn field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), serde_json::Error> {
+        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
+        self.0.push(b'"');
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+        serde_json::to_writer(&mut *self.0, value)
+    }
+}
+
 /// A value that can be a field of an event.
 pub(crate) trait Field: Serialize {
     /// Whether the field is left out where its rule allows it.
@@ -52,20 +99,20 @@ pub(crate) trait Field: Serialize {
     }
 
     /// Writes the field. Overridden for floats, which JSON can hold only when finite.
-    fn write<M: SerializeMap>(&self, map: &mut M, name: &'static str) -> Result<(), M::Error> {
-        map.serialize_entry(name, self)
+    fn write<W: FieldWriter>(&self, object: &mut W, name: &'static str) -> Result<(), W::Error> {
+        object.field(name, self)
     }
 }
 
 impl Field for f64 {
-    fn write<M: SerializeMap>(&self, map: &mut M, name: &'static str) -> Result<(), M::Error> {
-        map.serialize_entry(name, &finite(*self))
+    fn write<W: FieldWriter>(&self, object: &mut W, name: &'static str) -> Result<(), W::Error> {
+        object.field(name, &finite(*self))
     }
 }
 
 impl Field for Option<f64> {
-    fn write<M: SerializeMap>(&self, map: &mut M, name: &'static str) -> Result<(), M::Error> {
-        map.serialize_entry(name, &self.map(finite))
+    fn write<W: FieldWriter>(&self, object: &mut W, name: &'static str) -> Result<(), W::Error> {
+        object.field(name, &self.map(finite))
     }
 }
 

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hashbrown::HashMap;
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
+use serde::ser::Serialize;
 
 use super::load::{LINE_BYTES_MAX, next_indexes};
 use super::naming::{SegmentNames, session_file_name};
@@ -26,6 +25,7 @@ use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
     ends_run,
 };
+use crate::wire::{FieldWriter, LineWriter};
 
 /// A rotation that failed is tried again after this much more has been written.
 const ROTATE_RETRY_BYTES: u64 = 64 * 1024;
@@ -312,7 +312,6 @@ impl Writer {
             emitted_at_ms,
             ..record
         };
-        self.line.clear();
         record.encode(end.next_index, &sink.options.redaction, &mut self.line)?;
         self.line.push(b'\n');
         if self.line.len() > LINE_BYTES_MAX {
@@ -443,80 +442,80 @@ enum Body<'a> {
 }
 
 impl Record<'_> {
+    /// Writes the record as one line of JSON, without its newline.
     fn encode(&self, index: u64, policy: &RedactionPolicy, line: &mut Vec<u8>) -> io::Result<()> {
-        let write = |line: &mut Vec<u8>, fields: Fields<'_>| {
-            serde_json::to_writer(
-                line,
-                &Indexed {
-                    index,
-                    record: self,
-                    fields,
-                },
-            )
-        };
+        self.write_envelope(index, line)?;
         match self.body {
             Body::Event(event) => {
-                write(line, Fields::Event(event))?;
+                event.write_fields(&mut LineWriter(line))?;
                 // The envelope is ours and holds no secret.
-                if !policy.might_match(line.get(ENVELOPE_BYTES_MIN..).unwrap_or_default()) {
-                    return Ok(());
-                }
-                let mut value = serde_json::to_value(event)?;
-                if policy.redact_value(&mut value, Completeness::Whole) {
-                    line.clear();
-                    write(line, Fields::Redacted(&value))?;
+                if policy.might_match(line.get(ENVELOPE_BYTES_MIN..).unwrap_or_default()) {
+                    self.encode_redacted(event, index, policy, line)?;
                 }
             }
             Body::Opaque(event) => {
                 let redacted = event.raw().redacted(policy);
-                write(line, Fields::Raw(redacted.as_ref().unwrap_or(event.raw())))?;
-                // Raw JSON has line breaks between its tokens only, where a blank does as well.
-                line.iter_mut()
-                    .filter(|byte| **byte == b'\n')
-                    .for_each(|byte| *byte = b' ');
+                write_raw(redacted.as_ref().unwrap_or(event.raw()), line)?;
             }
+        }
+        line.push(b'}');
+        Ok(())
+    }
+
+    fn write_envelope(&self, index: u64, line: &mut Vec<u8>) -> io::Result<()> {
+        line.clear();
+        let mut object = LineWriter(line);
+        write_envelope(
+            &mut object,
+            index,
+            self.emitted_at_ms,
+            self.frame_depth,
+            None,
+        )?;
+        Ok(())
+    }
+
+    /// Writes the record again, without its secrets if it has any.
+    fn encode_redacted(
+        &self,
+        event: &AgentEvent,
+        index: u64,
+        policy: &RedactionPolicy,
+        line: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let mut value = serde_json::to_value(event)?;
+        if !policy.redact_value(&mut value, Completeness::Whole) {
+            return Ok(());
+        }
+        self.write_envelope(index, line)?;
+        // `type` first, as everywhere, so that readers stay on the quick path.
+        LineWriter(line).field("type", event.tag())?;
+        let fields = value.as_object().into_iter().flatten();
+        for (key, field) in fields.filter(|(key, _)| *key != "type") {
+            write_entry(key, field, line)?;
         }
         Ok(())
     }
 }
 
-/// A record with its envelope, as it is written.
-struct Indexed<'a> {
-    index: u64,
-    record: &'a Record<'a>,
-    fields: Fields<'a>,
-}
-
-enum Fields<'a> {
-    Event(&'a AgentEvent),
-    /// Stands in for an event that held a secret.
-    Redacted(&'a Value),
-    Raw(&'a RawObject),
-}
-
-impl Serialize for Indexed<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let Record {
-            emitted_at_ms,
-            frame_depth,
-            ..
-        } = *self.record;
-        write_envelope(&mut map, self.index, emitted_at_ms, frame_depth, None)?;
-        match self.fields {
-            Fields::Event(event) => event.write_fields(&mut map)?,
-            Fields::Raw(raw) => raw.write_fields(&mut map)?,
-            Fields::Redacted(value) => {
-                // `type` first, as everywhere, so that readers stay on the quick path.
-                let fields = value.as_object().into_iter().flatten();
-                let (first, rest): (Vec<_>, Vec<_>) = fields.partition(|(key, _)| *key == "type");
-                for (key, value) in first.into_iter().chain(rest) {
-                    map.serialize_entry(key, value)?;
-                }
-            }
-        }
-        map.end()
+fn write_raw(raw: &RawObject, line: &mut Vec<u8>) -> io::Result<()> {
+    let start = line.len();
+    for (key, value) in raw.iter() {
+        write_entry(key, value, line)?;
     }
+    // Raw JSON has line breaks between its tokens only, where a blank does as well.
+    for byte in line[start..].iter_mut().filter(|byte| **byte == b'\n') {
+        *byte = b' ';
+    }
+    Ok(())
+}
+
+/// Writes a field whose name is not ours.
+fn write_entry<T: Serialize + ?Sized>(key: &str, value: &T, line: &mut Vec<u8>) -> io::Result<()> {
+    line.push(b',');
+    serde_json::to_writer(&mut *line, key)?;
+    line.push(b':');
+    Ok(serde_json::to_writer(line, value)?)
 }
 
 impl AgentEventSink for JsonlEventSink {
