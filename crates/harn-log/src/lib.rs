@@ -1,0 +1,62 @@
+//! Where events are kept: an append-only log of named topics.
+//!
+//! ```text
+//! append ──► topic: 1, 2, 3, …  ──► read_range, subscribe
+//!               │                        ▲
+//!               └── hash chain           └── cursors: how far each consumer has read
+//! ```
+//!
+//! A topic is a gap-free sequence of records. Ids never restart, readers never lose
+//! their place, and whoever tampers with a record is found out. The trait says what
+//! every backend promises; one suite of tests holds all of them to it.
+//!
+//! Only the volatile backend exists so far; files, SQLite and NATS JetStream come
+//! next and change nothing above.
+//!
+//! ```
+//! # fn block_on<T>(future: impl Future<Output = T>) -> T {
+//! #     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+//! #     match std::pin::pin!(future).poll(&mut cx) {
+//! #         std::task::Poll::Ready(output) => output,
+//! #         std::task::Poll::Pending => panic!("a log in memory has nothing to wait for"),
+//! #     }
+//! # }
+//! # block_on(async {
+//! use harn_log::{EventLog, LogEvent, MemoryEventLog, Topic};
+//! use serde_json::json;
+//!
+//! let log = MemoryEventLog::new(128);
+//! let topic = Topic::new("orders")?;
+//! log.append(&topic, LogEvent::new("placed", json!({"id": 7}))).await?;
+//! log.append(&topic, LogEvent::new("shipped", json!({"id": 7}))).await?;
+//!
+//! let after_the_first = log.read_range(&topic, Some(1), 10).await?;
+//! assert_eq!(after_the_first[0].0, 2);
+//! assert_eq!(after_the_first[0].1.kind, "shipped");
+//! assert!(log.verify_topic(&topic).await?.verified);
+//! # Ok::<(), harn_log::LogError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! What this crate leaves to others: what records mean. It knows nothing of agents.
+
+mod error;
+mod event;
+mod log;
+mod memory;
+mod name;
+mod provenance;
+mod stream;
+
+pub use error::LogError;
+pub use event::LogEvent;
+pub use log::{
+    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,
+    Result,
+};
+pub use memory::MemoryEventLog;
+pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};
+pub use provenance::{
+    EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
+};
+pub use stream::EventStream;
