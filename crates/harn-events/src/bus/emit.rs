@@ -12,12 +12,12 @@
 //! follow from the turn: the first emitter delivers, and whatever else is emitted
 //! meanwhile, by a reader or by another thread, waits for its turn in the
 //! session's queue and is delivered before the first emitter returns. An emitter
-//! that finds its session busy returns at once; it cannot wait, because the
-//! reader that is running may be waiting for it.
+//! that finds its session busy returns at once; it does not wait for the delivery,
+//! because the reader that is running may be waiting for it. Only a full queue
+//! makes an emitter wait, and never one that is a reader itself.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
-use std::thread;
 
 use super::nesting::Nested;
 use super::reader::{Delivery, Reader};
@@ -245,24 +245,13 @@ impl Inner {
         }
 
         let session = session::entry(&mut sessions, session_id, || self.next_id());
+        let skip_sinks = self.admit(session, outgoing, origin.subscriber_depth)?;
         let stamp = self.stamp(origin.frame_depth);
-        let mut skip_sinks = false;
-        if let Outgoing::Event(event) = outgoing {
-            match session.brackets.apply(event) {
-                Admission::New => {}
-                Admission::Duplicate => skip_sinks = true,
-                Admission::Stale => {
-                    self.counters.stale.fetch_add(1, Ordering::Relaxed);
-                    return None;
-                }
-            }
-            self.note_for_subscribers(session, event, origin.subscriber_depth);
-        }
         session.emitted += 1;
         let Origin {
             loop_sink, depth, ..
         } = origin;
-        if session.delivering.is_some() {
+        if session.is_delivering {
             let payload = outgoing.to_payload();
             session.waiting.push_back(Waiting {
                 payload,
@@ -273,7 +262,7 @@ impl Inner {
             });
             return None;
         }
-        session.delivering = Some(thread::current().id());
+        session.is_delivering = true;
         let audience = audience(session, observers, loop_sink);
         Some(Turn {
             generation: session.generation,
@@ -281,6 +270,24 @@ impl Inner {
             audience,
             skip_sinks,
         })
+    }
+
+    /// Enters the event into the session's account and notes it for its closures.
+    /// Says whether sinks have seen the like before, and `None` if nobody is to see it.
+    fn admit(&self, session: &mut Session, outgoing: Outgoing<'_>, depth: u32) -> Option<bool> {
+        let Outgoing::Event(event) = outgoing else {
+            return Some(false);
+        };
+        let skip_sinks = match session.brackets.apply(event) {
+            Admission::New => false,
+            Admission::Duplicate => true,
+            Admission::Stale => {
+                self.counters.stale.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+        };
+        self.note_for_subscribers(session, event, depth);
+        Some(skip_sinks)
     }
 
     /// Waits while the session is busy and its queue is full. A reader cannot wait:
@@ -294,9 +301,9 @@ impl Inner {
     ) -> Option<MutexGuard<'a, Sessions>> {
         let queue_max = self.config.waiting_events_max.max(1);
         let is_full = |sessions: &Sessions| {
-            sessions.get(session_id).is_some_and(|session| {
-                session.delivering.is_some() && session.waiting.len() >= queue_max
-            })
+            sessions
+                .get(session_id)
+                .is_some_and(|session| session.is_delivering && session.waiting.len() >= queue_max)
         };
         while is_full(&sessions) {
             if depth > 0 {
@@ -338,7 +345,7 @@ impl Inner {
             .filter(|session| session.generation == generation)?;
         session.delivered += 1;
         let Some(mut waiting) = session.waiting.pop_front() else {
-            session.delivering = None;
+            session.is_delivering = false;
             let is_over = session.closing == Closing::Due || session.is_idle();
             let removed = is_over.then(|| session::remove(&mut sessions, session_id));
             drop(sessions);

@@ -327,7 +327,7 @@ impl EventBus {
         let mut sessions = self.inner.shards.lock(session_id);
         let is_due = sessions
             .get(session_id)
-            .is_some_and(|session| session.closing == Closing::Due && session.delivering.is_none());
+            .is_some_and(|session| session.closing == Closing::Due && !session.is_delivering);
         let removed = is_due
             .then(|| session::remove(&mut sessions, session_id))
             .flatten();

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::ThreadId;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
@@ -36,8 +35,8 @@ pub(super) struct Session {
     pub(super) subscribers: Arc<Vec<Arc<Subscription>>>,
     /// Events that subscribers have not seen.
     pub(super) backlog: Backlog,
-    /// The thread that delivers right now. Others leave their events in `waiting`.
-    pub(super) delivering: Option<ThreadId>,
+    /// Whether a thread delivers right now. Others leave their events in `waiting`.
+    pub(super) is_delivering: bool,
     pub(super) waiting: VecDeque<Waiting>,
     /// How many events have got their place in the order, and how many of them
     /// have been delivered.
@@ -95,7 +94,7 @@ impl Session {
             sinks: Arc::default(),
             subscribers: Arc::default(),
             backlog: Backlog::default(),
-            delivering: None,
+            is_delivering: false,
             waiting: VecDeque::new(),
             emitted: 0,
             delivered: 0,
@@ -115,7 +114,7 @@ impl Session {
     /// Whether nothing would be lost by forgetting it.
     pub(super) fn is_idle(&self) -> bool {
         !self.is_kept()
-            && self.delivering.is_none()
+            && !self.is_delivering
             && self.durable.is_none()
             && self.sinks.is_empty()
             && self.subscribers.is_empty()
