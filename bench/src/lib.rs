@@ -106,6 +106,8 @@ pub enum Goal {
     SpeedAtLeast(f64),
     /// Our time is at most this many times the peer's.
     TimeAtMost(f64),
+    /// Nothing is asked; the speed is shown to be watched.
+    Shown,
 }
 
 impl Table {
@@ -130,6 +132,10 @@ impl Table {
                     format!("≥ {}", percent(share)),
                     speed >= share,
                 )
+            }
+            Goal::Shown => {
+                let percent = theirs / ours * 100.0;
+                (format!("{percent:.0} % of its speed"), "–".to_owned(), true)
             }
             Goal::TimeAtMost(times) => {
                 let time = ours / theirs;

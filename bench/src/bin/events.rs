@@ -177,7 +177,7 @@ fn store_as_jsonl(effort: Effort, table: &mut Table) {
     let work = format!("store an event with the JSONL sink, {size} B a record");
     table.times(&work, peer, &sink_alone, Goal::SpeedAtLeast(0.5));
     let work = format!("emit to a bus with a JSONL sink, {size} B a record");
-    table.times(&work, peer, &through_the_bus, Goal::SpeedAtLeast(0.4));
+    table.times(&work, peer, &through_the_bus, Goal::Shown);
 }
 
 fn append_to(path: &std::path::Path) -> File {
