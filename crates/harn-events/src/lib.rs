@@ -109,7 +109,9 @@ pub use log_sink::{
 pub use projector::DurableAgentEventProjector;
 pub use queued::{OverflowPolicy, QueueHealth, QueueOptions, QueuedSink};
 pub use raw::RawObject;
-pub use record::{AdaptedEvent, OpaqueEvent, PersistedAgentEvent, RecordedEvent, StoredRecord};
+pub use record::{
+    AdaptedEvent, FlatEvent, OpaqueEvent, PersistedAgentEvent, Record, RecordedEvent, StoredRecord,
+};
 pub use redact::{Completeness, REDACTED, RedactionPolicy};
 pub use sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,

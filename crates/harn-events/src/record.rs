@@ -21,7 +21,7 @@ use crate::wire::{FieldWriter, MapWriter};
 
 /// An event with its place in the session's durable order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PersistedAgentEvent {
+pub struct Record<E> {
     /// Position in the session, dense from 0.
     pub index: u64,
     /// When the event was emitted, in milliseconds since the Unix epoch. Never
@@ -32,27 +32,49 @@ pub struct PersistedAgentEvent {
     /// Execution scope, when the writer had one.
     pub execution_id: Option<String>,
     /// The event itself; its keys stand beside the ones above.
-    pub event: AgentEvent,
+    pub event: E,
 }
 
-impl Serialize for PersistedAgentEvent {
+/// A record as today's writer makes it.
+pub type PersistedAgentEvent = Record<AgentEvent>;
+
+/// A record as a reader finds it, whoever wrote it.
+pub type StoredRecord = Record<RecordedEvent>;
+
+impl<E: FlatEvent> Serialize for Record<E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let Self {
-            index,
-            emitted_at_ms,
-            frame_depth,
-            ..
-        } = *self;
         write_envelope(
             &mut MapWriter(&mut map),
-            index,
-            emitted_at_ms,
-            frame_depth,
+            self.index,
+            self.emitted_at_ms,
+            self.frame_depth,
             self.execution_id.as_deref(),
         )?;
-        self.event.write_fields(&mut MapWriter(&mut map))?;
+        self.event.write_into(&mut map)?;
         map.end()
+    }
+}
+
+/// An event whose keys can stand beside those of an envelope.
+pub trait FlatEvent {
+    /// Writes the keys into an object that is already open.
+    fn write_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+}
+
+impl FlatEvent for AgentEvent {
+    fn write_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        self.write_fields(&mut MapWriter(map))
+    }
+}
+
+impl FlatEvent for RecordedEvent {
+    fn write_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Known(event) => event.write_into(map),
+            Self::Adapted(adapted) => adapted.original.write_fields(map),
+            Self::Opaque(opaque) => opaque.raw.write_fields(map),
+        }
     }
 }
 
@@ -251,37 +273,14 @@ impl RecordedEvent {
             Self::Known(_) | Self::Adapted(_) => self.event().map(AgentEvent::session_id),
         }
     }
-
-    fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Known(event) => event.write_fields(&mut MapWriter(map)),
-            Self::Adapted(adapted) => adapted.original.write_fields(map),
-            Self::Opaque(opaque) => opaque.raw.write_fields(map),
-        }
-    }
 }
 
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.write_fields(&mut map)?;
+        self.write_into(&mut map)?;
         map.end()
     }
-}
-
-/// One line of a JSONL log, whoever wrote it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredRecord {
-    /// Position in the session, dense from 0.
-    pub index: u64,
-    /// When the event was emitted, in milliseconds since the Unix epoch.
-    pub emitted_at_ms: i64,
-    /// Interpreter call depth at emission.
-    pub frame_depth: Option<u32>,
-    /// Execution scope.
-    pub execution_id: Option<String>,
-    /// What happened.
-    pub event: RecordedEvent,
 }
 
 impl StoredRecord {
@@ -315,26 +314,5 @@ impl StoredRecord {
     /// The session the record names, if it names one.
     pub fn session_id(&self) -> Option<&str> {
         self.event.session_id()
-    }
-}
-
-impl Serialize for StoredRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let Self {
-            index,
-            emitted_at_ms,
-            frame_depth,
-            ..
-        } = *self;
-        write_envelope(
-            &mut MapWriter(&mut map),
-            index,
-            emitted_at_ms,
-            frame_depth,
-            self.execution_id.as_deref(),
-        )?;
-        self.event.write_fields(&mut map)?;
-        map.end()
     }
 }

@@ -416,3 +416,66 @@ fn clearing_drains_a_queued_sink_that_emits() {
         move || bus.clear_session_sinks("s")
     });
 }
+
+/// A bus with one place in each session's queue, whose session `busy` is being
+/// delivered by another thread until the sender is used or dropped.
+fn busy_bus() -> (EventBus, mpsc::Sender<()>, thread::JoinHandle<()>) {
+    let bus = EventBus::new(BusConfig {
+        waiting_events_max: 1,
+        ..BusConfig::default()
+    });
+    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let (arrived, has_arrived) = mpsc::channel();
+    let may_go_on = Mutex::new(may_go_on);
+    bus.register_sink(
+        "busy",
+        sink(move |event| {
+            if text_of(event) == "first" {
+                arrived.send(()).expect("the test waits for this");
+                // It makes no difference whether the test sends or has ended.
+                let _ = may_go_on.lock().expect("one reader").recv();
+            }
+        }),
+    );
+    let emitter = thread::spawn({
+        let bus = bus.clone();
+        move || bus.emit(&message("busy", "first"))
+    });
+    receive(&has_arrived);
+    (bus, go_on, emitter)
+}
+
+#[test]
+fn a_reader_never_waits_for_room_in_another_session() {
+    let (bus, go_on, emitter) = busy_bus();
+    bus.emit(&message("busy", "fills the queue"));
+    bus.register_sink("other", {
+        let bus = bus.clone();
+        sink(move |_| bus.emit(&message("busy", "no room for this")))
+    });
+    within_patience("a reader that emits to a full session", {
+        let bus = bus.clone();
+        move || bus.emit(&message("other", "1"))
+    });
+    assert_eq!(bus.health().refused, 1);
+    go_on.send(()).unwrap();
+    emitter.join().unwrap();
+}
+
+#[test]
+fn whoever_waits_for_a_session_is_let_go_when_the_bus_is_reset() {
+    let (bus, go_on, emitter) = busy_bus();
+    let (done, is_done) = mpsc::channel();
+    let waiter = thread::spawn({
+        let bus = bus.clone();
+        move || {
+            bus.settle("busy");
+            done.send(()).unwrap();
+        }
+    });
+    bus.reset();
+    receive(&is_done);
+    waiter.join().unwrap();
+    go_on.send(()).unwrap();
+    emitter.join().unwrap();
+}

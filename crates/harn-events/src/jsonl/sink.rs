@@ -573,7 +573,8 @@ impl JsonlDirectory {
         }
     }
 
-    /// Logs in `directory`, written with these options.
+    /// Logs in `directory`, written with these options. Their `redaction` does not
+    /// count: the log of a session hides what its bus hides.
     pub fn with_options(directory: impl Into<PathBuf>, options: JsonlOptions) -> Self {
         Self {
             directory: directory.into(),
