@@ -1,6 +1,9 @@
 //! What can go wrong with a log.
 
+use std::fmt;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::name::EventId;
 
@@ -25,6 +28,39 @@ pub enum LogError {
     /// A record could not be written as JSON, or read from it.
     #[error("{0}")]
     Serde(#[from] serde_json::Error),
+    /// The files of the log cannot be watched for the changes of others.
+    #[error("cannot watch the log for new records: {0}")]
+    Watch(#[source] notify::Error),
+    /// What is stored is not what was written.
+    #[error("{0}")]
+    Damaged(Damage),
+    /// An earlier failure left the log in a state that nobody has looked at since.
+    #[error(
+        "the log refuses to append until it is recovered, because an earlier write failed: {0}"
+    )]
+    Poisoned(#[source] Arc<LogError>),
+    /// Another process kept a topic locked for too long.
+    #[error("topic '{topic}' has been locked by another process for {waited_s} s")]
+    Locked {
+        /// The topic.
+        topic: String,
+        /// How long we waited.
+        waited_s: u64,
+    },
+    /// A record larger than the log takes.
+    #[error("a record of {bytes} bytes is too large: the log takes {bytes_max}")]
+    TooLarge {
+        /// How large it is.
+        bytes: usize,
+        /// How large it may be.
+        bytes_max: usize,
+    },
+    /// The log was closed meanwhile.
+    #[error("the log is closed")]
+    Closed,
+    /// A group of changes failed together.
+    #[error(transparent)]
+    Shared(Arc<LogError>),
     /// A reader was cut off. No log of ours does that; the name is part of the contract.
     #[error("subscriber lagged behind after event {0}")]
     ConsumerLagged(EventId),
@@ -74,14 +110,42 @@ impl LogError {
                 error.kind(),
                 io::ErrorKind::Interrupted | io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
             ),
-            Self::StaleTopicHead { .. } | Self::CompactionBlocked { .. } => true,
+            Self::StaleTopicHead { .. } | Self::CompactionBlocked { .. } | Self::Locked { .. } => {
+                true
+            }
+            Self::Shared(error) => error.is_transient(),
             Self::Config(_)
             | Self::InvalidTopic(_)
             | Self::InvalidConsumer(_)
             | Self::InvalidHeader
             | Self::Serde(_)
+            | Self::Watch(_)
+            | Self::Damaged(_)
+            | Self::Poisoned(_)
+            | Self::TooLarge { .. }
+            | Self::Closed
             | Self::ConsumerLagged(_)
             | Self::CursorBeyondHead { .. } => false,
         }
+    }
+}
+
+/// Where a stored record is not what was written, and in what way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// The first byte of what cannot be read.
+    pub offset: u64,
+    /// How many bytes that is.
+    pub length: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, offset) = (self.path.display(), self.offset);
+        write!(f, "{path} is damaged at byte {offset}: {}", self.problem)
     }
 }

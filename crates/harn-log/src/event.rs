@@ -1,10 +1,11 @@
 //! What a log keeps.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::clock::now_ms;
 
 /// A record before it has a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,15 +24,7 @@ pub struct LogEvent {
 impl LogEvent {
     /// An event that happens now, without headers.
     pub fn new(kind: impl Into<String>, payload: Value) -> Self {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the convenience for programs without a clock of their own"
-        )]
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now_ms = now.map_or(0, |since| {
-            i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-        });
-        Self::at(kind, payload, now_ms)
+        Self::at(kind, payload, now_ms())
     }
 
     /// An event that happened at a time somebody else has read off a clock.

@@ -40,19 +40,25 @@
 //!
 //! What this crate leaves to others: what records mean. It knows nothing of agents.
 
+mod clock;
+mod delegate;
 mod error;
 mod event;
+mod file;
+mod local;
 mod log;
 mod memory;
 mod name;
 mod provenance;
+mod record;
 mod stream;
 
-pub use error::LogError;
+pub use error::{Damage, LogError};
 pub use event::LogEvent;
+pub use file::{Disk, DiskFile, FileEventLog, FileOptions, OnDamage, OpenFile, RealDisk};
 pub use log::{
     AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,
-    Result,
+    LogHealth, Repair, Result,
 };
 pub use memory::MemoryEventLog;
 pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};

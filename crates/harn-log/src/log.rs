@@ -158,6 +158,18 @@ pub trait EventLog: Send + Sync {
 
     /// What kind of log this is, and where.
     fn describe(&self) -> EventLogDescription;
+
+    /// What the log has done since it was opened, and whether it still works.
+    fn health(&self) -> LogHealth;
+}
+
+/// A header by which records can be found. What we write ourselves is no key: it is
+/// different in every record.
+pub(crate) fn check_key(header: &str) -> Result<()> {
+    if header.trim().is_empty() || header.starts_with("harn.provenance.") {
+        return Err(LogError::InvalidHeader);
+    }
+    Ok(())
 }
 
 /// Whether compaction may take what a consumer has not read.
@@ -229,4 +241,45 @@ pub struct EventLogDescription {
     pub size_bytes: Option<u64>,
     /// How many records a reader takes at once.
     pub queue_depth: usize,
+}
+
+/// What a log has done since it was opened, and whether it still works.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogHealth {
+    /// Records appended.
+    pub records_appended: u64,
+    /// What they came to in storage.
+    pub bytes_appended: u64,
+    /// Changes asked for: appends, acknowledgements, compactions.
+    pub changes: u64,
+    /// How many groups the changes were made in. The fewer, the more they shared.
+    pub groups: u64,
+    /// Barriers taken.
+    pub barriers: u64,
+    /// How many syncs served them.
+    pub syncs: u64,
+    /// Operations of the system below that failed.
+    pub failures: u64,
+    /// The first of these failures.
+    pub first_error: Option<String>,
+    /// Why the log refuses to append, if it does.
+    pub refusing: Option<String>,
+    /// What had to be repaired.
+    pub repairs: Vec<Repair>,
+}
+
+/// A damaged end that was cut off.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Repair {
+    /// The topic.
+    pub topic: String,
+    /// The file.
+    pub path: std::path::PathBuf,
+    /// Where the file ends now.
+    pub offset: u64,
+    /// How many bytes went.
+    pub bytes_cut: u64,
+    /// How many of the records that went could still be read. They came after
+    /// something unreadable, and nobody was ever told that they were safe.
+    pub records_cut: u64,
 }

@@ -5,18 +5,23 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
 
 use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::{
-    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, Result,
+    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogHealth, Result,
+    check_key,
 };
 use crate::name::{ConsumerId, EventId, Topic};
-use crate::provenance::{self, EventLogVerificationReport};
-use crate::stream::{EventStream, ReaderId, Tail};
+use crate::provenance::{EventLogVerificationReport, Link, RECORD_HASH_HEADER, Verifier};
+use crate::record::Draft;
+use crate::stream::EventStream;
 
 /// A volatile log.
 pub struct MemoryEventLog {
@@ -81,8 +86,8 @@ struct TopicState {
     head: EventId,
     /// Hash of the newest record ever appended.
     last_hash: Option<String>,
-    /// Hash of the last record that compaction took.
-    anchor: Option<String>,
+    /// The last record that compaction took, and its hash.
+    anchor: Option<(EventId, Option<String>)>,
     cursors: BTreeMap<ConsumerId, EventId>,
     /// Records that can be found by a header. Built for a header when somebody
     /// first asks for it.
@@ -114,9 +119,11 @@ impl TopicLog {
         outcome
     }
 
-    fn append_new(&self, state: &mut TopicState, mut event: LogEvent) -> EventId {
+    fn append_new(&self, state: &mut TopicState, event: LogEvent) -> EventId {
         let id = state.head + 1;
-        let hash = provenance::seal(&self.topic, id, state.last_hash.as_deref(), &mut event);
+        let sealed = Draft::new(&self.topic, event).seal(id, state.last_hash.as_deref());
+        let hash = sealed.hash().to_owned();
+        let event = sealed.event;
         for (header, values) in &mut state.keys {
             if let Some(value) = event.headers.get(header) {
                 values.entry(value.clone()).or_default().push_back(id);
@@ -170,8 +177,9 @@ impl TopicLog {
             }
             let kept = state.records.partition_point(|(id, _)| *id <= before);
             let removed: Vec<_> = state.records.drain(..kept).collect();
-            if let Some((_, last)) = removed.last() {
-                state.anchor = last.headers.get(provenance::RECORD_HASH_HEADER).cloned();
+            if let Some((id, last)) = removed.last() {
+                let hash = last.headers.get(RECORD_HASH_HEADER).cloned();
+                state.anchor = Some((*id, hash));
             }
             for (_, event) in &removed {
                 state.release_keys(event);
@@ -254,33 +262,58 @@ impl TopicState {
     }
 }
 
+/// Tells the readers of a topic apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ReaderId(u64);
+
 /// A topic as a subscription sees it.
-struct MemoryTail {
+struct Subscription {
     log: Arc<MemoryEventLog>,
     topic: Arc<TopicLog>,
+    reader: ReaderId,
+    /// The id of the last record taken from the topic.
+    position: EventId,
+    /// Records that have been taken and not handed out.
+    ready: VecDeque<(EventId, LogEvent)>,
 }
 
-impl Tail for MemoryTail {
-    fn read_or_wait(
-        &self,
-        reader: ReaderId,
-        from: EventId,
-        limit: usize,
-        waker: &Waker,
-    ) -> Result<Vec<(EventId, LogEvent)>> {
+impl Subscription {
+    /// Takes the next records. If there are none, `waker` is woken when there may
+    /// be; looking and leaving the waker is one step, so that nothing can come in
+    /// between.
+    fn take_or_wait(&mut self, waker: &Waker) {
         let mut state = recover(&self.topic.state);
-        let records = state.read_after(from, limit);
+        let records = state.read_after(self.position, self.log.queue_depth);
         let replaced = match records.is_empty() {
-            true => state.waiting.insert(reader, waker.clone()),
+            true => state.waiting.insert(self.reader, waker.clone()),
             false => None,
         };
         drop(state);
         drop(replaced); // It may be the last of a task that owns another reader.
-        Ok(records)
+        if let Some((id, _)) = records.last() {
+            self.position = *id;
+        }
+        self.ready.extend(records);
     }
+}
 
-    fn forget(&self, reader: ReaderId) {
-        let waker = recover(&self.topic.state).waiting.remove(&reader);
+impl Stream for Subscription {
+    type Item = Result<(EventId, LogEvent)>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.ready.is_empty() {
+            self.take_or_wait(cx.waker());
+        }
+        match self.ready.pop_front() {
+            Some(record) => Poll::Ready(Some(Ok(record))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let waker = recover(&self.topic.state).waiting.remove(&self.reader);
         drop(waker);
         self.log.prune(&self.topic);
     }
@@ -369,12 +402,14 @@ impl EventLog for MemoryEventLog {
         topic: &Topic,
         from: Option<EventId>,
     ) -> impl Future<Output = Result<EventStream>> + Send {
-        let reader = ReaderId(self.next_reader.fetch_add(1, Ordering::Relaxed));
-        let tail = MemoryTail {
+        let subscription = Subscription {
+            reader: ReaderId(self.next_reader.fetch_add(1, Ordering::Relaxed)),
             topic: self.topic(topic),
-            log: Arc::clone(&self),
+            log: self,
+            position: from.unwrap_or(0),
+            ready: VecDeque::new(),
         };
-        let stream = EventStream::new(Arc::new(tail), reader, from, self.queue_depth);
+        let stream = EventStream::new(from, subscription);
         std::future::ready(Ok(stream))
     }
 
@@ -413,10 +448,18 @@ impl EventLog for MemoryEventLog {
     }
 
     async fn verify_topic(&self, topic: &Topic) -> Result<EventLogVerificationReport> {
-        let records = self.look(topic, |state| (state.anchor.clone(), state.records.clone()));
-        let (anchor, records) = records;
-        let records = records.iter().map(|(id, event)| (*id, event));
-        Ok(provenance::verify(topic, anchor.as_deref(), records))
+        let report = self.look(topic, |state| {
+            let anchor = state.anchor.as_ref().map(|(id, hash)| Link {
+                id: *id,
+                hash: hash.clone(),
+            });
+            let mut verifier = Verifier::new(topic, anchor);
+            for (id, event) in &state.records {
+                verifier.check(*id, event);
+            }
+            Some(verifier.finish(state.latest()))
+        });
+        Ok(report.unwrap_or_else(|| Verifier::new(topic, None).finish(None)))
     }
 
     async fn topics(&self) -> Result<Vec<Topic>> {
@@ -438,15 +481,15 @@ impl EventLog for MemoryEventLog {
             queue_depth: self.queue_depth,
         }
     }
-}
 
-/// A header by which records can be found. What we write ourselves is no key: it is
-/// different in every record.
-fn check_key(header: &str) -> Result<()> {
-    if header.trim().is_empty() || header.starts_with("harn.provenance.") {
-        return Err(LogError::InvalidHeader);
+    fn health(&self) -> LogHealth {
+        let topics = recover(&self.topics);
+        let heads = topics.values().map(|log| recover(&log.state).head);
+        LogHealth {
+            records_appended: heads.sum(),
+            ..LogHealth::default()
+        }
     }
-    Ok(())
 }
 
 /// No foreign code runs under our locks, so what they guard is whole even after a panic.

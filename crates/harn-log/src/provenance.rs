@@ -11,13 +11,14 @@
 //! beginning of a topic is compacted away, the hash of the last record that went is
 //! kept as an anchor, so that the rest can still be verified.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
+use crate::record::{Draft, push_json_text, push_number};
 
 /// Header that names the scheme.
 pub const SCHEMA_HEADER: &str = "harn.provenance.schema";
@@ -41,95 +42,144 @@ pub struct EventLogVerificationReport {
     pub last_hash: Option<String>,
 }
 
-/// Gives a record its place in the chain and returns its hash.
-pub(crate) fn seal(
-    topic: &Topic,
+/// Puts a record into the chain: sets its provenance headers and returns all headers
+/// as JSON. `hashed_end` is what is hashed after the headers.
+pub(crate) fn stamp(
+    headers: &mut BTreeMap<String, String>,
     id: EventId,
     prev_hash: Option<&str>,
-    event: &mut LogEvent,
+    hashed_end: &str,
 ) -> String {
-    let headers = &mut event.headers;
     headers.remove(RECORD_HASH_HEADER);
     headers.insert(SCHEMA_HEADER.to_owned(), SCHEMA.to_owned());
     match prev_hash {
         Some(hash) => drop(headers.insert(PREV_HASH_HEADER.to_owned(), hash.to_owned())),
         None => drop(headers.remove(PREV_HASH_HEADER)),
     }
-    let hash = record_hash(topic, id, event);
-    event
-        .headers
-        .insert(RECORD_HASH_HEADER.to_owned(), hash.clone());
-    hash
+    let hash = hash_of(id, &headers_json(headers), hashed_end);
+    headers.insert(RECORD_HASH_HEADER.to_owned(), hash);
+    headers_json(headers)
 }
 
-/// Recomputes the chain of a topic. `anchor` is the hash of the last record that
-/// was compacted away.
-pub(crate) fn verify<'a>(
-    topic: &Topic,
-    anchor: Option<&str>,
-    records: impl IntoIterator<Item = (EventId, &'a LogEvent)>,
-) -> EventLogVerificationReport {
-    let mut report = EventLogVerificationReport::default();
-    let mut prev_hash = anchor.map(str::to_owned);
-    let mut prev_id = None;
-    for (id, event) in records {
-        report.event_count += 1;
+/// Recomputes the chain of a topic, record by record.
+pub(crate) struct Verifier {
+    topic: Topic,
+    report: EventLogVerificationReport,
+    prev: Option<Link>,
+}
+
+/// The end of a piece of chain.
+pub(crate) struct Link {
+    /// Id of the record.
+    pub(crate) id: EventId,
+    /// What it says its hash is.
+    pub(crate) hash: Option<String>,
+}
+
+impl Verifier {
+    /// A verifier of a topic. `anchor` is the last record that was compacted away.
+    pub(crate) fn new(topic: &Topic, anchor: Option<Link>) -> Self {
+        Self {
+            topic: topic.clone(),
+            report: EventLogVerificationReport::default(),
+            prev: anchor,
+        }
+    }
+
+    /// Checks the next record.
+    pub(crate) fn check(&mut self, id: EventId, event: &LogEvent) {
+        self.report.event_count += 1;
         let header = |name: &str| event.headers.get(name);
-        if prev_id.is_some_and(|prev| id != prev + 1) {
-            report
-                .errors
-                .push(format!("event {id}: the record before it is missing"));
+        let prev_id = self.prev.as_ref().map_or(0, |prev| prev.id);
+        let prev_hash = self.prev.as_ref().and_then(|prev| prev.hash.as_ref());
+        let mut wrong = |problem| self.report.errors.push(format!("event {id}: {problem}"));
+        if id != prev_id + 1 {
+            wrong("the record before it is missing");
         }
         if header(SCHEMA_HEADER).map(String::as_str) != Some(SCHEMA) {
-            report
-                .errors
-                .push(format!("event {id}: no provenance of a known scheme"));
+            wrong("no provenance of a known scheme");
         }
-        if header(PREV_HASH_HEADER) != prev_hash.as_ref() {
-            report
-                .errors
-                .push(format!("event {id}: does not follow the record before it"));
+        if header(PREV_HASH_HEADER) != prev_hash {
+            wrong("does not follow the record before it");
         }
-        let hash = record_hash(topic, id, event);
-        if header(RECORD_HASH_HEADER) != Some(&hash) {
-            report
-                .errors
-                .push(format!("event {id}: content and hash do not agree"));
+        if header(RECORD_HASH_HEADER) != Some(&record_hash(&self.topic, id, event)) {
+            wrong("content and hash do not agree");
         }
-        prev_hash = header(RECORD_HASH_HEADER).cloned();
-        prev_id = Some(id);
+        self.prev = Some(Link {
+            id,
+            hash: header(RECORD_HASH_HEADER).cloned(),
+        });
     }
-    report.verified = report.errors.is_empty();
-    report.last_hash = prev_hash;
-    report
+
+    /// What was found. `head` is the newest id the topic ever had: whoever takes
+    /// records off the end is found out by it.
+    pub(crate) fn finish(mut self, head: Option<EventId>) -> EventLogVerificationReport {
+        let last = self.prev.as_ref().map_or(0, |prev| prev.id);
+        if let Some(head) = head.filter(|head| *head > last) {
+            let problem = format!("events {} to {head} are missing at the end", last + 1);
+            self.report.errors.push(problem);
+        }
+        self.report.verified = self.report.errors.is_empty();
+        self.report.last_hash = self.prev.and_then(|prev| prev.hash);
+        self.report
+    }
+}
+
+/// The hash a record should have.
+fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
+    let mut bare = event.clone();
+    bare.headers.remove(RECORD_HASH_HEADER);
+    let headers = headers_json(&bare.headers);
+    hash_of(id, &headers, Draft::new(topic, bare).hashed_end())
 }
 
 /// `sha256:<hex>` over everything in the record but the hash itself.
-fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
-    let headers: serde_json::Map<String, Value> = event
-        .headers
-        .iter()
-        .filter(|(name, _)| *name != RECORD_HASH_HEADER)
-        .map(|(name, value)| (name.clone(), value.as_str().into()))
-        .collect();
-    let hashed = json!({
-        "topic": topic.as_str(),
-        "event_id": id,
-        "kind": event.kind,
-        "payload": event.payload,
-        "headers": headers,
-        "occurred_at_ms": event.occurred_at_ms,
-    });
-    let mut text = String::new();
-    write_canonical(&hashed, &mut text);
-    let mut hash = String::from("sha256:");
-    for byte in Sha256::digest(text.as_bytes()) {
-        write!(hash, "{byte:02x}").expect("writing to a string cannot fail");
+fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> String {
+    let mut start = String::with_capacity(headers_json.len() + 40);
+    start.push_str("{\"event_id\":");
+    push_number(&mut start, id);
+    start.push_str(",\"headers\":");
+    start.push_str(headers_json);
+    let mut hasher = Sha256::new();
+    hasher.update(start.as_bytes());
+    hasher.update(hashed_end.as_bytes());
+    let mut hash = String::with_capacity(71);
+    hash.push_str("sha256:");
+    for byte in hasher.finalize() {
+        for digit in [byte >> 4, byte & 15] {
+            hash.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
     }
     hash
 }
 
+/// Headers as JSON, sorted by name.
+fn headers_json(headers: &BTreeMap<String, String>) -> String {
+    let size: usize = headers
+        .iter()
+        .map(|(name, value)| name.len() + value.len())
+        .sum();
+    let mut json = String::with_capacity(size + 6 * headers.len() + 2);
+    json.push('{');
+    for (at, (name, value)) in headers.iter().enumerate() {
+        if at > 0 {
+            json.push(',');
+        }
+        push_json_text(&mut json, name);
+        json.push(':');
+        push_json_text(&mut json, value);
+    }
+    json.push('}');
+    json
+}
+
 /// Compact JSON with sorted keys, whatever order a map happens to keep.
+pub(crate) fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Object(fields) => {
@@ -140,7 +190,7 @@ fn write_canonical(value: &Value, text: &mut String) {
                 if at > 0 {
                     text.push(',');
                 }
-                text.push_str(&Value::from(key.as_str()).to_string());
+                push_json_text(text, key);
                 text.push(':');
                 write_canonical(field, text);
             }
@@ -156,12 +206,18 @@ fn write_canonical(value: &Value, text: &mut String) {
             }
             text.push(']');
         }
-        scalar => text.push_str(&scalar.to_string()),
+        Value::String(string) => push_json_text(text, string),
+        Value::Number(number) => push_number(text, number),
+        Value::Bool(true) => text.push_str("true"),
+        Value::Bool(false) => text.push_str("false"),
+        Value::Null => text.push_str("null"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn topic() -> Topic {
@@ -172,36 +228,43 @@ mod tests {
         let mut prev_hash: Option<String> = None;
         (1..=count)
             .map(|id| {
-                let mut event = LogEvent::at("k", json!({"n": id}), 5);
-                prev_hash = Some(seal(&topic(), id, prev_hash.as_deref(), &mut event));
-                (id, event)
+                let event = LogEvent::at("k", json!({"n": id}), 5);
+                let sealed = Draft::new(&topic(), event).seal(id, prev_hash.as_deref());
+                prev_hash = Some(sealed.hash().to_owned());
+                (id, sealed.event)
             })
             .collect()
     }
 
+    fn verify(
+        anchor: Option<Link>,
+        records: &[(EventId, LogEvent)],
+        head: Option<EventId>,
+    ) -> EventLogVerificationReport {
+        let mut verifier = Verifier::new(&topic(), anchor);
+        for (id, event) in records {
+            verifier.check(*id, event);
+        }
+        verifier.finish(head)
+    }
+
     fn errors(records: &[(EventId, LogEvent)]) -> Vec<String> {
-        verify(
-            &topic(),
-            None,
-            records.iter().map(|(id, event)| (*id, event)),
-        )
-        .errors
+        verify(None, records, None).errors
     }
 
     #[test]
     fn the_hash_is_over_the_canonical_record() {
-        let mut event = LogEvent::at("k", json!({"b": 1, "a": [true, null, "x\n"]}), 7);
-        let hash = seal(&topic(), 1, None, &mut event);
+        let event = LogEvent::at("k", json!({"b": 1, "a": [true, null, "x\n"]}), 7);
+        let sealed = Draft::new(&topic(), event).seal(1, None);
         let canonical = concat!(
             r#"{"event_id":1,"headers":{"harn.provenance.schema":"harn-eventlog-provenance-v1"},"#,
             r#""kind":"k","occurred_at_ms":7,"payload":{"a":[true,null,"x\n"],"b":1},"topic":"t"}"#
         );
         let digest = Sha256::digest(canonical.as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hash, format!("sha256:{hex}"));
-        assert_eq!(event.headers[RECORD_HASH_HEADER], hash);
+        assert_eq!(sealed.hash(), format!("sha256:{hex}"));
         assert!(
-            !event.headers.contains_key(PREV_HASH_HEADER),
+            !sealed.event.headers.contains_key(PREV_HASH_HEADER),
             "the first has nothing before it"
         );
     }
@@ -209,16 +272,33 @@ mod tests {
     #[test]
     fn an_unbroken_chain_verifies() {
         let records = chain(3);
-        let report = verify(
-            &topic(),
-            None,
-            records.iter().map(|(id, event)| (*id, event)),
-        );
+        let report = verify(None, &records, Some(3));
         assert!(report.verified);
         assert_eq!(report.event_count, 3);
         assert_eq!(
             report.last_hash.as_ref(),
             records[2].1.headers.get(RECORD_HASH_HEADER)
+        );
+    }
+
+    #[test]
+    fn records_missing_at_the_end_are_found() {
+        let records = chain(5);
+        assert_eq!(
+            verify(None, &records[..3], Some(5)).errors,
+            ["events 4 to 5 are missing at the end"]
+        );
+    }
+
+    #[test]
+    fn records_missing_at_the_beginning_are_found() {
+        let records = chain(3);
+        assert_eq!(
+            errors(&records[1..]),
+            [
+                "event 2: the record before it is missing",
+                "event 2: does not follow the record before it",
+            ]
         );
     }
 
@@ -248,7 +328,8 @@ mod tests {
         let (first, rest) = records.split_at_mut(1);
         rest[0].1.payload = json!("forged");
         let prev = first[0].1.headers[RECORD_HASH_HEADER].clone();
-        seal(&topic(), 2, Some(&prev), &mut rest[0].1);
+        let forged = Draft::new(&topic(), rest[0].1.clone());
+        rest[0].1 = forged.seal(2, Some(&prev)).event;
         assert_eq!(
             errors(&records),
             ["event 3: does not follow the record before it"]
@@ -258,9 +339,13 @@ mod tests {
     #[test]
     fn the_rest_of_a_compacted_topic_verifies_from_its_anchor() {
         let records = chain(4);
-        let anchor = records[1].1.headers[RECORD_HASH_HEADER].clone();
-        let rest = || records[2..].iter().map(|(id, event)| (*id, event));
-        assert!(verify(&topic(), Some(&anchor), rest()).verified);
-        assert!(!verify(&topic(), None, rest()).verified);
+        let hash = records[1].1.headers[RECORD_HASH_HEADER].clone();
+        let anchor = || Link {
+            id: 2,
+            hash: Some(hash.clone()),
+        };
+        assert!(verify(Some(anchor()), &records[2..], Some(4)).verified);
+        assert!(!verify(None, &records[2..], Some(4)).verified);
+        assert!(!verify(Some(anchor()), &records[3..], Some(4)).verified);
     }
 }

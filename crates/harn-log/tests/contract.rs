@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use harn_log::{EventLog, MemoryEventLog};
+use harn_log::{EventLog, FileEventLog, FileOptions, MemoryEventLog};
+use tempfile::TempDir;
 
 mod support;
 
@@ -206,6 +207,46 @@ impl<const QUEUE_DEPTH: usize> Fixture for MemoryFixture<QUEUE_DEPTH> {
     }
 }
 
+/// Files in a folder of their own. Small segments make every longer case cross several.
+struct FileFixture<const QUEUE_DEPTH: usize, const SEGMENT_BYTES_MAX: u64> {
+    folder: TempDir,
+}
+
+impl<const QUEUE_DEPTH: usize, const SEGMENT_BYTES_MAX: u64> Fixture
+    for FileFixture<QUEUE_DEPTH, SEGMENT_BYTES_MAX>
+{
+    type Log = FileEventLog;
+
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder can be made"),
+        }
+    }
+
+    fn open(&self) -> Arc<FileEventLog> {
+        let options = FileOptions {
+            queue_depth: QUEUE_DEPTH,
+            segment_bytes_max: SEGMENT_BYTES_MAX,
+            ..FileOptions::default()
+        };
+        FileEventLog::open_with(self.folder.path(), options).expect("a log can be opened")
+    }
+
+    fn survives_reopen() -> bool {
+        true
+    }
+
+    fn backend() -> &'static str {
+        "file"
+    }
+
+    fn queue_depth() -> usize {
+        QUEUE_DEPTH
+    }
+}
+
+contract!(file, FileFixture<128, 8_388_608>);
+contract!(file_in_small_segments, FileFixture<2, 1_000>);
 contract!(memory, MemoryFixture<2>);
 contract!(memory_with_the_default_queue, MemoryFixture<128>);
 

@@ -1,0 +1,57 @@
+//! Up to where records have gone.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::now_ms;
+use crate::error::{Damage, LogError};
+use crate::log::Result;
+use crate::name::{EventId, Topic};
+
+use super::disk::{read_small, replace_file};
+use super::layout::Layout;
+
+/// What compaction leaves behind: the newest record it took. It is the anchor of
+/// the chain, and the head of a topic without records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Compacted {
+    pub(super) topic: String,
+    /// Records up to this one have gone.
+    pub(super) before: EventId,
+    /// The hash of that record.
+    pub(super) hash: Option<String>,
+    pub(super) updated_at_ms: i64,
+}
+
+impl Compacted {
+    pub(super) fn new(topic: &Topic, before: EventId, hash: Option<String>) -> Self {
+        Self {
+            topic: topic.to_string(),
+            before,
+            hash,
+            updated_at_ms: now_ms(),
+        }
+    }
+
+    /// What is there; nothing has gone if nothing says so.
+    pub(super) fn read(layout: &Layout, topic: &Topic) -> Result<Self> {
+        let path = layout.compacted(topic);
+        let Some(text) = read_small(&*layout.disk, &path)? else {
+            return Ok(Self::default());
+        };
+        serde_json::from_slice(&text).map_err(|error| {
+            LogError::Damaged(Damage {
+                path,
+                offset: 0,
+                length: text.len() as u64,
+                problem: error.to_string(),
+            })
+        })
+    }
+
+    /// From now on these records are gone, whatever happens to their files.
+    pub(super) fn write(&self, layout: &Layout, topic: &Topic) -> Result<()> {
+        let text = serde_json::to_vec(self)?;
+        replace_file(&*layout.disk, &layout.compacted(topic), &text)?;
+        Ok(())
+    }
+}

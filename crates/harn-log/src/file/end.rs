@@ -1,0 +1,170 @@
+//! Finds where a topic ends.
+//!
+//! ```text
+//! segment:  ──── synced ────►│◄──── not synced yet ────►│
+//!           record … record  │ record … record  ?? record
+//!           damage here is   │                  ▲
+//!           an error         │                  └ the end: cut here
+//! ```
+//!
+//! A crash can only damage what was not synced, because everything before was on the
+//! disk. So the first thing after the synced part that is not a record ends the
+//! topic, even if there are records after it: nobody was ever told that they were
+//! safe. Whatever is wrong before is damage, which a person must look at; reading
+//! finds it, and this module does not look for it.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use crate::error::LogError;
+use crate::event::LogEvent;
+use crate::local::Head;
+use crate::log::Result;
+use crate::name::EventId;
+use crate::provenance::RECORD_HASH_HEADER;
+
+use super::layout::Segment;
+use super::line;
+use super::mark::Synced;
+use super::segment::SegmentFile;
+
+/// Where a segment ends, and with what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// The byte after the last record.
+    pub(super) offset: u64,
+    /// The last record; `None` if there is none in the segment.
+    pub(super) last: Option<Head>,
+}
+
+/// What is after the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Torn {
+    pub(super) bytes: u64,
+    /// How much of it could be read.
+    pub(super) records: u64,
+}
+
+/// Where looking for the end may begin: all before it is known to be records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Up to a byte, and what the last record is if somebody remembers.
+    UpTo(u64, Option<Head>),
+    /// Nothing is known: the last record that can be read is the end.
+    Nothing,
+}
+
+impl Known {
+    /// What the mark of a topic says about its last segment.
+    ///
+    /// # Errors
+    /// The segment has lost something that was synced.
+    pub(super) fn by_mark(
+        synced: Option<Synced>,
+        segment: &Segment,
+        file: &SegmentFile,
+    ) -> Result<Self> {
+        let Some(synced) = synced else {
+            return Ok(Self::Nothing);
+        };
+        let problem = match synced.segment.cmp(&segment.first) {
+            Ordering::Less => return Ok(Self::UpTo(0, None)),
+            Ordering::Equal if synced.up_to <= file.len => {
+                return Ok(Self::UpTo(synced.up_to, None));
+            }
+            Ordering::Equal => format!("it once had {} bytes", synced.up_to),
+            Ordering::Greater => format!("the segment from event {} on is missing", synced.segment),
+        };
+        Err(file.damage(file.len, 0, problem))
+    }
+}
+
+/// Looks for the end. `visit` sees every record that was not known.
+pub(super) fn find_end(
+    segment: &Segment,
+    file: &SegmentFile,
+    known: Known,
+    visit: &mut dyn FnMut(EventId, &LogEvent),
+) -> Result<End> {
+    let (mut offset, mut last) = match known {
+        Known::UpTo(0, _) => (0, None),
+        Known::UpTo(offset, Some(head)) => (offset, Some(head)),
+        Known::UpTo(offset, None) => match record_before(file, offset)? {
+            Some(head) => (offset, Some(head)),
+            None => return Err(file.damage(offset, 0, "no record ends here, where one once did")),
+        },
+        Known::Nothing => return last_readable(file),
+    };
+    let mut lines = file.lines_from(offset);
+    while let Some(line) = lines.next()? {
+        let Ok((id, event)) = line::parse::<Value>(line.bytes) else {
+            break;
+        };
+        let expected = last.as_ref().map_or(segment.first, |head| head.id + 1);
+        if id != expected {
+            break;
+        }
+        let event = LogEvent::from(event);
+        visit(id, &event);
+        last = Some(head_of(id, &event));
+        offset = line.end();
+    }
+    Ok(End { offset, last })
+}
+
+/// What is after the end of a segment.
+pub(super) fn torn_after(file: &SegmentFile, end: u64) -> Result<Option<Torn>> {
+    if end >= file.len {
+        return Ok(None);
+    }
+    let mut records = 0;
+    let mut lines = file.lines_from(end);
+    loop {
+        match lines.next() {
+            Ok(Some(line)) => records += u64::from(line::parse::<Value>(line.bytes).is_ok()),
+            Ok(None) | Err(LogError::Damaged(_)) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let bytes = file.len - end;
+    Ok(Some(Torn { bytes, records }))
+}
+
+/// The record that ends at a byte.
+fn record_before(file: &SegmentFile, end: u64) -> Result<Option<Head>> {
+    let mut is_first = true;
+    let found = file.last_line_where(end, |line| {
+        // Only the line right before will do.
+        std::mem::take(&mut is_first).then(|| readable(line))
+    })?;
+    Ok(match found {
+        Some((_, found_end, head)) if found_end == end => head,
+        _ => None,
+    })
+}
+
+/// The last record that can be read at all.
+fn last_readable(file: &SegmentFile) -> Result<End> {
+    let found = file.last_line_where(file.len, readable)?;
+    Ok(match found {
+        Some((_, offset, head)) => End {
+            offset,
+            last: Some(head),
+        },
+        None => End {
+            offset: 0,
+            last: None,
+        },
+    })
+}
+
+fn readable(line: &[u8]) -> Option<Head> {
+    let (id, event) = line::parse::<Value>(line).ok()?;
+    Some(head_of(id, &event.into()))
+}
+
+fn head_of(id: EventId, event: &LogEvent) -> Head {
+    let hash = event.headers.get(RECORD_HASH_HEADER).cloned();
+    Head { id, hash }
+}

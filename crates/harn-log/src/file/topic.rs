@@ -1,0 +1,374 @@
+//! A topic that is being written.
+//!
+//! Writers of several processes take turns: whoever has the lock looks at what the
+//! others have left, cuts off what one of them did not finish, and appends. All of
+//! that costs the same however long the topic is.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::LogError;
+use crate::local::Head;
+use crate::log::{Repair, Result};
+use crate::name::{EventId, Topic};
+use crate::record::{Draft, Sealed};
+
+use super::compacted::Compacted;
+use super::dirty::Unsynced;
+use super::disk::{DiskFile, OpenFile, write_all_at};
+use super::end::{Known, find_end, torn_after};
+use super::keys::Keys;
+use super::layout::{Layout, Segment, folder_of};
+use super::line;
+use super::mark::{Change, Synced};
+use super::reader::KnownEnd;
+use super::segment::SegmentFile;
+
+/// How long another process may keep a topic to itself.
+const LOCK_WAIT: Duration = Duration::from_secs(30);
+
+/// A topic that is being written. Between groups it is unlocked, and others may
+/// change what is described here.
+pub(super) struct TopicFile {
+    pub(super) topic: Topic,
+    pub(super) layout: Layout,
+    /// The lock file, which also holds the mark.
+    pub(super) lock: Arc<dyn DiskFile>,
+    /// The mark as we last saw it.
+    pub(super) change: Change,
+    /// The segment that is appended to.
+    pub(super) segment: Segment,
+    /// Its file; `None` before the first record.
+    pub(super) file: Option<Arc<dyn DiskFile>>,
+    /// The byte after the last record.
+    pub(super) end: u64,
+    /// The last record, also if it has been compacted away.
+    pub(super) head: Head,
+    pub(super) keys: Keys,
+    pending: Pending,
+    /// When it was last used, in groups of its store.
+    pub(super) used: u64,
+}
+
+/// Records that have their place and have not been written.
+#[derive(Default)]
+struct Pending {
+    lines: String,
+    records: usize,
+    last: Option<Head>,
+}
+
+/// What was found in a topic when its turn came.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Others have appended.
+    pub(super) is_foreign: bool,
+    /// Something was cut off.
+    pub(super) repair: Option<Repair>,
+}
+
+/// What a write came to.
+pub(super) struct Written {
+    pub(super) records: usize,
+    pub(super) bytes: usize,
+}
+
+impl TopicFile {
+    /// A topic nobody has looked at yet.
+    pub(super) fn new(layout: &Layout, topic: &Topic) -> Result<Self> {
+        Ok(Self {
+            lock: layout.disk.open(&layout.lock(topic), OpenFile::Write)?,
+            segment: layout.segment(topic, 1),
+            topic: topic.clone(),
+            layout: layout.clone(),
+            // No mark is like this one, so the first look is a thorough one.
+            change: Change {
+                shape: u64::MAX,
+                ..Change::default()
+            },
+            file: None,
+            end: 0,
+            head: Head::default(),
+            keys: Keys::default(),
+            pending: Pending::default(),
+            used: 0,
+        })
+    }
+
+    /// Waits for its turn, and learns what others have done meanwhile.
+    pub(super) fn enter(&mut self) -> Result<Found> {
+        self.take_lock()?;
+        let found = self.catch_up();
+        if found.is_err() {
+            self.leave();
+        }
+        found
+    }
+
+    pub(super) fn take_lock(&self) -> Result<()> {
+        if self.lock.try_lock()? || Arc::clone(&self.lock).lock_within(LOCK_WAIT)? {
+            return Ok(());
+        }
+        Err(LogError::Locked {
+            topic: self.topic.to_string(),
+            waited_s: LOCK_WAIT.as_secs(),
+        })
+    }
+
+    /// Lets others have their turn.
+    pub(super) fn leave(&self) {
+        // The system unlocks a file that is closed, at the latest.
+        let _at_the_latest = self.lock.unlock();
+    }
+
+    fn catch_up(&mut self) -> Result<Found> {
+        let change = Change::read(&*self.lock)?;
+        let is_new_shape = change.shape != self.change.shape;
+        self.change = change;
+        let Some(file) = self.file.as_ref().filter(|_| !is_new_shape) else {
+            return self.load();
+        };
+        let file = SegmentFile::of(Arc::clone(file), &self.segment.path)?;
+        if file.len < self.end {
+            let problem = format!("it once had {} bytes", self.end);
+            return Err(file.damage(file.len, 0, problem));
+        }
+        if file.len == self.end {
+            return Ok(Found::default());
+        }
+        let last = (self.head.id >= self.segment.first).then(|| self.head.clone());
+        self.read_end(&file, Known::UpTo(self.end, last))
+    }
+
+    /// Finds out everything anew.
+    fn load(&mut self) -> Result<Found> {
+        let compacted = Compacted::read(&self.layout, &self.topic)?;
+        let synced = Synced::read(&*self.lock)?;
+        self.keys.clear();
+        let known_head = std::mem::replace(
+            &mut self.head,
+            Head {
+                id: compacted.before,
+                hash: compacted.hash,
+            },
+        );
+        let mut segments = self.layout.segments(&self.topic)?;
+        let Some((segment, file)) = self.open_last(&mut segments)? else {
+            if let Some(synced) = synced.filter(|synced| synced.up_to > 0) {
+                return Err(self.lost(&self.layout.segment(&self.topic, synced.segment)));
+            }
+            self.segment = self.layout.segment(&self.topic, self.head.id + 1);
+            (self.file, self.end) = (None, 0);
+            return Ok(Found::default());
+        };
+        if segment.first > self.head.id + 1 {
+            self.head = self.head_before(&segment, segments)?;
+        }
+        self.segment = segment;
+        self.file = Some(Arc::clone(&file));
+        let file = SegmentFile::of(file, &self.segment.path)?;
+        let known = Known::by_mark(synced, &self.segment, &file)?;
+        let mut found = self.read_end(&file, known)?;
+        found.is_foreign = self.head != known_head;
+        Ok(found)
+    }
+
+    /// Opens the last segment there is, and leaves those before it.
+    fn open_last(
+        &self,
+        segments: &mut Vec<Segment>,
+    ) -> Result<Option<(Segment, Arc<dyn DiskFile>)>> {
+        while let Some(segment) = segments.pop() {
+            match self.layout.disk.open(&segment.path, OpenFile::Existing) {
+                Ok(file) => return Ok(Some((segment, file))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The last record before a segment.
+    fn head_before(&self, segment: &Segment, mut before: Vec<Segment>) -> Result<Head> {
+        let Some((previous, file)) = self.open_last(&mut before)? else {
+            return Err(self.lost(segment));
+        };
+        let file = SegmentFile::of(file, &previous.path)?;
+        let end = find_end(&previous, &file, Known::Nothing, &mut |_, _| {})?;
+        match end.last {
+            Some(head) if head.id + 1 == segment.first => Ok(head),
+            _ => {
+                let problem = format!("event {} is missing at its end", segment.first - 1);
+                Err(file.damage(end.offset, file.len - end.offset, problem))
+            }
+        }
+    }
+
+    fn lost(&self, segment: &Segment) -> LogError {
+        let problem = format!(
+            "{} or what came before it is missing",
+            segment.path.display()
+        );
+        LogError::Io(io::Error::new(io::ErrorKind::NotFound, problem))
+    }
+
+    /// Reads what is new at the end of the segment, and cuts off what is torn.
+    fn read_end(&mut self, file: &SegmentFile, known: Known) -> Result<Found> {
+        let keys = &mut self.keys;
+        let end = find_end(&self.segment, file, known, &mut |id, event| {
+            keys.note(id, event)
+        })?;
+        let mut found = Found {
+            is_foreign: end.last.as_ref().is_some_and(|last| *last != self.head),
+            repair: None,
+        };
+        if let Some(torn) = torn_after(file, end.offset)? {
+            let open = self.file.as_ref().expect("a segment that is read is open");
+            open.truncate(end.offset)?;
+            found.repair = Some(Repair {
+                topic: self.topic.to_string(),
+                path: self.segment.path.clone(),
+                offset: end.offset,
+                bytes_cut: torn.bytes,
+                records_cut: torn.records,
+            });
+        }
+        self.end = end.offset;
+        if let Some(last) = end.last {
+            self.head = last;
+        }
+        Ok(found)
+    }
+
+    /// The newest record, also if it has not been written yet.
+    pub(super) fn head(&self) -> &Head {
+        self.pending.last.as_ref().unwrap_or(&self.head)
+    }
+
+    /// Gives records their place. They are written by the next [`write`](Self::write).
+    pub(super) fn append(&mut self, drafts: Vec<Draft>) -> Vec<Sealed> {
+        let mut appended = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let head = self.head();
+            let sealed = draft.seal(head.id + 1, head.hash.as_deref());
+            line::push(&mut self.pending.lines, &sealed);
+            self.keys.note(sealed.id, &sealed.event);
+            self.pending.last = Some(Head {
+                id: sealed.id,
+                hash: Some(sealed.hash().to_owned()),
+            });
+            self.pending.records += 1;
+            appended.push(sealed);
+        }
+        appended
+    }
+
+    /// Writes what has been appended, in one piece.
+    ///
+    /// # Errors
+    /// Nothing of it counts as written, and what is stored is uncertain.
+    pub(super) fn write(&mut self, writer: u64, segment_bytes_max: u64) -> Result<Written> {
+        let pending = std::mem::take(&mut self.pending);
+        let bytes = pending.lines.len();
+        if let Some(last) = pending.last {
+            if self.end > 0 && self.end + bytes as u64 > segment_bytes_max {
+                self.rotate()?;
+            }
+            self.write_at_end(pending.lines.as_bytes())?;
+            self.head = last;
+            self.sign(writer);
+        }
+        Ok(Written {
+            records: pending.records,
+            bytes,
+        })
+    }
+
+    fn write_at_end(&mut self, lines: &[u8]) -> Result<()> {
+        let file = match &self.file {
+            Some(file) => file,
+            None => {
+                let file = self.create_segment(&self.segment)?;
+                self.file.insert(file)
+            }
+        };
+        if let Err(error) = write_all_at(&**file, lines, self.end) {
+            // Whether or not this works, somebody has to look before we go on.
+            let _we_try = file.truncate(self.end);
+            self.keys.clear();
+            return Err(error.into());
+        }
+        self.end += lines.len() as u64;
+        Ok(())
+    }
+
+    /// Leaves word that we wrote. Others only hear of it; nothing depends on it.
+    fn sign(&mut self, writer: u64) {
+        self.change.number += 1;
+        self.change.writer = writer;
+        let _only_a_hint = self.change.write(&*self.lock);
+    }
+
+    /// Leaves word that what others know of the segments is old. Comes before the
+    /// segments change, so that nobody misses it.
+    pub(super) fn change_shape(&mut self) -> Result<()> {
+        self.change.shape += 1;
+        Ok(self.change.write(&*self.lock)?)
+    }
+
+    /// Begins a new segment. If there cannot be one, the old one goes on.
+    fn rotate(&mut self) -> Result<()> {
+        let file = self
+            .file
+            .as_ref()
+            .expect("a segment that is full has a file");
+        // Segments before the last are always synced; recovery relies on it.
+        file.sync()?;
+        let next = self.layout.segment(&self.topic, self.head.id + 1);
+        self.change_shape()?;
+        if let Ok(file) = self.create_segment(&next) {
+            self.segment = next;
+            self.file = Some(file);
+            self.end = 0;
+        }
+        Ok(())
+    }
+
+    /// Makes the file of a segment, so that it is still there after a power cut.
+    pub(super) fn create_segment(&self, segment: &Segment) -> Result<Arc<dyn DiskFile>> {
+        let (disk, folder) = (&self.layout.disk, folder_of(&segment.path));
+        let topics = self.layout.topics_folder();
+        if folder != topics {
+            disk.create_folder(folder)?;
+            disk.sync_folder(&topics)?;
+        }
+        let file = disk.open(&segment.path, OpenFile::New)?;
+        disk.sync_folder(folder)?;
+        Ok(file)
+    }
+
+    /// What has to be synced so that everything written is safe.
+    pub(super) fn unsynced(&self) -> Option<Unsynced> {
+        Some(Unsynced {
+            file: Arc::clone(self.file.as_ref()?),
+            mark: Arc::clone(&self.lock),
+            segment: self.segment.first,
+            up_to: self.end,
+        })
+    }
+
+    /// Where the topic ends, for readers in this process.
+    pub(super) fn known_end(&self) -> KnownEnd {
+        KnownEnd {
+            segment: self.segment.first,
+            offset: self.end,
+            last: (self.head.id >= self.segment.first).then(|| self.head.clone()),
+        }
+    }
+
+    /// The records that are stored, as far as they go: the first id and the last.
+    pub(super) fn last_id(&self) -> EventId {
+        self.head.id
+    }
+}

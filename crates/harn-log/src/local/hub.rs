@@ -1,0 +1,190 @@
+//! Where readers wait.
+//!
+//! The hub keeps, for each topic somebody follows, the newest records and who waits
+//! for more. A reader that keeps up is served from memory and never touches the
+//! disk; one that fell behind reads from storage until it has caught up. Topics
+//! nobody follows cost nothing.
+//!
+//! An *epoch* counts the changes of a topic. A reader remembers the epoch before it
+//! reads from storage; as long as the epoch is the same there is nothing new, so it
+//! may wait.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use crate::name::{EventId, Topic};
+use crate::record::{Record, Sealed};
+
+/// Where readers of a log wait.
+pub(crate) struct Hub {
+    topics: Mutex<HashMap<Topic, Followed>>,
+    queue_depth: usize,
+    next_follower: AtomicU64,
+}
+
+/// A topic that somebody follows.
+#[derive(Default)]
+struct Followed {
+    epoch: u64,
+    /// The newest records, without gaps.
+    newest: VecDeque<Record>,
+    /// Everybody who follows, and how to wake them if they wait.
+    followers: BTreeMap<u64, Option<Waker>>,
+}
+
+/// What a reader should do next.
+pub(crate) enum Next {
+    /// Hand these out.
+    Take(Vec<Record>),
+    /// Read from storage.
+    Read,
+    /// Wait until it is woken.
+    Wait,
+}
+
+impl Hub {
+    /// A hub that keeps `queue_depth` records of each topic.
+    pub(crate) fn new(queue_depth: usize) -> Self {
+        Self {
+            topics: Mutex::default(),
+            queue_depth,
+            next_follower: AtomicU64::new(1),
+        }
+    }
+
+    /// Begins to follow a topic.
+    pub(crate) fn follow(self: &Arc<Self>, topic: &Topic) -> Follower {
+        let id = self.next_follower.fetch_add(1, Ordering::Relaxed);
+        let mut topics = self.lock();
+        let followed = topics.entry(topic.clone()).or_default();
+        followed.followers.insert(id, None);
+        Follower {
+            hub: Arc::clone(self),
+            topic: topic.clone(),
+            id,
+            seen_epoch: None,
+        }
+    }
+
+    /// Tells the readers of a topic what was appended.
+    pub(crate) fn publish(&self, topic: &Topic, appended: &[Sealed]) {
+        let mut topics = self.lock();
+        let Some(followed) = topics.get_mut(topic) else {
+            return;
+        };
+        for sealed in appended {
+            let newest_id = followed.newest.back().map(|(id, _)| *id);
+            if newest_id.is_some_and(|id| id + 1 != sealed.id) {
+                followed.newest.clear(); // Another process has appended in between.
+            }
+            if followed.newest.len() == self.queue_depth {
+                followed.newest.pop_front();
+            }
+            let record = (sealed.id, sealed.event.clone());
+            followed.newest.push_back(record);
+        }
+        let woken = followed.stir();
+        drop(topics);
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Sends the readers of a topic to look.
+    pub(crate) fn stir(&self, topic: &Topic) {
+        let woken = self.lock().get_mut(topic).map(Followed::stir);
+        woken.into_iter().flatten().for_each(Waker::wake);
+    }
+
+    /// Sends all readers to look.
+    pub(crate) fn stir_all(&self) {
+        let woken: Vec<_> = self.lock().values_mut().flat_map(Followed::stir).collect();
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Forgets records that have been compacted away.
+    pub(crate) fn forget_up_to(&self, topic: &Topic, before: EventId) {
+        if let Some(followed) = self.lock().get_mut(topic) {
+            followed.newest.retain(|(id, _)| *id > before);
+        }
+    }
+
+    /// No foreign code runs under the lock, so what it guards is whole after a panic.
+    fn lock(&self) -> MutexGuard<'_, HashMap<Topic, Followed>> {
+        self.topics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Followed {
+    /// Notes a change; returns who is to be woken, after the lock is released.
+    fn stir(&mut self) -> Vec<Waker> {
+        self.epoch += 1;
+        self.followers
+            .values_mut()
+            .filter_map(Option::take)
+            .collect()
+    }
+
+    /// Records after `from`, if all of them are at hand.
+    fn take_after(&self, from: EventId, limit: usize) -> Option<Vec<Record>> {
+        let (first, _) = self.newest.front()?;
+        let (last, _) = self.newest.back()?;
+        if from >= *last || from + 1 < *first {
+            return None;
+        }
+        let start = usize::try_from(from + 1 - first).ok()?;
+        Some(self.newest.range(start..).take(limit).cloned().collect())
+    }
+}
+
+/// One reader of a topic.
+pub(crate) struct Follower {
+    hub: Arc<Hub>,
+    topic: Topic,
+    id: u64,
+    /// The epoch when it last began to read from storage.
+    seen_epoch: Option<u64>,
+}
+
+impl Follower {
+    /// What to do for the records after `from`. Looking and leaving the waker is one
+    /// step, so that nothing can come in between.
+    pub(crate) fn next(&mut self, from: EventId, waker: &Waker) -> Next {
+        let mut topics = self.hub.lock();
+        let Some(followed) = topics.get_mut(&self.topic) else {
+            return Next::Read;
+        };
+        if let Some(records) = followed.take_after(from, self.hub.queue_depth) {
+            return Next::Take(records);
+        }
+        if self.seen_epoch != Some(followed.epoch) {
+            self.seen_epoch = Some(followed.epoch);
+            return Next::Read;
+        }
+        let replaced = followed.followers.insert(self.id, Some(waker.clone()));
+        drop(topics);
+        drop(replaced); // It may be the last of a task that owns another reader.
+        Next::Wait
+    }
+
+    /// Storage may hold more than was read: do not wait, look again.
+    pub(crate) fn look_again(&mut self) {
+        self.seen_epoch = None;
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let mut topics = self.hub.lock();
+        let Some(followed) = topics.get_mut(&self.topic) else {
+            return;
+        };
+        let waker = followed.followers.remove(&self.id);
+        let unused = match followed.followers.is_empty() {
+            true => topics.remove(&self.topic),
+            false => None,
+        };
+        drop(topics);
+        drop((waker, unused));
+    }
+}

@@ -1,0 +1,441 @@
+//! The part that all logs on this machine share: one writer, one syncer, one reader.
+//!
+//! ```text
+//! append ──► queue ──► writer ──► Store: group of changes, one commit ──► reply
+//!                        │
+//!                        └──► hub: newest records, who waits ──► subscriptions
+//!                                                                  │ behind?
+//! read ─────► queue ──► reader ◄────────────────────────────────────┘
+//! barrier ──► queue ──► syncer: one sync for everybody who waits ──► reply
+//! ```
+//!
+//! Disks block, and a future must not, so each kind of work has a thread. Changes
+//! that wait while the writer is busy become its next group; that is all there is to
+//! group commit. Appends and barriers do not wait for each other: while a sync is
+//! under way the writer goes on.
+//!
+//! A backend brings a [`Store`] for the writer and a [`StoreReader`] for the reader;
+//! it needs no locks against itself and knows nothing of futures.
+
+mod health;
+mod hub;
+mod store;
+mod subscription;
+mod sync;
+mod watch;
+mod worker;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use crate::error::LogError;
+use crate::event::LogEvent;
+use crate::log::{
+    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,
+    LogHealth, Result, check_key,
+};
+use crate::name::{ConsumerId, EventId, Topic};
+use crate::provenance::{EventLogVerificationReport, Verifier};
+use crate::record::{Draft, Record, Sealed};
+use crate::stream::EventStream;
+
+pub(crate) use health::Counters;
+pub(crate) use hub::Hub;
+pub(crate) use store::{
+    Affected, CursorMove, Durability, Head, Store, StoreReader, SyncDisk, Watched,
+};
+use sync::Syncer;
+use watch::Watch;
+use worker::{Reader, Writer};
+
+/// Records read at once where nobody asked for fewer: other readers get their turn
+/// in between.
+const CHUNK_RECORDS_MAX: usize = 1024;
+
+/// A log on this machine.
+pub(crate) struct LocalEventLog<S: Store> {
+    hub: Arc<Hub>,
+    // Dropped first: it talks to the writer.
+    watch: Watch,
+    writer: Writer<S>,
+    reader: Reader<S::Reader>,
+    syncer: Option<Syncer>,
+    counters: Arc<Counters>,
+    store_reader: Arc<S::Reader>,
+    queue_depth: usize,
+}
+
+impl<S: Store> LocalEventLog<S> {
+    /// A log on top of a store that has recovered from whatever happened before.
+    pub(crate) fn start(store: S, queue_depth: usize) -> Result<Arc<Self>> {
+        let counters = store.counters();
+        let store_reader = store.reader();
+        let syncer = match store.durability() {
+            Durability::WithCommit => None,
+            Durability::BySync(disk) => Some(Syncer::start(disk, Arc::clone(&counters))?),
+        };
+        let hub = Arc::new(Hub::new(queue_depth.max(1)));
+        Ok(Arc::new(Self {
+            watch: Watch::new(store_reader.watched()),
+            writer: Writer::start(store, Arc::clone(&hub), Arc::clone(&counters))?,
+            reader: Reader::start(Arc::clone(&store_reader))?,
+            syncer,
+            counters,
+            hub,
+            store_reader,
+            queue_depth: queue_depth.max(1),
+        }))
+    }
+
+    /// Takes up work again after a failure: looks at what is really stored and goes
+    /// on from there. Until then a failed log refuses to append.
+    ///
+    /// # Errors
+    /// What is stored cannot be read, or not be written to.
+    pub(crate) async fn recover(&self) -> Result<()> {
+        let recovered = self.writer.run_alone(S::recover).await?;
+        recovered?;
+        self.hub.stir_all();
+        Ok(())
+    }
+
+    /// Runs a change on the writer. It takes place also when nobody waits for it.
+    async fn change<T: Send + 'static>(
+        &self,
+        topic: &Topic,
+        change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.change(topic, change).await
+    }
+
+    /// Runs a look at the store on the reader.
+    async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&S::Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        self.reader.send(move |reader| {
+            let _nobody_may_wait_any_more = reply.send(look(reader));
+        })?;
+        answer.await.map_err(|_| LogError::Closed)?
+    }
+
+    /// Reads in chunks, so that one long read does not keep others waiting.
+    async fn read_chunks<T: Send + 'static>(
+        &self,
+        topic: &Topic,
+        from: Option<EventId>,
+        limit: usize,
+        read: fn(&S::Reader, &Topic, EventId, usize) -> Result<Vec<(EventId, T)>>,
+    ) -> Result<Vec<(EventId, T)>> {
+        let mut records = Vec::new();
+        let mut from = from.unwrap_or(0);
+        while records.len() < limit {
+            let wanted = CHUNK_RECORDS_MAX.min(limit - records.len());
+            let topic = topic.clone();
+            let chunk = self.look(move |reader| read(reader, &topic, from, wanted));
+            let chunk = chunk.await?;
+            let is_last = chunk.len() < wanted;
+            if let Some((id, _)) = chunk.last() {
+                from = *id;
+            }
+            records.extend(chunk);
+            if is_last {
+                break;
+            }
+        }
+        Ok(records)
+    }
+
+    async fn append_once(
+        &self,
+        topic: &Topic,
+        header: &str,
+        value: &str,
+        expected_head: Option<Option<String>>,
+        event: LogEvent,
+    ) -> Result<AppendOutcome> {
+        check_key(header)?;
+        let mut draft = Draft::new(topic, event);
+        draft.set_header(header, value);
+        let (header, value, name) = (header.to_owned(), value.to_owned(), topic.clone());
+        self.change(topic, move |store| {
+            if let Some((event_id, event)) = store.find(&name, &header, &value)? {
+                return Ok(Changed::nothing(AppendOutcome {
+                    event_id,
+                    event,
+                    inserted: false,
+                }));
+            }
+            if let Some(expected) = expected_head {
+                check_head(&name, expected, store.head(&name)?)?;
+            }
+            let appended = store.append(&name, vec![draft])?;
+            let sealed = appended.first().expect("one draft makes one record");
+            let outcome = AppendOutcome {
+                event_id: sealed.id,
+                event: sealed.event.clone(),
+                inserted: true,
+            };
+            Ok(Changed { outcome, appended })
+        })
+        .await
+    }
+
+    async fn move_cursor(
+        &self,
+        topic: &Topic,
+        consumer: &ConsumerId,
+        to: EventId,
+        how: CursorMove,
+    ) -> Result<()> {
+        let (name, consumer) = (topic.clone(), consumer.clone());
+        self.change(topic, move |store| {
+            let head = store.head(&name)?.id;
+            if to > head {
+                return Err(LogError::CursorBeyondHead {
+                    topic: name.to_string(),
+                    consumer: consumer.to_string(),
+                    cursor: to,
+                    head,
+                });
+            }
+            store.move_cursor(&name, &consumer, to, how)?;
+            Ok(Changed::nothing(()))
+        })
+        .await
+    }
+}
+
+/// What a change did: what its caller wants to know, and what readers do.
+pub(crate) struct Changed<T> {
+    outcome: T,
+    appended: Vec<Sealed>,
+}
+
+impl<T> Changed<T> {
+    /// A change without new records.
+    fn nothing(outcome: T) -> Self {
+        Self {
+            outcome,
+            appended: Vec::new(),
+        }
+    }
+}
+
+fn check_head(topic: &Topic, expected: Option<String>, head: Head) -> Result<()> {
+    if head.hash == expected {
+        return Ok(());
+    }
+    Err(LogError::StaleTopicHead {
+        topic: topic.to_string(),
+        expected,
+        actual: head.hash,
+    })
+}
+
+impl<S: Store> EventLog for LocalEventLog<S> {
+    async fn append(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
+        let (name, draft) = (topic.clone(), Draft::new(topic, event));
+        self.change(topic, move |store| {
+            let appended = store.append(&name, vec![draft])?;
+            let outcome = appended.first().expect("one draft makes one record").id;
+            Ok(Changed { outcome, appended })
+        })
+        .await
+    }
+
+    async fn append_batch(&self, topic: &Topic, events: Vec<LogEvent>) -> Result<Vec<EventId>> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let drafts = events.into_iter().map(|event| Draft::new(topic, event));
+        let (name, drafts) = (topic.clone(), drafts.collect());
+        self.change(topic, move |store| {
+            let appended = store.append(&name, drafts)?;
+            let outcome = appended.iter().map(|sealed| sealed.id).collect();
+            Ok(Changed { outcome, appended })
+        })
+        .await
+    }
+
+    async fn append_idempotent_by_header(
+        &self,
+        topic: &Topic,
+        header: &str,
+        value: &str,
+        event: LogEvent,
+    ) -> Result<AppendOutcome> {
+        self.append_once(topic, header, value, None, event).await
+    }
+
+    async fn append_idempotent_chained_by_header(
+        &self,
+        topic: &Topic,
+        header: &str,
+        value: &str,
+        expected_head: Option<&str>,
+        event: LogEvent,
+    ) -> Result<AppendOutcome> {
+        let expected_head = Some(expected_head.map(str::to_owned));
+        let appended = self.append_once(topic, header, value, expected_head, event);
+        appended.await
+    }
+
+    async fn read_idempotent_by_header(
+        &self,
+        topic: &Topic,
+        header: &str,
+        value: &str,
+    ) -> Result<Option<Record>> {
+        check_key(header)?;
+        let (name, header, value) = (topic.clone(), header.to_owned(), value.to_owned());
+        self.change(topic, move |store| {
+            Ok(Changed::nothing(store.find(&name, &header, &value)?))
+        })
+        .await
+    }
+
+    async fn read_range(
+        &self,
+        topic: &Topic,
+        from: Option<EventId>,
+        limit: usize,
+    ) -> Result<Vec<Record>> {
+        self.read_chunks(topic, from, limit, S::Reader::read_after)
+            .await
+    }
+
+    async fn read_range_bytes(
+        &self,
+        topic: &Topic,
+        from: Option<EventId>,
+        limit: usize,
+    ) -> Result<Vec<(EventId, LogEventBytes)>> {
+        self.read_chunks(topic, from, limit, S::Reader::read_bytes_after)
+            .await
+    }
+
+    async fn latest(&self, topic: &Topic) -> Result<Option<EventId>> {
+        let topic = topic.clone();
+        self.look(move |reader| reader.latest(&topic)).await
+    }
+
+    fn subscribe(
+        self: Arc<Self>,
+        topic: &Topic,
+        from: Option<EventId>,
+    ) -> impl Future<Output = Result<EventStream>> + Send {
+        // Watched before anything is read: nothing can come in between.
+        let watched = self.watch.follow(self.writer.ear());
+        let subscription = watched.map(|()| {
+            let follower = self.hub.follow(topic);
+            subscription::Subscription::new(Arc::clone(&self), topic, from, follower)
+        });
+        std::future::ready(subscription.map(|records| EventStream::new(from, records)))
+    }
+
+    async fn ack(&self, topic: &Topic, consumer: &ConsumerId, up_to: EventId) -> Result<()> {
+        self.move_cursor(topic, consumer, up_to, CursorMove::Forward)
+            .await
+    }
+
+    async fn rewind(&self, topic: &Topic, consumer: &ConsumerId, to: EventId) -> Result<()> {
+        self.move_cursor(topic, consumer, to, CursorMove::Anywhere)
+            .await
+    }
+
+    async fn consumer_cursor(
+        &self,
+        topic: &Topic,
+        consumer: &ConsumerId,
+    ) -> Result<Option<EventId>> {
+        let (topic, consumer) = (topic.clone(), consumer.clone());
+        self.look(move |reader| reader.cursor(&topic, &consumer))
+            .await
+    }
+
+    async fn compact(
+        &self,
+        topic: &Topic,
+        before: EventId,
+        force: CompactForce,
+    ) -> Result<CompactReport> {
+        let name = topic.clone();
+        let report = self
+            .change(topic, move |store| {
+                let before = before.min(store.head(&name)?.id);
+                if force == CompactForce::Respect {
+                    check_cursors(&name, before, store.lowest_cursor(&name)?)?;
+                }
+                Ok(Changed::nothing(store.compact(&name, before)?))
+            })
+            .await?;
+        self.hub.forget_up_to(topic, before);
+        Ok(report)
+    }
+
+    async fn verify_topic(&self, topic: &Topic) -> Result<EventLogVerificationReport> {
+        let name = topic.clone();
+        // The end is looked up first: what is appended meanwhile is checked, not missed.
+        let (head, anchor) = self
+            .look(move |reader| Ok((reader.latest(&name)?, reader.anchor(&name)?)))
+            .await?;
+        let mut from = anchor.as_ref().map(|anchor| anchor.id);
+        let mut verifier = Verifier::new(topic, anchor);
+        loop {
+            let records = self.read_range(topic, from, CHUNK_RECORDS_MAX).await?;
+            for (id, event) in &records {
+                verifier.check(*id, event);
+            }
+            from = records.last().map(|(id, _)| *id).or(from);
+            if records.len() < CHUNK_RECORDS_MAX {
+                return Ok(verifier.finish(head));
+            }
+        }
+    }
+
+    async fn topics(&self) -> Result<Vec<Topic>> {
+        self.look(StoreReader::topics).await
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.barrier().await?;
+        self.writer.run_alone(S::checkpoint).await?
+    }
+
+    async fn barrier(&self) -> Result<()> {
+        self.counters.check_poison()?;
+        match &self.syncer {
+            Some(syncer) => syncer.barrier().await,
+            None => Ok(()),
+        }
+    }
+
+    fn describe(&self) -> EventLogDescription {
+        self.store_reader.describe(self.queue_depth)
+    }
+
+    fn health(&self) -> LogHealth {
+        self.counters.health()
+    }
+}
+
+/// Nothing that a consumer has not read may go.
+fn check_cursors(
+    topic: &Topic,
+    before: EventId,
+    lowest: Option<(ConsumerId, EventId)>,
+) -> Result<()> {
+    match lowest {
+        Some((consumer, cursor)) if cursor < before => Err(LogError::CompactionBlocked {
+            topic: topic.to_string(),
+            before,
+            consumer: consumer.to_string(),
+            cursor,
+        }),
+        _ => Ok(()),
+    }
+}
