@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rusqlite::ErrorCode;
+
 use crate::name::EventId;
 
 /// An operation on a log failed.
@@ -28,6 +30,18 @@ pub enum LogError {
     /// A record could not be written as JSON, or read from it.
     #[error("{0}")]
     Serde(#[from] serde_json::Error),
+    /// SQLite failed.
+    #[error("{}: {error}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        #[source]
+        error: rusqlite::Error,
+    },
+    /// The log was opened for reading.
+    #[error("the log was opened for reading only")]
+    ReadOnly,
     /// The files of the log cannot be watched for the changes of others.
     #[error("cannot watch the log for new records: {0}")]
     Watch(#[source] notify::Error),
@@ -114,6 +128,10 @@ impl LogError {
                 true
             }
             Self::Shared(error) => error.is_transient(),
+            Self::Sqlite { error, .. } => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+            ),
             Self::Config(_)
             | Self::InvalidTopic(_)
             | Self::InvalidConsumer(_)
@@ -123,6 +141,7 @@ impl LogError {
             | Self::Damaged(_)
             | Self::Poisoned(_)
             | Self::TooLarge { .. }
+            | Self::ReadOnly
             | Self::Closed
             | Self::ConsumerLagged(_)
             | Self::CursorBeyondHead { .. } => false,

@@ -51,6 +51,7 @@ mod memory;
 mod name;
 mod provenance;
 mod record;
+mod sqlite;
 mod stream;
 
 pub use error::{Damage, LogError};
@@ -65,4 +66,5 @@ pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};
 pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };
+pub use sqlite::SqliteEventLog;
 pub use stream::EventStream;

@@ -11,6 +11,7 @@
 
 use std::fmt::Write;
 
+use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::Result;
 use crate::name::{EventId, Topic};
@@ -51,9 +52,13 @@ impl Draft {
         &self.hashed_end
     }
 
-    /// How large the payload is as JSON.
-    pub(crate) fn payload_bytes(&self) -> usize {
-        self.payload_json.len()
+    /// Refuses a record that the backend cannot take.
+    pub(crate) fn check_size(&self, bytes_max: usize) -> Result<()> {
+        let bytes = self.payload_json.len();
+        match bytes > bytes_max {
+            true => Err(LogError::TooLarge { bytes, bytes_max }),
+            false => Ok(()),
+        }
     }
 
     /// Adds a header, or replaces the one of this name.

@@ -21,10 +21,13 @@ use crate::name::EventId;
 ///
 /// After an error it can be polled again and tries to go on where it was.
 pub struct EventStream {
-    records: Pin<Box<dyn Stream<Item = Result<(EventId, LogEvent)>> + Send>>,
+    records: Pin<Box<Source>>,
     /// The id of the last record handed out.
     position: EventId,
 }
+
+/// Where a backend finds records.
+type Source = dyn Stream<Item = Result<(EventId, LogEvent)>> + Send;
 
 impl EventStream {
     /// A subscription that starts after `from`, which is where `records` start.

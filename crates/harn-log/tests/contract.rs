@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use harn_log::{EventLog, FileEventLog, FileOptions, MemoryEventLog};
+use harn_log::{EventLog, FileEventLog, FileOptions, MemoryEventLog, SqliteEventLog};
 use tempfile::TempDir;
 
 mod support;
@@ -245,8 +245,41 @@ impl<const QUEUE_DEPTH: usize, const SEGMENT_BYTES_MAX: u64> Fixture
     }
 }
 
+/// A SQLite file in a folder of its own.
+struct SqliteFixture<const QUEUE_DEPTH: usize> {
+    folder: TempDir,
+}
+
+impl<const QUEUE_DEPTH: usize> Fixture for SqliteFixture<QUEUE_DEPTH> {
+    type Log = SqliteEventLog;
+
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder can be made"),
+        }
+    }
+
+    fn open(&self) -> Arc<SqliteEventLog> {
+        let path = self.folder.path().join("state/events.sqlite");
+        SqliteEventLog::open(path, QUEUE_DEPTH).expect("a log can be opened")
+    }
+
+    fn survives_reopen() -> bool {
+        true
+    }
+
+    fn backend() -> &'static str {
+        "sqlite"
+    }
+
+    fn queue_depth() -> usize {
+        QUEUE_DEPTH
+    }
+}
+
 contract!(file, FileFixture<128, 8_388_608>);
 contract!(file_in_small_segments, FileFixture<2, 1_000>);
+contract!(sqlite, SqliteFixture<3>);
 contract!(memory, MemoryFixture<2>);
 contract!(memory_with_the_default_queue, MemoryFixture<128>);
 

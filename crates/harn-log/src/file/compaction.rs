@@ -38,7 +38,7 @@ impl TopicFile {
     ) -> Result<CompactReport> {
         let gone = Compacted::read(&self.layout, &self.topic)?.before;
         let head = self.last_id();
-        let mut report = CompactReport {
+        let report = CompactReport {
             removed: before.saturating_sub(gone),
             remaining: head - before.max(gone),
             latest: (head > 0).then_some(head),
@@ -59,7 +59,6 @@ impl TopicFile {
             }
         }
         self.keys.clear();
-        report.checkpointed = true;
         Ok(report)
     }
 

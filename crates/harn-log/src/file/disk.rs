@@ -46,6 +46,10 @@ pub enum OpenFile {
 }
 
 /// An open file.
+#[expect(
+    clippy::len_without_is_empty,
+    reason = "nobody wants to know whether a file is empty"
+)]
 pub trait DiskFile: Send + Sync {
     /// How long it is.
     fn len(&self) -> io::Result<u64>;

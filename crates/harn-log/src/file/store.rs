@@ -6,7 +6,6 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::LogError;
 use crate::local::{
     Affected, Counters, CursorMove, Durability, Head, Store, StoreReader, SyncDisk,
 };
@@ -44,7 +43,8 @@ pub(crate) struct FileStore {
     current: Option<Topic>,
     /// A write within the group under way has failed.
     failed: bool,
-    foreign: Vec<Topic>,
+    /// The topic of the last group, if others had appended to it.
+    foreign: Option<Topic>,
     groups: u64,
 }
 
@@ -71,7 +71,7 @@ impl FileStore {
             topics: HashMap::new(),
             current: None,
             failed: false,
-            foreign: Vec::new(),
+            foreign: None,
             groups: 0,
         })
     }
@@ -214,7 +214,7 @@ impl Store for FileStore {
             self.counters.note_repair(repair);
         }
         if found.is_foreign {
-            self.foreign.push(topic.clone());
+            self.foreign = Some(topic.clone());
         }
         self.failed = false;
         self.current = Some(topic.clone());
@@ -235,12 +235,7 @@ impl Store for FileStore {
         self.counters.check_poison()?;
         for draft in &drafts {
             // A line holds the payload and little else; half is generous for the rest.
-            if draft.payload_bytes() > LINE_BYTES_MAX / 2 {
-                return Err(LogError::TooLarge {
-                    bytes: draft.payload_bytes(),
-                    bytes_max: LINE_BYTES_MAX / 2,
-                });
-            }
+            draft.check_size(LINE_BYTES_MAX / 2)?;
         }
         Ok(self.current().append(drafts))
     }
@@ -295,6 +290,10 @@ impl Store for FileStore {
         Ok(report)
     }
 
+    fn tidy(&mut self) -> Result<bool> {
+        Ok(true) // Compaction has removed its files.
+    }
+
     fn checkpoint(&mut self) -> Result<()> {
         Ok(())
     }
@@ -319,8 +318,9 @@ impl Store for FileStore {
         }
     }
 
-    fn take_foreign(&mut self) -> Vec<Topic> {
-        std::mem::take(&mut self.foreign)
+    fn take_foreign(&mut self) -> Affected {
+        let foreign = self.foreign.take();
+        foreign.map_or(Affected::Nobody, Affected::One)
     }
 
     fn recover(&mut self) -> Result<()> {

@@ -17,6 +17,8 @@ use std::task::Waker;
 use crate::name::{EventId, Topic};
 use crate::record::{Record, Sealed};
 
+use super::store::Affected;
+
 /// Where readers of a log wait.
 pub(crate) struct Hub {
     topics: Mutex<HashMap<Topic, Followed>>,
@@ -90,15 +92,15 @@ impl Hub {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Sends the readers of a topic to look.
-    pub(crate) fn stir(&self, topic: &Topic) {
-        let woken = self.lock().get_mut(topic).map(Followed::stir);
-        woken.into_iter().flatten().for_each(Waker::wake);
-    }
-
-    /// Sends all readers to look.
-    pub(crate) fn stir_all(&self) {
-        let woken: Vec<_> = self.lock().values_mut().flat_map(Followed::stir).collect();
+    /// Sends readers to look.
+    pub(crate) fn stir(&self, affected: &Affected) {
+        let mut topics = self.lock();
+        let woken: Vec<_> = match affected {
+            Affected::One(topic) => topics.get_mut(topic).map_or(Vec::new(), Followed::stir),
+            Affected::All => topics.values_mut().flat_map(Followed::stir).collect(),
+            Affected::Nobody => return,
+        };
+        drop(topics);
         woken.into_iter().for_each(Waker::wake);
     }
 

@@ -97,7 +97,7 @@ impl<S: Store> LocalEventLog<S> {
     pub(crate) async fn recover(&self) -> Result<()> {
         let recovered = self.writer.run_alone(S::recover).await?;
         recovered?;
-        self.hub.stir_all();
+        self.hub.stir(&Affected::All);
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl<S: Store> LocalEventLog<S> {
         topic: &Topic,
         from: Option<EventId>,
         limit: usize,
-        read: fn(&S::Reader, &Topic, EventId, usize) -> Result<Vec<(EventId, T)>>,
+        read: Read<S::Reader, T>,
     ) -> Result<Vec<(EventId, T)>> {
         let mut records = Vec::new();
         let mut from = from.unwrap_or(0);
@@ -208,6 +208,9 @@ impl<S: Store> LocalEventLog<S> {
         .await
     }
 }
+
+/// Reads records after an id, at most so many.
+type Read<R, T> = fn(&R, &Topic, EventId, usize) -> Result<Vec<(EventId, T)>>;
 
 /// What a change did: what its caller wants to know, and what readers do.
 pub(crate) struct Changed<T> {
@@ -364,7 +367,7 @@ impl<S: Store> EventLog for LocalEventLog<S> {
         force: CompactForce,
     ) -> Result<CompactReport> {
         let name = topic.clone();
-        let report = self
+        let mut report = self
             .change(topic, move |store| {
                 let before = before.min(store.head(&name)?.id);
                 if force == CompactForce::Respect {
@@ -374,6 +377,9 @@ impl<S: Store> EventLog for LocalEventLog<S> {
             })
             .await?;
         self.hub.forget_up_to(topic, before);
+        if report.removed > 0 {
+            report.checkpointed = self.writer.run_alone(S::tidy).await??;
+        }
         Ok(report)
     }
 

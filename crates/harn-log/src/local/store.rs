@@ -63,14 +63,18 @@ pub(crate) trait Store: Sized + Send + 'static {
     /// Removes records up to `before`, which exists.
     fn compact(&mut self, topic: &Topic, before: EventId) -> Result<CompactReport>;
 
+    /// Gives space back after a compaction, outside of groups; `false` if somebody was
+    /// in the way.
+    fn tidy(&mut self) -> Result<bool>;
+
     /// Tidies up after commits, outside of groups.
     fn checkpoint(&mut self) -> Result<()>;
 
     /// Whom a change of a watched file concerns, if it was another process's.
     fn heard(&mut self, file_name: &str) -> Affected;
 
-    /// Topics in which the last group found records of other processes.
-    fn take_foreign(&mut self) -> Vec<Topic>;
+    /// Where the last group found records of other processes.
+    fn take_foreign(&mut self) -> Affected;
 
     /// Starts over from what is really stored, after a failure and outside of groups.
     fn recover(&mut self) -> Result<()>;

@@ -12,7 +12,7 @@ use crate::log::Result;
 use crate::name::Topic;
 
 use super::hub::Hub;
-use super::store::{Affected, Store};
+use super::store::Store;
 use super::{Changed, Counters};
 
 /// Changes that can wait for the writer; whoever comes then waits in line.
@@ -149,11 +149,8 @@ impl<S: Store> Desk<S> {
             }
             self.write_group(group);
             for file_name in heard {
-                match self.store.heard(&file_name) {
-                    Affected::One(topic) => self.hub.stir(&topic),
-                    Affected::All => self.hub.stir_all(),
-                    Affected::Nobody => {}
-                }
+                let affected = self.store.heard(&file_name);
+                self.hub.stir(&affected);
             }
         }
     }
@@ -191,9 +188,8 @@ impl<S: Store> Desk<S> {
         for finish in finishes {
             finish(&committed);
         }
-        for topic in self.store.take_foreign() {
-            self.hub.stir(&topic);
-        }
+        let foreign = self.store.take_foreign();
+        self.hub.stir(&foreign);
     }
 }
 

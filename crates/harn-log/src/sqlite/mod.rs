@@ -1,0 +1,117 @@
+//! A log in one SQLite file: what one gets without asking.
+//!
+//! ```text
+//! schema   tables, and how older ones become today's
+//! store    what the writer does, in transactions
+//! reader   what readers do, on a connection of their own
+//! ```
+//!
+//! A group of changes is a transaction, and a transaction that is committed has been
+//! synced (`synchronous=FULL`), so a barrier has nothing left to wait for. Several
+//! processes may have the file open; SQLite makes them take turns.
+
+mod reader;
+mod schema;
+mod store;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::delegate::delegate_to_local;
+use crate::error::LogError;
+use crate::local::LocalEventLog;
+use crate::log::Result;
+
+use reader::SqliteReader;
+use store::SqliteStore;
+
+/// How long another process may keep the file to itself.
+const BUSY_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// A log in a SQLite file.
+pub struct SqliteEventLog {
+    local: Arc<LocalEventLog<SqliteStore>>,
+}
+
+delegate_to_local!(SqliteEventLog);
+
+impl SqliteEventLog {
+    /// Opens a log, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The file cannot be opened, is no log of ours, or is one of a later version.
+    pub fn open(path: impl AsRef<Path>, queue_depth: usize) -> Result<Arc<Self>> {
+        let path = path.as_ref();
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut writer = connect(path, flags)?;
+        schema::prepare(&mut writer, path)?;
+        let reader = connect(path, flags)?;
+        Self::start(path, writer, reader, Access::Write, queue_depth)
+    }
+
+    /// Opens a log that is there, and changes nothing in it.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), or the log has to be brought up to date first.
+    pub fn open_read_only(path: impl AsRef<Path>, queue_depth: usize) -> Result<Arc<Self>> {
+        let path = path.as_ref();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let writer = connect(path, flags)?;
+        schema::check(&writer, path)?;
+        let reader = connect(path, flags)?;
+        Self::start(path, writer, reader, Access::Read, queue_depth)
+    }
+
+    fn start(
+        path: &Path,
+        writer: Connection,
+        reader: Connection,
+        access: Access,
+        queue_depth: usize,
+    ) -> Result<Arc<Self>> {
+        let reader = Arc::new(SqliteReader::new(path, reader));
+        let store = SqliteStore::new(path, writer, access, reader);
+        let local = LocalEventLog::start(store, queue_depth)?;
+        Ok(Arc::new(Self { local }))
+    }
+}
+
+/// What may be done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Write,
+    Read,
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.busy_timeout(BUSY_WAIT)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        // Reading one page tells whether this is a database at all.
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(connection)
+    });
+    opened.map_err(|error| sqlite_at(path, error))
+}
+
+/// An error of SQLite that says which file it is about.
+fn sqlite_at(path: &Path, error: rusqlite::Error) -> LogError {
+    LogError::Sqlite {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// The file next to the database where SQLite keeps what is new.
+fn wal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
+}

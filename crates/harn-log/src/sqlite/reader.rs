@@ -1,0 +1,198 @@
+//! What readers of a SQLite log do. They have a connection of their own, so that
+//! they never wait for the writer.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::event::LogEvent;
+use crate::local::{StoreReader, Watched};
+use crate::log::{EventLogDescription, LogEventBytes, Result};
+use crate::name::{ConsumerId, EventId, Topic};
+use crate::provenance::Link;
+use crate::record::Record;
+
+use super::{sqlite_at, wal_of};
+
+/// Reads a log in a SQLite file.
+pub(crate) struct SqliteReader {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl SqliteReader {
+    pub(super) fn new(path: &Path, connection: Connection) -> Self {
+        Self {
+            path: path.to_owned(),
+            connection: Mutex::new(connection),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at(&self, error: rusqlite::Error) -> crate::error::LogError {
+        sqlite_at(&self.path, error)
+    }
+
+    fn rows<T>(
+        &self,
+        topic: &Topic,
+        from: EventId,
+        limit: usize,
+        read: impl Fn(StoredRow) -> Result<T>,
+    ) -> Result<Vec<(EventId, T)>> {
+        let connection = self.lock();
+        let mut query = connection
+            .prepare_cached(StoredRow::AFTER)
+            .map_err(|e| self.at(e))?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = query.query_map(params![topic.as_str(), key(from), limit], StoredRow::get);
+        let mut records = Vec::new();
+        for row in rows.map_err(|e| self.at(e))? {
+            let row = row.map_err(|e| self.at(e))?;
+            records.push((row.id, read(row)?));
+        }
+        Ok(records)
+    }
+}
+
+/// A record as it is stored.
+pub(super) struct StoredRow {
+    pub(super) id: EventId,
+    kind: String,
+    payload: String,
+    headers: String,
+    occurred_at_ms: i64,
+}
+
+impl StoredRow {
+    const AFTER: &str = "
+        SELECT event_id, kind, payload, headers, occurred_at_ms FROM events
+        WHERE topic = ?1 AND event_id > ?2 ORDER BY event_id LIMIT ?3";
+
+    pub(super) fn get(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get::<_, i64>(0)?.cast_unsigned(),
+            kind: row.get(1)?,
+            payload: row.get(2)?,
+            headers: row.get(3)?,
+            occurred_at_ms: row.get(4)?,
+        })
+    }
+
+    pub(super) fn event(self) -> Result<LogEvent> {
+        Ok(LogEvent {
+            payload: serde_json::from_str(&self.payload)?,
+            headers: serde_json::from_str(&self.headers)?,
+            kind: self.kind,
+            occurred_at_ms: self.occurred_at_ms,
+        })
+    }
+
+    fn bytes(self) -> Result<LogEventBytes> {
+        Ok(LogEventBytes {
+            payload: self.payload.into_bytes(),
+            headers: serde_json::from_str(&self.headers)?,
+            kind: self.kind,
+            occurred_at_ms: self.occurred_at_ms,
+        })
+    }
+}
+
+/// An id as SQLite stores it. Larger ones do not occur, but may be asked for.
+pub(super) fn key(id: EventId) -> i64 {
+    i64::try_from(id).unwrap_or(i64::MAX)
+}
+
+impl StoreReader for SqliteReader {
+    fn read_after(&self, topic: &Topic, from: EventId, limit: usize) -> Result<Vec<Record>> {
+        self.rows(topic, from, limit, StoredRow::event)
+    }
+
+    fn read_bytes_after(
+        &self,
+        topic: &Topic,
+        from: EventId,
+        limit: usize,
+    ) -> Result<Vec<(EventId, LogEventBytes)>> {
+        self.rows(topic, from, limit, StoredRow::bytes)
+    }
+
+    fn latest(&self, topic: &Topic) -> Result<Option<EventId>> {
+        let connection = self.lock();
+        let head = connection
+            .prepare_cached("SELECT last_id FROM topic_heads WHERE topic = ?1 AND last_id > 0")
+            .and_then(|mut query| {
+                let head = query.query_row([topic.as_str()], |row| row.get::<_, i64>(0));
+                head.optional()
+            });
+        Ok(head.map_err(|e| self.at(e))?.map(i64::cast_unsigned))
+    }
+
+    fn cursor(&self, topic: &Topic, consumer: &ConsumerId) -> Result<Option<EventId>> {
+        let connection = self.lock();
+        let cursor = connection
+            .prepare_cached("SELECT cursor FROM consumers WHERE topic = ?1 AND consumer_id = ?2")
+            .and_then(|mut query| {
+                let names = [topic.as_str(), consumer.as_str()];
+                query
+                    .query_row(names, |row| row.get::<_, i64>(0))
+                    .optional()
+            });
+        Ok(cursor.map_err(|e| self.at(e))?.map(i64::cast_unsigned))
+    }
+
+    fn anchor(&self, topic: &Topic) -> Result<Option<Link>> {
+        let connection = self.lock();
+        let anchor = connection.query_row(
+            "SELECT compacted_id, compacted_hash FROM topic_heads
+             WHERE topic = ?1 AND compacted_id > 0",
+            [topic.as_str()],
+            |row| {
+                Ok(Link {
+                    id: row.get::<_, i64>(0)?.cast_unsigned(),
+                    hash: row.get(1)?,
+                })
+            },
+        );
+        anchor.optional().map_err(|e| self.at(e))
+    }
+
+    fn topics(&self) -> Result<Vec<Topic>> {
+        let connection = self.lock();
+        let names = connection
+            .prepare("SELECT topic FROM topic_heads WHERE last_id > 0 ORDER BY topic")
+            .and_then(|mut query| {
+                let names = query.query_map([], |row| row.get::<_, String>(0))?;
+                names.collect::<rusqlite::Result<Vec<_>>>()
+            });
+        let names = names.map_err(|e| self.at(e))?;
+        names.into_iter().map(Topic::new).collect()
+    }
+
+    fn describe(&self, queue_depth: usize) -> EventLogDescription {
+        let size = |path: &Path| std::fs::metadata(path).map(|metadata| metadata.len());
+        let wal = size(&wal_of(&self.path)).unwrap_or(0);
+        EventLogDescription {
+            backend: "sqlite",
+            location: Some(self.path.display().to_string()),
+            size_bytes: size(&self.path).ok().map(|size| size + wal),
+            queue_depth,
+        }
+    }
+
+    fn watched(&self) -> Watched {
+        let folder = self
+            .path
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
+        Watched {
+            folder: folder.unwrap_or(Path::new(".")).to_owned(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Tables, and how older ones become today's.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::error::LogError;
+use crate::log::Result;
+use crate::provenance::RECORD_HASH_HEADER;
+
+use super::sqlite_at;
+
+/// The version of the tables below, kept in the file's `user_version`. The first
+/// version had no number.
+const VERSION: i64 = 2;
+
+/// What the first version had.
+const FIRST_TABLES: &str = "
+    CREATE TABLE topic_heads (
+        topic TEXT PRIMARY KEY,
+        last_id INTEGER NOT NULL
+    );
+    CREATE TABLE events (
+        topic TEXT NOT NULL,
+        event_id INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        headers TEXT NOT NULL,
+        occurred_at_ms INTEGER NOT NULL,
+        PRIMARY KEY (topic, event_id)
+    );
+    CREATE TABLE consumers (
+        topic TEXT NOT NULL,
+        consumer_id TEXT NOT NULL,
+        cursor INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        PRIMARY KEY (topic, consumer_id)
+    );
+";
+
+/// What the second added: the hash of the newest record and of the last one that was
+/// compacted away, and records that can be found by a header.
+const SECOND_TABLES: &str = "
+    ALTER TABLE topic_heads ADD COLUMN last_hash TEXT;
+    ALTER TABLE topic_heads ADD COLUMN compacted_id INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE topic_heads ADD COLUMN compacted_hash TEXT;
+    DROP TABLE IF EXISTS event_idempotency_keys;
+    CREATE TABLE event_idempotency_keys (
+        topic TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        event_id INTEGER NOT NULL,
+        PRIMARY KEY (topic, key, value, event_id)
+    ) WITHOUT ROWID;
+    CREATE TABLE event_idempotency_headers (
+        topic TEXT NOT NULL,
+        key TEXT NOT NULL,
+        PRIMARY KEY (topic, key)
+    ) WITHOUT ROWID;
+";
+
+/// Makes a file ready for writing: its tables, and how it is synced.
+pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
+    let at = |error| sqlite_at(path, error);
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
+        .map_err(at)?;
+    if mode != "wal" {
+        let problem = format!(
+            "{} cannot have a write-ahead log, only '{mode}'; is it on a network drive?",
+            path.display()
+        );
+        return Err(LogError::Config(problem));
+    }
+    let synchronous = "PRAGMA synchronous=FULL";
+    connection.execute_batch(synchronous).map_err(at)?;
+    if version(connection, path)? == VERSION {
+        return Ok(());
+    }
+    // Somebody else may be doing the same; whoever comes second finds it done.
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(at)?;
+    match version(&transaction, path)? {
+        VERSION => return Ok(()),
+        0 if has_table(&transaction, "events").map_err(at)? => {}
+        0 => transaction.execute_batch(FIRST_TABLES).map_err(at)?,
+        other => return Err(unknown_version(path, other)),
+    }
+    upgrade(&transaction).map_err(at)?;
+    transaction.commit().map_err(at)
+}
+
+/// Refuses a file that was not made ready.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
+    match version(connection, path)? {
+        VERSION => Ok(()),
+        0 => {
+            let problem = format!(
+                "{} is no event log, or one of the first version, which has to be opened for writing once",
+                path.display()
+            );
+            Err(LogError::Config(problem))
+        }
+        other => Err(unknown_version(path, other)),
+    }
+}
+
+fn version(connection: &Connection, path: &Path) -> Result<i64> {
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    let version = version.map_err(|error| sqlite_at(path, error))?;
+    match version {
+        0..=VERSION => Ok(version),
+        other => Err(unknown_version(path, other)),
+    }
+}
+
+fn unknown_version(path: &Path, version: i64) -> LogError {
+    let path = path.display();
+    LogError::Config(format!(
+        "{path} has version {version} of the event log's tables; this program knows up to {VERSION}"
+    ))
+}
+
+fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let known = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    let count: i64 = connection.query_row(known, [name], |row| row.get(0))?;
+    Ok(count > 0)
+}
+
+/// Brings the first version up to date.
+fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(SECOND_TABLES)?;
+    connection.execute(
+        "UPDATE topic_heads SET last_hash = (
+             SELECT json_extract(headers, '$.\"' || ?1 || '\"') FROM events
+             WHERE events.topic = topic_heads.topic AND event_id = last_id)",
+        [RECORD_HASH_HEADER],
+    )?;
+    // Records before the oldest one there is have been compacted away.
+    connection.execute_batch(
+        "UPDATE topic_heads SET compacted_id = coalesce((
+             SELECT min(event_id) - 1 FROM events WHERE events.topic = topic_heads.topic), last_id)",
+    )?;
+    connection.execute(
+        "UPDATE topic_heads SET compacted_hash = (
+             SELECT json_extract(headers, '$.\"harn.provenance.prev_hash\"') FROM events
+             WHERE events.topic = topic_heads.topic AND event_id = compacted_id + 1)",
+        [],
+    )?;
+    connection.pragma_update(None, "user_version", VERSION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        (folder, path)
+    }
+
+    #[test]
+    fn a_first_version_is_brought_up_to_date_with_its_records() {
+        let (_folder, path) = file();
+        let mut connection = Connection::open(&path).unwrap();
+        connection.execute_batch(FIRST_TABLES).unwrap();
+        connection
+            .execute_batch(
+                r#"INSERT INTO topic_heads VALUES ('t', 3), ('gone', 9);
+                   INSERT INTO events VALUES
+                     ('t', 2, 'k', '{}', '{"harn.provenance.prev_hash":"h1","harn.provenance.record_hash":"h2"}', 1),
+                     ('t', 3, 'k', '{}', '{"harn.provenance.prev_hash":"h2","harn.provenance.record_hash":"h3"}', 1)"#,
+            )
+            .unwrap();
+        prepare(&mut connection, &path).unwrap();
+        prepare(&mut connection, &path).unwrap();
+        let mut query = connection
+            .prepare("SELECT * FROM topic_heads ORDER BY topic")
+            .unwrap();
+        let heads = query.query_map([], |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, Option<String>>(2)?,
+                row.get::<_, i64>(3)?,
+                row.get::<_, Option<String>>(4)?,
+            ))
+        });
+        let heads: Vec<_> = heads.unwrap().map(|head| head.unwrap()).collect();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            heads,
+            [
+                ("gone".to_owned(), 9, None, 9, None),
+                ("t".to_owned(), 3, text("h3"), 1, text("h1")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_later_version_is_refused() {
+        let (_folder, path) = file();
+        let mut connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "user_version", 7).unwrap();
+        let error = prepare(&mut connection, &path).unwrap_err().to_string();
+        assert!(error.contains("has version 7"), "{error}");
+        let error = check(&connection, &path).unwrap_err().to_string();
+        assert!(error.contains("knows up to 2"), "{error}");
+    }
+
+    #[test]
+    fn what_is_committed_is_synced() {
+        let (_folder, path) = file();
+        let mut connection = Connection::open(&path).unwrap();
+        prepare(&mut connection, &path).unwrap();
+        let pragma = |name| -> i64 { connection.query_row(name, [], |row| row.get(0)).unwrap() };
+        assert_eq!(pragma("PRAGMA synchronous"), 2);
+        let mode: String = connection
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(mode, "wal");
+    }
+}
