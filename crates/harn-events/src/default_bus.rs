@@ -2,7 +2,7 @@
 //!
 //! Embedders and hosts know the stream by these functions. They hold no state of
 //! their own: each is one call on the one bus below, which is the only mutable
-//! static of the project.
+//! static of this crate.
 
 use std::future::Future;
 use std::sync::{Arc, LazyLock};

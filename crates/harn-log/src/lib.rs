@@ -40,7 +40,11 @@
 //!
 //! What this crate leaves to others: what records mean. It knows nothing of agents.
 
+mod active;
+mod any;
+mod block;
 mod clock;
+mod config;
 mod delegate;
 mod error;
 mod event;
@@ -51,9 +55,21 @@ mod memory;
 mod name;
 mod provenance;
 mod record;
+mod retention;
 mod sqlite;
 mod stream;
 
+pub use active::{
+    ActiveEventLogs, WithEventLog, active_event_log, describe_for_base_dir,
+    install_active_event_log, install_default_at_state_root, install_default_for_base_dir,
+    install_lazy_default_for_base_dir, install_memory_for_current_thread, reset_active_event_log,
+    with_active_event_log,
+};
+pub use any::AnyEventLog;
+pub use block::block_on;
+pub use config::{
+    DEFAULT_QUEUE_DEPTH, Environment, EventLogBackend, EventLogConfig, open_event_log,
+};
 pub use error::{Damage, LogError};
 pub use event::LogEvent;
 pub use file::{Disk, DiskFile, FileEventLog, FileOptions, OnDamage, OpenFile, RealDisk};
@@ -66,5 +82,6 @@ pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};
 pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };
+pub use retention::{Retention, enforce_all};
 pub use sqlite::SqliteEventLog;
 pub use stream::EventStream;

@@ -1,0 +1,52 @@
+//! A log of any backend.
+
+use std::sync::Arc;
+
+use crate::delegate::delegate_event_log;
+use crate::event::LogEvent;
+use crate::file::FileEventLog;
+use crate::log::{
+    AppendOutcome, CompactForce, CompactReport, EventLogDescription, LogEventBytes, LogHealth,
+    Result,
+};
+use crate::memory::MemoryEventLog;
+use crate::name::{ConsumerId, EventId, Topic};
+use crate::provenance::EventLogVerificationReport;
+use crate::sqlite::SqliteEventLog;
+use crate::stream::EventStream;
+
+/// A log of any of the backends there are.
+pub enum AnyEventLog {
+    /// Lives as long as the process.
+    Memory(Arc<MemoryEventLog>),
+    /// In files a person can read.
+    File(Arc<FileEventLog>),
+    /// In a SQLite file.
+    Sqlite(Arc<SqliteEventLog>),
+}
+
+impl AnyEventLog {
+    /// Takes up work again after a write has failed. Backends that undo a failed
+    /// write by themselves have nothing to do.
+    ///
+    /// # Errors
+    /// What is stored cannot be read, or not be written to.
+    pub async fn recover(&self) -> Result<()> {
+        match self {
+            Self::File(log) => log.recover().await,
+            Self::Memory(_) | Self::Sqlite(_) => Ok(()),
+        }
+    }
+}
+
+macro_rules! with_any {
+    ($self:ident, $log:ident => $call:expr) => {
+        match &*$self {
+            Self::Memory($log) => $call,
+            Self::File($log) => $call,
+            Self::Sqlite($log) => $call,
+        }
+    };
+}
+
+delegate_event_log!(AnyEventLog, with_any);
