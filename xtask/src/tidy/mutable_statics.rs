@@ -140,12 +140,12 @@ mod tests {
     #[test]
     fn the_documented_exception_may_share_but_not_race() {
         check(
-            EXCEPTION,
+            EXCEPTIONS[0],
             "static BUS: LazyLock<Bus> = LazyLock::new(Bus::new);",
             &[],
         );
         check(
-            EXCEPTION,
+            EXCEPTIONS[0],
             "static mut BUS: Option<Bus> = None;",
             &["`static mut`: pass it as an argument"],
         );
