@@ -69,6 +69,12 @@ pub enum LogError {
         /// How large it may be.
         bytes_max: usize,
     },
+    /// A record that could be written, but not be read again.
+    #[error("a payload may be nested {levels_max} levels deep and no deeper")]
+    TooDeep {
+        /// How deep it may be.
+        levels_max: usize,
+    },
     /// The log was closed meanwhile.
     #[error("the log is closed")]
     Closed,
@@ -141,6 +147,7 @@ impl LogError {
             | Self::Damaged(_)
             | Self::Poisoned(_)
             | Self::TooLarge { .. }
+            | Self::TooDeep { .. }
             | Self::ReadOnly
             | Self::Closed
             | Self::ConsumerLagged(_)

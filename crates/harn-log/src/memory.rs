@@ -119,9 +119,9 @@ impl TopicLog {
         outcome
     }
 
-    fn append_new(&self, state: &mut TopicState, event: LogEvent) -> EventId {
+    fn append_new(&self, state: &mut TopicState, draft: Draft) -> EventId {
         let id = state.head + 1;
-        let sealed = Draft::new(&self.topic, event).seal(id, state.last_hash.as_deref());
+        let sealed = draft.seal(id, state.last_hash.as_deref());
         let hash = sealed.hash().to_owned();
         let event = sealed.event;
         for (header, values) in &mut state.keys {
@@ -139,9 +139,11 @@ impl TopicLog {
         &self,
         header: &str,
         value: &str,
-        mut event: LogEvent,
+        event: LogEvent,
         may_append: impl FnOnce(&TopicState) -> Result<()>,
     ) -> Result<AppendOutcome> {
+        let mut draft = Draft::new(&self.topic, event)?;
+        draft.set_header(header, value);
         self.change(|state| {
             if let Some((event_id, event)) = state.find(header, value) {
                 return Ok(AppendOutcome {
@@ -151,8 +153,7 @@ impl TopicLog {
                 });
             }
             may_append(state)?;
-            event.headers.insert(header.to_owned(), value.to_owned());
-            let event_id = self.append_new(state, event);
+            let event_id = self.append_new(state, draft);
             let (_, event) = state.records.back().cloned().expect("it was just appended");
             Ok(AppendOutcome {
                 event_id,
@@ -321,19 +322,22 @@ impl Drop for Subscription {
 
 impl EventLog for MemoryEventLog {
     async fn append(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
+        let draft = Draft::new(topic, event)?;
         let log = self.topic(topic);
-        Ok(log.change(|state| log.append_new(state, event)))
+        Ok(log.change(|state| log.append_new(state, draft)))
     }
 
     async fn append_batch(&self, topic: &Topic, events: Vec<LogEvent>) -> Result<Vec<EventId>> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
+        let drafts = events.into_iter().map(|event| Draft::new(topic, event));
+        let drafts = drafts.collect::<Result<Vec<_>>>()?;
         let log = self.topic(topic);
         Ok(log.change(|state| {
-            events
+            drafts
                 .into_iter()
-                .map(|event| log.append_new(state, event))
+                .map(|draft| log.append_new(state, draft))
                 .collect()
         }))
     }

@@ -130,7 +130,7 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
     let mut bare = event.clone();
     bare.headers.remove(RECORD_HASH_HEADER);
     let headers = headers_json(&bare.headers);
-    hash_of(id, &headers, Draft::new(topic, bare).hashed_end())
+    hash_of(id, &headers, Draft::of_readable(topic, bare).hashed_end())
 }
 
 /// `sha256:<hex>` over everything in the record but the hash itself.
@@ -229,7 +229,7 @@ mod tests {
         (1..=count)
             .map(|id| {
                 let event = LogEvent::at("k", json!({"n": id}), 5);
-                let sealed = Draft::new(&topic(), event).seal(id, prev_hash.as_deref());
+                let sealed = Draft::of_readable(&topic(), event).seal(id, prev_hash.as_deref());
                 prev_hash = Some(sealed.hash().to_owned());
                 (id, sealed.event)
             })
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn the_hash_is_over_the_canonical_record() {
         let event = LogEvent::at("k", json!({"b": 1, "a": [true, null, "x\n"]}), 7);
-        let sealed = Draft::new(&topic(), event).seal(1, None);
+        let sealed = Draft::of_readable(&topic(), event).seal(1, None);
         let canonical = concat!(
             r#"{"event_id":1,"headers":{"harn.provenance.schema":"harn-eventlog-provenance-v1"},"#,
             r#""kind":"k","occurred_at_ms":7,"payload":{"a":[true,null,"x\n"],"b":1},"topic":"t"}"#
@@ -328,7 +328,7 @@ mod tests {
         let (first, rest) = records.split_at_mut(1);
         rest[0].1.payload = json!("forged");
         let prev = first[0].1.headers[RECORD_HASH_HEADER].clone();
-        let forged = Draft::new(&topic(), rest[0].1.clone());
+        let forged = Draft::of_readable(&topic(), rest[0].1.clone());
         rest[0].1 = forged.seal(2, Some(&prev)).event;
         assert_eq!(
             errors(&records),

@@ -11,11 +11,17 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::Result;
 use crate::name::{EventId, Topic};
 use crate::provenance;
+
+/// How deep a payload may be nested. Readers give up at 128 levels, of which a record
+/// needs a few for itself.
+const NESTING_MAX: usize = 100;
 
 /// A record without a place.
 pub(crate) struct Draft {
@@ -28,7 +34,20 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Prepares an event for a topic.
-    pub(crate) fn new(topic: &Topic, event: LogEvent) -> Self {
+    ///
+    /// # Errors
+    /// It could be written, but not be read again.
+    pub(crate) fn new(topic: &Topic, event: LogEvent) -> Result<Self> {
+        if is_deeper_than(&event.payload, NESTING_MAX) {
+            return Err(LogError::TooDeep {
+                levels_max: NESTING_MAX,
+            });
+        }
+        Ok(Self::of_readable(topic, event))
+    }
+
+    /// Prepares an event that has been read and can therefore be read.
+    pub(crate) fn of_readable(topic: &Topic, event: LogEvent) -> Self {
         let payload_json = provenance::canonical(&event.payload);
         let mut hashed_end = String::with_capacity(payload_json.len() + 128);
         hashed_end.push_str(",\"kind\":");
@@ -54,7 +73,9 @@ impl Draft {
 
     /// Refuses a record that the backend cannot take.
     pub(crate) fn check_size(&self, bytes_max: usize) -> Result<()> {
-        let bytes = self.payload_json.len();
+        let headers = self.event.headers.iter();
+        let headers: usize = headers.map(|(name, value)| name.len() + value.len()).sum();
+        let bytes = self.hashed_end.len() + headers;
         match bytes > bytes_max {
             true => Err(LogError::TooLarge { bytes, bytes_max }),
             false => Ok(()),
@@ -119,6 +140,16 @@ pub(crate) type Record = (EventId, LogEvent);
 /// What several records are read as.
 pub(crate) type Records = Result<Vec<Record>>;
 
+/// Whether a value is nested deeper than so many levels.
+fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let is_deeper = |inner: &Value| levels == 0 || is_deeper_than(inner, levels - 1);
+    match value {
+        Value::Array(items) => items.iter().any(is_deeper) || levels == 0,
+        Value::Object(fields) => fields.values().any(is_deeper) || levels == 0,
+        _ => false,
+    }
+}
+
 /// Writes a text as JSON.
 pub(crate) fn push_json_text(json: &mut String, text: &str) {
     let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
@@ -147,12 +178,29 @@ mod tests {
         let topic = Topic::new("t").unwrap();
         let event = LogEvent::at("k\"1", json!({"b": [1.5, "ä\n"], "a": null}), -3)
             .with_header("name\u{1}", "va\\lue");
-        let sealed = Draft::new(&topic, event).seal(7, Some("sha256:00"));
+        let sealed = Draft::new(&topic, event)
+            .unwrap()
+            .seal(7, Some("sha256:00"));
         let mut text = String::new();
         sealed.push_event_json(&mut text);
         let read: LogEvent = serde_json::from_str(&text).unwrap();
         assert_eq!(read, sealed.event);
         assert_eq!(read.headers[provenance::RECORD_HASH_HEADER], sealed.hash());
+    }
+
+    #[test]
+    fn a_payload_that_could_not_be_read_again_is_refused() {
+        let topic = Topic::new("t").unwrap();
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        let draft = |levels| Draft::new(&topic, LogEvent::at("k", nested(levels), 0));
+        assert!(draft(NESTING_MAX).is_ok());
+        let Err(error) = draft(NESTING_MAX + 1) else {
+            panic!("it was taken");
+        };
+        assert_eq!(
+            error.to_string(),
+            "a payload may be nested 100 levels deep and no deeper"
+        );
     }
 
     #[test]

@@ -38,14 +38,22 @@ impl Compacted {
         let Some(text) = read_small(&*layout.disk, &path)? else {
             return Ok(Self::default());
         };
-        serde_json::from_slice(&text).map_err(|error| {
+        let damaged = |problem: String| {
             LogError::Damaged(Damage {
-                path,
+                path: path.clone(),
                 offset: 0,
                 length: text.len() as u64,
-                problem: error.to_string(),
+                problem,
             })
-        })
+        };
+        let read: Self =
+            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        match read.topic == topic.as_str() && read.before < EventId::MAX / 2 {
+            true => Ok(read),
+            false => Err(damaged(
+                "it is about another topic, or makes no sense".to_owned(),
+            )),
+        }
     }
 
     /// From now on these records are gone, whatever happens to their files.

@@ -30,36 +30,45 @@ const COPY_BYTES: usize = 256 * 1024;
 
 impl TopicFile {
     /// Removes records up to `before`, which is not beyond the head. `hash` is that
-    /// of the last one that goes.
+    /// of the last one that goes. Also tells whether the files could be removed.
     pub(super) fn compact(
         &mut self,
         before: EventId,
         hash: Option<String>,
-    ) -> Result<CompactReport> {
+    ) -> Result<(CompactReport, bool)> {
         let gone = Compacted::read(&self.layout, &self.topic)?.before;
         let head = self.last_id();
         let report = CompactReport {
             removed: before.saturating_sub(gone),
-            remaining: head - before.max(gone),
+            remaining: head.saturating_sub(before.max(gone)),
             latest: (head > 0).then_some(head),
             checkpointed: false,
         };
         if report.removed == 0 {
-            return Ok(report);
+            return Ok((report, true));
         }
         self.change_shape()?;
         let segments = self.layout.segments(&self.topic)?;
         self.keep_after(before, &segments)?;
         Compacted::new(&self.topic, before, hash).write(&self.layout, &self.topic)?;
+        self.keys.clear();
+        let is_tidy = self.remove_up_to(before)?;
+        Ok((report, is_tidy))
+    }
+
+    /// Removes the files of records that have gone; `false` if one of them could not
+    /// be removed, which nobody but the disk notices.
+    fn remove_up_to(&self, before: EventId) -> Result<bool> {
+        let mut is_tidy = true;
+        let segments = self.layout.segments(&self.topic)?;
         for segment in segments.iter().filter(|segment| segment.first <= before) {
             match self.layout.disk.remove(&segment.path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error.into()),
+                Err(_) => is_tidy = false,
             }
         }
-        self.keys.clear();
-        Ok(report)
+        Ok(is_tidy)
     }
 
     /// Makes sure that a segment begins right after `before`.
@@ -95,7 +104,6 @@ impl TopicFile {
         let disk = &self.layout.disk;
         let folder = folder_of(&to.path);
         disk.create_folder(folder)?;
-        disk.sync_folder(&self.layout.topics_folder())?;
         let fresh = to.path.with_extension("new");
         let copy = disk.open(&fresh, OpenFile::Write)?;
         copy.truncate(0)?;
@@ -124,11 +132,12 @@ fn first_after(segment: &SegmentFile, before: EventId) -> Result<u64> {
     let mut lines = segment.lines_from(segment.seek(before)?);
     while let Some(line) = lines.next()? {
         let end = line.end();
-        match line::peek_id(line.bytes) {
+        match line::id_of(line.bytes) {
             Some(id) if id > before => return Ok(line.offset),
             Some(id) if id == before => return Ok(end),
             _ => {}
         }
     }
-    Ok(lines.offset)
+    let problem = format!("event {before} cannot be found");
+    Err(segment.damage(lines.offset, 0, problem))
 }

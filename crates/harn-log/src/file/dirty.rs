@@ -20,13 +20,8 @@ pub(super) struct Dirty {
     counters: Arc<Counters>,
 }
 
-#[derive(Default)]
-struct Files {
-    unsynced: BTreeMap<Topic, Unsynced>,
-    /// Files whose sync failed. The system may have forgotten what was written to
-    /// them while still showing it to us, so it has to be written again.
-    suspect: BTreeMap<Topic, Unsynced>,
-}
+/// The last file of each topic; those before it are always synced.
+type Files = BTreeMap<Topic, Unsynced>;
 
 /// A file that has been written to.
 #[derive(Clone)]
@@ -65,18 +60,25 @@ impl Dirty {
     /// Notes that a file was written to; returns how many there are.
     pub(super) fn add(&self, topic: &Topic, unsynced: Unsynced) -> usize {
         let mut files = self.lock();
-        files.unsynced.insert(topic.clone(), unsynced);
-        files.unsynced.len()
+        files.insert(topic.clone(), unsynced);
+        files.len()
     }
 
-    /// Files whose sync failed.
-    pub(super) fn take_suspects(&self) -> BTreeMap<Topic, Unsynced> {
-        std::mem::take(&mut self.lock().suspect)
+    /// The topics with something that is not synced.
+    pub(super) fn topics(&self) -> Vec<Topic> {
+        self.lock().keys().cloned().collect()
     }
 
-    /// Files that still have to be written again.
-    pub(super) fn suspect(&self, suspects: BTreeMap<Topic, Unsynced>) {
-        self.lock().suspect.extend(suspects);
+    /// Syncs one file, if it needs to be.
+    pub(super) fn sync_topic(&self, topic: &Topic) -> Result<()> {
+        let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = self.lock().remove(topic) else {
+            return Ok(());
+        };
+        file.sync().map_err(|error| {
+            self.lock().entry(topic.clone()).or_insert(file);
+            self.counters.poison(error.into())
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {
@@ -87,7 +89,7 @@ impl Dirty {
 impl SyncDisk for Dirty {
     fn sync(&self) -> Result<()> {
         let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut unsynced = std::mem::take(&mut self.lock().unsynced);
+        let mut unsynced = std::mem::take(&mut *self.lock());
         let mut failed = None;
         unsynced.retain(|_, file| {
             let synced = match failed {
@@ -100,9 +102,13 @@ impl SyncDisk for Dirty {
         let Some(error) = failed else {
             return self.counters.check_poison();
         };
-        // Poisoned before anybody can find the files clean.
+        // Poisoned before anybody can find the files clean. Until somebody recovers the
+        // log, nobody writes; what was written meanwhile is newer and stays.
         let error = self.counters.poison(error.into());
-        self.suspect(unsynced);
+        let mut files = self.lock();
+        for (topic, file) in unsynced {
+            files.entry(topic).or_insert(file);
+        }
         Err(error)
     }
 }

@@ -27,7 +27,7 @@ use crate::provenance::RECORD_HASH_HEADER;
 use super::layout::Segment;
 use super::line;
 use super::mark::Synced;
-use super::segment::SegmentFile;
+use super::segment::{Line, Lines, SegmentFile};
 
 /// Where a segment ends, and with what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,20 +97,45 @@ pub(super) fn find_end(
         Known::Nothing => return last_readable(file),
     };
     let mut lines = file.lines_from(offset);
-    while let Some(line) = lines.next()? {
-        let Ok((id, event)) = line::parse::<Value>(line.bytes) else {
+    let mut batch = Vec::new();
+    while let Some(line) = next_line(&mut lines)? {
+        let Ok(stored) = line::parse::<Value>(line.bytes) else {
             break;
         };
-        let expected = last.as_ref().map_or(segment.first, |head| head.id + 1);
-        if id != expected {
+        let before = last.as_ref().map_or(segment.first - 1, |head| head.id);
+        if stored.id != before + 1 + batch.len() as u64 {
             break;
         }
-        let event = LogEvent::from(event);
-        visit(id, &event);
-        last = Some(head_of(id, &event));
+        batch.push((stored.id, LogEvent::from(stored.event)));
+        if stored.more > 0 {
+            continue; // A batch counts once it is complete.
+        }
         offset = line.end();
+        for (id, event) in batch.drain(..) {
+            visit(id, &event);
+            last = Some(head_of(id, &event));
+        }
     }
     Ok(End { offset, last })
+}
+
+/// The next line. What is too long to be one ends a topic like anything unreadable.
+fn next_line<'a>(lines: &'a mut Lines<'_>) -> Result<Option<Line<'a>>> {
+    match lines.next() {
+        Err(LogError::Damaged(_)) => Ok(None),
+        other => other,
+    }
+}
+
+/// A record of a segment.
+pub(super) fn find_record(file: &SegmentFile, id: EventId) -> Result<Option<Head>> {
+    let mut lines = file.lines_from(file.seek(id)?);
+    while let Some(line) = next_line(&mut lines)? {
+        if let Some(head) = readable(line.bytes).filter(|head| head.id >= id) {
+            return Ok((head.id == id).then_some(head));
+        }
+    }
+    Ok(None)
 }
 
 /// What is after the end of a segment.
@@ -120,12 +145,8 @@ pub(super) fn torn_after(file: &SegmentFile, end: u64) -> Result<Option<Torn>> {
     }
     let mut records = 0;
     let mut lines = file.lines_from(end);
-    loop {
-        match lines.next() {
-            Ok(Some(line)) => records += u64::from(line::parse::<Value>(line.bytes).is_ok()),
-            Ok(None) | Err(LogError::Damaged(_)) => break,
-            Err(error) => return Err(error),
-        }
+    while let Some(line) = next_line(&mut lines)? {
+        records += u64::from(line::id_of(line.bytes).is_some());
     }
     let bytes = file.len - end;
     Ok(Some(Torn { bytes, records }))
@@ -146,7 +167,11 @@ fn record_before(file: &SegmentFile, end: u64) -> Result<Option<Head>> {
 
 /// The last record that can be read at all.
 fn last_readable(file: &SegmentFile) -> Result<End> {
-    let found = file.last_line_where(file.len, readable)?;
+    let found = file.last_line_where(file.len, |line| {
+        let stored = line::parse::<Value>(line).ok()?;
+        // A batch counts once it is complete.
+        (stored.more == 0).then(|| head_of(stored.id, &stored.event.into()))
+    })?;
     Ok(match found {
         Some((_, offset, head)) => End {
             offset,
@@ -160,8 +185,8 @@ fn last_readable(file: &SegmentFile) -> Result<End> {
 }
 
 fn readable(line: &[u8]) -> Option<Head> {
-    let (id, event) = line::parse::<Value>(line).ok()?;
-    Some(head_of(id, &event.into()))
+    let stored = line::parse::<Value>(line).ok()?;
+    Some(head_of(stored.id, &stored.event.into()))
 }
 
 fn head_of(id: EventId, event: &LogEvent) -> Head {

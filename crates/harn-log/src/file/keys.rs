@@ -8,10 +8,28 @@ use std::collections::HashMap;
 use crate::event::LogEvent;
 use crate::name::EventId;
 
-/// The first record of each value of the headers somebody has asked for.
+/// Headers by which records of one topic can be found at the same time.
+const HEADERS_MAX: usize = 16;
+
+/// The records that can be found by the headers somebody has asked for.
 #[derive(Default)]
 pub(super) struct Keys {
-    headers: HashMap<String, HashMap<String, EventId>>,
+    headers: HashMap<String, Index>,
+}
+
+/// The first record of each value of a header.
+#[derive(Default)]
+pub(super) struct Index {
+    values: HashMap<String, EventId>,
+}
+
+impl Index {
+    /// Notes a record, later than all before it.
+    pub(super) fn note(&mut self, header: &str, id: EventId, event: &LogEvent) {
+        if let Some(value) = event.headers.get(header) {
+            self.values.entry(value.clone()).or_insert(id);
+        }
+    }
 }
 
 impl Keys {
@@ -20,23 +38,24 @@ impl Keys {
         self.headers.contains_key(header)
     }
 
-    /// Begins an index. All records there are have to be noted next.
-    pub(super) fn begin(&mut self, header: &str) {
-        self.headers.insert(header.to_owned(), HashMap::new());
+    /// Adds an index of all records there are.
+    pub(super) fn add(&mut self, header: &str, index: Index) {
+        if self.headers.len() == HEADERS_MAX {
+            self.headers.clear(); // Those that are used come back.
+        }
+        self.headers.insert(header.to_owned(), index);
     }
 
     /// Notes a record, later than all before it.
     pub(super) fn note(&mut self, id: EventId, event: &LogEvent) {
-        for (header, values) in &mut self.headers {
-            if let Some(value) = event.headers.get(header) {
-                values.entry(value.clone()).or_insert(id);
-            }
+        for (header, index) in &mut self.headers {
+            index.note(header, id, event);
         }
     }
 
     /// The first record with this value.
     pub(super) fn find(&self, header: &str, value: &str) -> Option<EventId> {
-        self.headers.get(header)?.get(value).copied()
+        self.headers.get(header)?.values.get(value).copied()
     }
 
     /// Forgets everything, for records may have gone.

@@ -15,6 +15,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::name::{ConsumerId, EventId, Topic, sanitize_topic_component};
 
 use super::disk::Disk;
@@ -69,7 +71,7 @@ impl Layout {
         folder.join(format!("{topic}{COMPACTED_END}"))
     }
 
-    /// A cursor's file. Names that would be ambiguous get a checksum.
+    /// A cursor's file. Names that would be ambiguous get a fingerprint.
     pub(super) fn cursor(&self, topic: &Topic, consumer: &ConsumerId) -> PathBuf {
         let plain = sanitize_topic_component(consumer.as_str());
         let is_ambiguous = plain != consumer.as_str()
@@ -80,10 +82,8 @@ impl Layout {
         let name = match is_ambiguous {
             false => format!("{topic}__{plain}.json"),
             true => {
-                let both = format!("{topic}\0{consumer}");
-                let sum = crc32fast::hash(both.as_bytes());
                 let short: String = plain.chars().take(64).collect();
-                format!("{topic}__{short}~{sum:08x}.json")
+                format!("{topic}__{short}~{}.json", fingerprint(topic, consumer))
             }
         };
         self.consumers_folder().join(name)
@@ -131,6 +131,13 @@ impl Layout {
         topics.dedup();
         Ok(topics)
     }
+}
+
+/// Tells names apart that look alike.
+fn fingerprint(topic: &Topic, consumer: &ConsumerId) -> String {
+    let digest = Sha256::digest(format!("{topic}\0{consumer}"));
+    let hex = digest.iter().take(10).map(|byte| format!("{byte:02x}"));
+    hex.collect()
 }
 
 /// The topic whose lock file this is.

@@ -8,6 +8,10 @@
 //! its way from any byte: a line break never occurs inside a record. The checksum is
 //! over everything before it. Lines without one come from other writers; they are
 //! taken if they have exactly an id and an event.
+//!
+//! Records that were appended together are there together or not at all. All but the
+//! last of them say after the id how many are to come, as in `"more":2`; a batch whose
+//! last record is missing has not happened.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +26,12 @@ use crate::record::{Sealed, push_number};
 
 /// What comes before the id.
 const START: &str = "{\"id\":";
+/// What comes before the number of records that follow in a batch.
+const MORE: &str = ",\"more\":";
+/// What comes before the event.
+const EVENT: &str = ",\"event\":";
+/// Ids from here on are nobody's; counting on from them would overflow.
+const ID_MAX: EventId = EventId::MAX / 2;
 /// What comes before the checksum.
 const SUM_START: &str = ",\"crc\":\"";
 /// What comes after it.
@@ -31,12 +41,16 @@ const SUM_DIGITS: usize = 8;
 /// The end of every line we write, without the line break.
 const SUM_BYTES: usize = SUM_START.len() + SUM_DIGITS + SUM_END.len();
 
-/// Appends the line of a record.
-pub(super) fn push(text: &mut String, sealed: &Sealed) {
+/// Appends the line of a record, which is followed by `more` of its batch.
+pub(super) fn push(text: &mut String, sealed: &Sealed, more: usize) {
     let start = text.len();
     text.push_str(START);
     push_number(text, sealed.id);
-    text.push_str(",\"event\":");
+    if more > 0 {
+        text.push_str(MORE);
+        push_number(text, more);
+    }
+    text.push_str(EVENT);
     sealed.push_event_json(text);
     let sum = checksum(&text.as_bytes()[start..]);
     text.push_str(SUM_START);
@@ -49,22 +63,41 @@ pub(super) fn push(text: &mut String, sealed: &Sealed) {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn parse<P: Payload>(line: &[u8]) -> Result<(EventId, Event<P>), String> {
+pub(super) fn parse<P: Payload>(line: &[u8]) -> Result<Stored<P>, String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is not text".to_owned())?;
-    let Some(summed) = summed(text)? else {
-        let line: Plain<P> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        return Ok((line.id, line.event));
+    let stored = match summed(text)? {
+        Some(summed) => {
+            let (id, more, event) = split(summed).ok_or("it is not a record")?;
+            let event = serde_json::from_str(event).map_err(|error| error.to_string())?;
+            Stored { id, more, event }
+        }
+        None => {
+            let line: Plain<P> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            Stored {
+                id: line.id,
+                more: 0,
+                event: line.event,
+            }
+        }
     };
-    let (id, event) = split(summed).ok_or("it is not a record")?;
-    let event = serde_json::from_str(event).map_err(|error| error.to_string())?;
-    Ok((id, event))
+    match stored.id {
+        1..ID_MAX => Ok(stored),
+        id => Err(format!("{id} is not an id")),
+    }
 }
 
-/// The id of a line that may be cut off after it; `None` if this is not a line.
-pub(super) fn peek_id(line: &[u8]) -> Option<EventId> {
-    let rest = line.strip_prefix(START.as_bytes())?;
-    let digits = rest.iter().position(|byte| !byte.is_ascii_digit())?;
-    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+/// The id of a line; `None` if it is not a record.
+pub(super) fn id_of(line: &[u8]) -> Option<EventId> {
+    let stored = parse::<Box<RawValue>>(line).ok()?;
+    Some(stored.id)
+}
+
+/// A record as it is stored.
+pub(super) struct Stored<P> {
+    pub(super) id: EventId,
+    /// How many records of its batch are to come.
+    pub(super) more: usize,
+    pub(super) event: Event<P>,
 }
 
 /// The part of a line that its checksum is over; `None` if it has no checksum.
@@ -95,11 +128,15 @@ pub(super) fn checksum(bytes: &[u8]) -> [u8; SUM_DIGITS] {
     })
 }
 
-/// The id and the event of a line without its checksum.
-fn split(summed: &str) -> Option<(EventId, &str)> {
+/// The id, the number of records to come and the event of a line without its checksum.
+fn split(summed: &str) -> Option<(EventId, usize, &str)> {
     let rest = summed.strip_prefix(START)?;
-    let (id, event) = rest.split_once(",\"event\":")?;
-    Some((id.parse().ok()?, event))
+    let (start, event) = rest.split_once(EVENT)?;
+    let (id, more) = match start.split_once(MORE) {
+        Some((id, more)) => (id, more.parse().ok()?),
+        None => (start, 0),
+    };
+    Some((id.parse().ok()?, more, event))
 }
 
 /// A line without a checksum.
@@ -159,10 +196,18 @@ mod tests {
     use crate::record::Draft;
 
     fn line() -> String {
+        line_of_batch(0)
+    }
+
+    fn line_of_batch(more: usize) -> String {
         let event = LogEvent::at("k", json!({"n": [1, "ä\n"]}), 5).with_header("h", "v");
         let topic = Topic::new("t").unwrap();
         let mut text = String::new();
-        push(&mut text, &Draft::new(&topic, event).seal(12, None));
+        push(
+            &mut text,
+            &Draft::of_readable(&topic, event).seal(12, None),
+            more,
+        );
         assert_eq!(text.pop(), Some('\n'));
         text
     }
@@ -174,10 +219,30 @@ mod tests {
         assert_eq!(value["id"], 12);
         assert_eq!(value["event"]["payload"], json!({"n": [1, "ä\n"]}));
         assert_eq!(value["crc"].as_str().unwrap().len(), 8);
-        let (id, event) = parse::<Value>(line.as_bytes()).unwrap();
-        assert_eq!((id, event.kind.as_str()), (12, "k"));
-        assert_eq!(event.headers["h"], "v");
-        assert_eq!(peek_id(line.as_bytes()), Some(12));
+        let stored = parse::<Value>(line.as_bytes()).unwrap();
+        assert_eq!((stored.id, stored.more), (12, 0));
+        assert_eq!(stored.event.kind, "k");
+        assert_eq!(stored.event.headers["h"], "v");
+        assert_eq!(id_of(line.as_bytes()), Some(12));
+    }
+
+    #[test]
+    fn a_line_says_how_many_of_its_batch_are_to_come() {
+        let line = line_of_batch(3);
+        let value: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["more"], 3);
+        let stored = parse::<Value>(line.as_bytes()).unwrap();
+        assert_eq!((stored.id, stored.more), (12, 3));
+    }
+
+    #[test]
+    fn ids_that_cannot_be_counted_on_from_are_refused() {
+        for id in [0, u64::MAX, u64::MAX / 2] {
+            let line = format!(
+                r#"{{"id":{id},"event":{{"kind":"k","payload":null,"occurred_at_ms":1}}}}"#
+            );
+            assert!(parse::<Value>(line.as_bytes()).is_err(), "{id}");
+        }
     }
 
     #[test]
@@ -203,7 +268,7 @@ mod tests {
     #[test]
     fn a_line_of_another_writer_needs_no_checksum() {
         let line = br#"{"id": 3, "event": {"kind": "k", "payload": null, "headers": {}, "occurred_at_ms": 1}}"#;
-        let (id, event) = parse::<Value>(line).unwrap();
-        assert_eq!((id, event.payload), (3, Value::Null));
+        let stored = parse::<Value>(line).unwrap();
+        assert_eq!((stored.id, stored.event.payload), (3, Value::Null));
     }
 }

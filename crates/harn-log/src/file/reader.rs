@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::error::LogError;
+use crate::error::{Damage, LogError};
 use crate::local::{Head, StoreReader, Watched};
 use crate::log::{EventLogDescription, LogEventBytes, Result};
 use crate::name::{ConsumerId, EventId, Topic};
@@ -19,12 +19,14 @@ use super::cursor;
 use super::disk::OpenFile;
 use super::end::{Known, find_end};
 use super::layout::{Layout, Segment};
-use super::line::{self, Payload};
+use super::line::{self, Payload, Stored};
 use super::mark::Synced;
 use super::segment::SegmentFile;
 
-/// Compaction may take a segment while we look at it; then we look again.
-const ATTEMPTS_MAX: usize = 5;
+/// How often we look before we take it that somebody always interferes.
+const ATTEMPTS_MAX: usize = 8;
+/// Bytes of lines read at once, about.
+const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Reads a log in files.
 pub(crate) struct FileReader {
@@ -75,8 +77,7 @@ impl FileReader {
         if limit == 0 || from == EventId::MAX {
             return Ok(Vec::new());
         }
-        let mut attempt = 1;
-        loop {
+        retry(|| {
             let compacted = Compacted::read(&self.layout, topic)?;
             let mut reading = Reading {
                 reader: self,
@@ -84,21 +85,21 @@ impl FileReader {
                 position: from.max(compacted.before),
                 limit,
                 records: Vec::new(),
+                bytes: 0,
+                has_missed: false,
             };
             match reading.run() {
-                Err(LogError::Damaged(_)) if !reading.records.is_empty() => {
-                    return Ok(reading.records); // The damage is for who asks beyond them.
-                }
-                Err(error) => {
-                    let moved = Compacted::read(&self.layout, topic)? != compacted;
-                    if attempt == ATTEMPTS_MAX || !moved {
-                        return Err(error);
-                    }
-                    attempt += 1;
-                }
-                Ok(()) => return Ok(reading.records),
+                // The damage is for who asks beyond them.
+                Err(LogError::Damaged(_)) if !reading.records.is_empty() => {}
+                Err(error) => return Err(error),
+                Ok(()) => {}
             }
-        }
+            let is_suspicious = reading.records.is_empty() && reading.has_missed;
+            match is_suspicious && Compacted::read(&self.layout, topic)? != compacted {
+                true => Ok(Attempt::Again),
+                false => Ok(Attempt::Done(reading.records)),
+            }
+        })
     }
 
     fn synced(&self, topic: &Topic) -> Result<Option<Synced>> {
@@ -115,40 +116,82 @@ impl FileReader {
 
     /// Whether something unreadable is the torn end of its topic, which the next
     /// writer cuts off, rather than damage.
-    fn is_torn_end(
-        &self,
-        topic: &Topic,
-        segment: &Segment,
-        file: &SegmentFile,
-        offset: u64,
-    ) -> Result<bool> {
-        let known = Known::by_mark(self.synced(topic)?, segment, file)?;
-        let end = find_end(segment, file, known, &mut |_, _| {})?;
+    fn is_torn_end(&self, topic: &Topic, segment: &Segment, offset: u64) -> Result<bool> {
+        // The mark first: the file may have grown since, but not shrunk below it.
+        let synced = self.synced(topic)?;
+        let Some(file) = SegmentFile::open(&*self.layout.disk, &segment.path)? else {
+            return Ok(false);
+        };
+        let known = Known::by_mark(synced, segment, &file)?;
+        let end = find_end(segment, &file, known, &mut |_, _| {})?;
         Ok(offset >= end.offset)
     }
 
     /// The newest record of a topic.
     fn head(&self, topic: &Topic) -> Result<Head> {
+        retry(|| self.find_head(topic).map(Attempt::Done))
+    }
+
+    fn find_head(&self, topic: &Topic) -> Result<Head> {
+        // What may be old first: files only grow.
+        let known_end = self.known_ends.get(topic);
+        let synced = self.synced(topic)?;
         let compacted = Compacted::read(&self.layout, topic)?;
+        let head = Head {
+            id: compacted.before,
+            hash: compacted.hash,
+        };
+        let mut is_last = true;
         for segment in self.layout.segments(topic)?.iter().rev() {
             let Some(file) = SegmentFile::open(&*self.layout.disk, &segment.path)? else {
                 continue;
             };
-            let known = match self.known_ends.get(topic) {
+            let known = match &known_end {
                 Some(end) if end.segment == segment.first && end.offset <= file.len => {
-                    Known::UpTo(end.offset, end.last)
+                    Known::UpTo(end.offset, end.last.clone())
                 }
-                _ => Known::by_mark(self.synced(topic)?, segment, &file)?,
+                _ if is_last => Known::by_mark(synced, segment, &file)?,
+                _ => Known::Nothing,
             };
             let end = find_end(segment, &file, known, &mut |_, _| {})?;
-            if let Some(head) = end.last.filter(|head| head.id > compacted.before) {
-                return Ok(head);
+            match end.last {
+                Some(last) if last.id > head.id => return Ok(last),
+                // What comes before has gone, or is about to.
+                _ if segment.first <= head.id + 1 => return Ok(head),
+                _ => is_last = false,
             }
         }
-        Ok(Head {
-            id: compacted.before,
-            hash: compacted.hash,
-        })
+        Ok(head)
+    }
+}
+
+/// What came of looking at files that others may change meanwhile.
+enum Attempt<T> {
+    Done(T),
+    /// Somebody has changed them.
+    Again,
+}
+
+/// Looks until nobody interferes. What looks like damage may be somebody at work;
+/// damage is what is still there when one looks again.
+fn retry<T>(mut attempt: impl FnMut() -> Result<Attempt<T>>) -> Result<T> {
+    let mut seen: Option<Damage> = None;
+    for _ in 1..ATTEMPTS_MAX {
+        match attempt() {
+            Ok(Attempt::Done(outcome)) => return Ok(outcome),
+            Ok(Attempt::Again) => {}
+            Err(LogError::Damaged(damage)) if seen.as_ref() != Some(&damage) => {
+                seen = Some(damage);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match attempt()? {
+        Attempt::Done(outcome) => Ok(outcome),
+        Attempt::Again => {
+            let problem = "others keep changing the log while it is read";
+            Err(std::io::Error::new(std::io::ErrorKind::WouldBlock, problem).into())
+        }
     }
 }
 
@@ -160,6 +203,9 @@ struct Reading<'a, T> {
     position: EventId,
     limit: usize,
     records: Vec<(EventId, T)>,
+    bytes: usize,
+    /// A segment was not there.
+    has_missed: bool,
 }
 
 impl<T> Reading<'_, T> {
@@ -173,7 +219,7 @@ impl<T> Reading<'_, T> {
         for (at, segment) in segments.iter().enumerate().skip(start) {
             let next = segments.get(at + 1).map(|next| next.first);
             self.read_segment(segment, next)?;
-            if self.records.len() == self.limit {
+            if self.is_full() {
                 break;
             }
         }
@@ -187,6 +233,7 @@ impl<T> Reading<'_, T> {
     {
         let disk = &*self.reader.layout.disk;
         let Some(file) = SegmentFile::open(disk, &segment.path)? else {
+            self.has_missed = true;
             return Ok(()); // It has been compacted away; if not, its records are missed below.
         };
         let start = match self.position + 1 > segment.first {
@@ -194,35 +241,68 @@ impl<T> Reading<'_, T> {
             false => 0,
         };
         let mut lines = file.lines_from(start);
+        let mut batch = Vec::new();
         while let Some(line) = lines.next()? {
             let problem = match line::parse::<P>(line.bytes) {
-                Ok((id, _)) if id <= self.position => continue,
-                Ok((id, _)) if next.is_some_and(|next| id >= next) => break,
-                Ok((id, event)) if id == self.position + 1 || self.skips() => {
-                    self.position = id;
-                    self.records.push((id, event.into()));
-                    if self.records.len() == self.limit {
+                Ok(stored) if stored.id <= self.position => continue,
+                Ok(stored) if next.is_some_and(|next| stored.id >= next) => break,
+                Ok(stored) if self.is_next(&stored, &batch) => {
+                    if self.take(stored, line.bytes.len(), &mut batch) {
                         break;
                     }
                     continue;
                 }
-                Ok((id, _)) => format!("event {} is missing before event {id}", self.position + 1),
+                Ok(stored) => {
+                    let missing = self.position + 1;
+                    format!("event {missing} is missing before event {}", stored.id)
+                }
                 Err(problem) => problem,
             };
-            let is_last = next.is_none();
             let (offset, length) = (line.offset, line.bytes.len() as u64);
-            if is_last
-                && self
-                    .reader
-                    .is_torn_end(self.topic, segment, &file, offset)?
-            {
+            if next.is_none() && self.reader.is_torn_end(self.topic, segment, offset)? {
                 break;
             }
             if !self.skips() {
                 return Err(file.damage(offset, length, problem));
             }
+            // What is left of a damaged batch is better than nothing.
+            self.keep(&mut batch);
         }
         Ok(())
+    }
+
+    /// Takes a record; `true` when that is enough. The records of a batch are taken
+    /// together: it may never be finished.
+    fn take<P>(&mut self, stored: Stored<P>, bytes: usize, batch: &mut Vec<(EventId, T)>) -> bool
+    where
+        T: From<line::Event<P>>,
+    {
+        self.bytes += bytes;
+        batch.push((stored.id, stored.event.into()));
+        if stored.more == 0 {
+            self.keep(batch);
+        }
+        self.is_full()
+    }
+
+    fn keep(&mut self, batch: &mut Vec<(EventId, T)>) {
+        for (id, event) in batch.drain(..) {
+            if self.records.len() == self.limit {
+                break;
+            }
+            self.position = id;
+            self.records.push((id, event));
+        }
+    }
+
+    fn is_next<P>(&self, stored: &Stored<P>, batch: &[(EventId, T)]) -> bool {
+        let before = batch.last().map_or(self.position, |(id, _)| *id);
+        stored.id == before + 1 || self.skips()
+    }
+
+    fn is_full(&self) -> bool {
+        let has_enough = !self.records.is_empty() && self.bytes >= READ_BYTES_MAX;
+        has_enough || self.records.len() == self.limit
     }
 
     fn skips(&self) -> bool {
@@ -265,8 +345,11 @@ impl StoreReader for FileReader {
     fn topics(&self) -> Result<Vec<Topic>> {
         let mut topics = Vec::new();
         for topic in self.layout.topics()? {
-            if self.latest(&topic)?.is_some() {
-                topics.push(topic);
+            match self.latest(&topic) {
+                Ok(None) => {}
+                // Damaged or not, it is there.
+                Ok(Some(_)) | Err(LogError::Damaged(_)) => topics.push(topic),
+                Err(error) => return Err(error),
             }
         }
         Ok(topics)

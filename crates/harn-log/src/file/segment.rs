@@ -84,7 +84,8 @@ impl SegmentFile {
         }
         while lines.offset < high {
             let Some(line) = lines.next()? else { break };
-            if let Some(id) = line::peek_id(line.bytes) {
+            // Checked, so that no damaged id leads us astray.
+            if let Some(id) = line::id_of(line.bytes) {
                 return Ok(Some((line.offset, id)));
             }
         }

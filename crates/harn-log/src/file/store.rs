@@ -17,12 +17,13 @@ use crate::record::{Draft, Record, Sealed};
 use super::FileOptions;
 use super::cursor;
 use super::dirty::{Dirty, Unsynced};
-use super::disk::{Disk, OpenFile, read_full_at, write_all_at};
+use super::disk::{Disk, OpenFile};
+use super::keys::Index;
 use super::layout::{Layout, topic_of_lock};
-use super::mark::{Change, Synced};
+use super::mark::Change;
 use super::reader::{FileReader, KnownEnds};
 use super::segment::LINE_BYTES_MAX;
-use super::topic::TopicFile;
+use super::topic::{Found, TopicFile};
 
 /// Topics that are kept open.
 const OPEN_TOPICS_MAX: usize = 64;
@@ -46,6 +47,8 @@ pub(crate) struct FileStore {
     /// The topic of the last group, if others had appended to it.
     foreign: Option<Topic>,
     groups: u64,
+    /// Whether the last compaction could remove its files.
+    is_tidy: bool,
 }
 
 impl FileStore {
@@ -73,6 +76,7 @@ impl FileStore {
             failed: false,
             foreign: None,
             groups: 0,
+            is_tidy: true,
         })
     }
 
@@ -89,6 +93,8 @@ impl FileStore {
             if self.topics.len() >= OPEN_TOPICS_MAX {
                 let oldest = self.topics.values().min_by_key(|file| file.used);
                 if let Some(topic) = oldest.map(|file| file.topic.clone()) {
+                    // Synced, or opening it again would have to look further back.
+                    self.dirty.sync_topic(&topic)?;
                     self.close_topic(&topic);
                 }
             }
@@ -136,44 +142,37 @@ impl FileStore {
     /// Reads a topic to the end for an index by header.
     fn build_index(&mut self, topic: &Topic, header: &str) -> Result<()> {
         const CHUNK_RECORDS: usize = 1024;
-        let reader = Arc::clone(&self.reader);
-        let keys = &mut self.current().keys;
-        keys.begin(header);
+        let mut index = Index::default();
         let mut from = 0;
         loop {
-            let records = reader.read_after(topic, from, CHUNK_RECORDS)?;
+            let records = self.reader.read_after(topic, from, CHUNK_RECORDS)?;
             for (id, event) in &records {
-                keys.note(*id, event);
-                from = *id;
+                index.note(header, *id, event);
             }
-            if records.len() < CHUNK_RECORDS {
-                return Ok(());
-            }
+            let Some((last, _)) = records.last() else {
+                break;
+            };
+            from = *last;
         }
+        self.current().keys.add(header, index);
+        Ok(())
     }
 
-    /// Writes again what a failed sync may have lost, under the topic's lock.
-    fn rewrite(&self, topic: &Topic, suspect: &Unsynced) -> Result<()> {
-        const CHUNK_BYTES: usize = 256 * 1024;
-        let lock = TopicFile::new(&self.layout, topic)?;
-        lock.take_lock()?;
-        let synced = Synced::read(&*suspect.mark)?;
-        let synced = synced.filter(|synced| synced.segment == suspect.segment);
-        let mut at = synced.map_or(0, |synced| synced.up_to);
-        let mut buffer = vec![0; CHUNK_BYTES];
-        let rewritten = loop {
-            let read = match read_full_at(&*suspect.file, &mut buffer, at) {
-                Ok(0) => break suspect.file.sync(),
-                Ok(read) => read,
-                Err(error) => break Err(error),
-            };
-            if let Err(error) = write_all_at(&*suspect.file, &buffer[..read], at) {
-                break Err(error);
-            }
-            at += read as u64;
-        };
-        lock.leave();
-        Ok(rewritten?)
+    /// Sees to it that the next barrier covers what was found and not written by us.
+    fn note_found(&mut self, topic: &Topic, found: Found) -> Result<()> {
+        if let Some(repair) = found.repair {
+            self.counters.note_repair(repair);
+        }
+        if found.is_foreign {
+            self.foreign = Some(topic.clone());
+        }
+        let file = self.current();
+        let (end, unsynced) = (file.known_end(), file.unsynced());
+        self.reader.known_ends.set(topic, end);
+        match found.is_unsynced {
+            true => self.note_unsynced(topic, unsynced),
+            false => Ok(()),
+        }
     }
 }
 
@@ -208,17 +207,12 @@ impl Store for FileStore {
                 return Err(error);
             }
         };
-        let end = file.known_end();
-        self.reader.known_ends.set(topic, end);
-        if let Some(repair) = found.repair {
-            self.counters.note_repair(repair);
-        }
-        if found.is_foreign {
-            self.foreign = Some(topic.clone());
-        }
         self.failed = false;
         self.current = Some(topic.clone());
-        Ok(())
+        self.note_found(topic, found).inspect_err(|_| {
+            self.current().leave();
+            self.current = None;
+        })
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -282,16 +276,26 @@ impl Store for FileStore {
             0 => None,
             _ => self.reader.read_after(topic, before - 1, 1)?.pop(),
         };
+        let last = last.filter(|(id, _)| *id == before);
         let hash = last.and_then(|(_, event)| event.headers.get(RECORD_HASH_HEADER).cloned());
         let file = self.current();
-        let report = file.compact(before, hash)?;
-        let end = file.known_end();
-        self.reader.known_ends.set(topic, end);
-        Ok(report)
+        match file.compact(before, hash) {
+            Ok((report, is_tidy)) => {
+                let end = file.known_end();
+                self.reader.known_ends.set(topic, end);
+                self.is_tidy = is_tidy;
+                Ok(report)
+            }
+            Err(error) => {
+                // Half done: what we know of the segments may be wrong.
+                self.failed = true;
+                Err(self.counters.poison(error))
+            }
+        }
     }
 
     fn tidy(&mut self) -> Result<bool> {
-        Ok(true) // Compaction has removed its files.
+        Ok(self.is_tidy) // Compaction has removed its files by itself, if it could.
     }
 
     fn checkpoint(&mut self) -> Result<()> {
@@ -324,19 +328,15 @@ impl Store for FileStore {
     }
 
     fn recover(&mut self) -> Result<()> {
-        let mut suspects = self.dirty.take_suspects();
-        while let Some((topic, suspect)) = suspects.pop_first() {
-            if let Err(error) = self.rewrite(&topic, &suspect) {
-                suspects.insert(topic, suspect);
-                self.dirty.suspect(suspects);
-                return Err(error);
-            }
-        }
         for topic in self.topics.keys().cloned().collect::<Vec<_>>() {
             self.close_topic(&topic);
         }
         self.counters.cure();
-        Ok(())
+        // Looking at them anew writes again what a failed sync may have lost.
+        for topic in self.dirty.topics() {
+            self.begin(&topic).and_then(|()| self.commit())?;
+        }
+        self.dirty.sync()
     }
 }
 

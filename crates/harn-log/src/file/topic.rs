@@ -17,7 +17,7 @@ use crate::record::{Draft, Sealed};
 use super::compacted::Compacted;
 use super::dirty::Unsynced;
 use super::disk::{DiskFile, OpenFile, write_all_at};
-use super::end::{Known, find_end, torn_after};
+use super::end::{Known, find_end, find_record, torn_after};
 use super::keys::Keys;
 use super::layout::{Layout, Segment, folder_of};
 use super::line;
@@ -64,6 +64,8 @@ struct Pending {
 pub(super) struct Found {
     /// Others have appended.
     pub(super) is_foreign: bool,
+    /// Something may not survive a power cut.
+    pub(super) is_unsynced: bool,
     /// Something was cut off.
     pub(super) repair: Option<Repair>,
 }
@@ -169,8 +171,20 @@ impl TopicFile {
         self.file = Some(Arc::clone(&file));
         let file = SegmentFile::of(file, &self.segment.path)?;
         let known = Known::by_mark(synced, &self.segment, &file)?;
+        let safe = match known {
+            Known::UpTo(offset, _) => offset,
+            Known::Nothing => 0,
+        };
         let mut found = self.read_end(&file, known)?;
         found.is_foreign = self.head != known_head;
+        if self.end > safe {
+            // Whoever made the file may not have come to that.
+            self.layout
+                .disk
+                .sync_folder(folder_of(&self.segment.path))?;
+            self.rewrite_from(safe)?;
+            found.is_unsynced = true;
+        }
         Ok(found)
     }
 
@@ -195,14 +209,12 @@ impl TopicFile {
             return Err(self.lost(segment));
         };
         let file = SegmentFile::of(file, &previous.path)?;
-        let end = find_end(&previous, &file, Known::Nothing, &mut |_, _| {})?;
-        match end.last {
-            Some(head) if head.id + 1 == segment.first => Ok(head),
-            _ => {
-                let problem = format!("event {} is missing at its end", segment.first - 1);
-                Err(file.damage(end.offset, file.len - end.offset, problem))
-            }
-        }
+        // Not simply its last record: after an interrupted compaction, segments repeat.
+        let wanted = segment.first - 1;
+        find_record(&file, wanted)?.ok_or_else(|| {
+            let problem = format!("event {wanted} is missing at its end");
+            file.damage(file.len, 0, problem)
+        })
     }
 
     fn lost(&self, segment: &Segment) -> LogError {
@@ -219,8 +231,10 @@ impl TopicFile {
         let end = find_end(&self.segment, file, known, &mut |id, event| {
             keys.note(id, event)
         })?;
+        let is_foreign = end.last.as_ref().is_some_and(|last| *last != self.head);
         let mut found = Found {
-            is_foreign: end.last.as_ref().is_some_and(|last| *last != self.head),
+            is_foreign,
+            is_unsynced: is_foreign,
             repair: None,
         };
         if let Some(torn) = torn_after(file, end.offset)? {
@@ -248,11 +262,12 @@ impl TopicFile {
 
     /// Gives records their place. They are written by the next [`write`](Self::write).
     pub(super) fn append(&mut self, drafts: Vec<Draft>) -> Vec<Sealed> {
-        let mut appended = Vec::with_capacity(drafts.len());
-        for draft in drafts {
+        let count = drafts.len();
+        let mut appended = Vec::with_capacity(count);
+        for (more, draft) in (0..count).rev().zip(drafts) {
             let head = self.head();
             let sealed = draft.seal(head.id + 1, head.hash.as_deref());
-            line::push(&mut self.pending.lines, &sealed);
+            line::push(&mut self.pending.lines, &sealed, more);
             self.keys.note(sealed.id, &sealed.event);
             self.pending.last = Some(Head {
                 id: sealed.id,
@@ -293,12 +308,9 @@ impl TopicFile {
                 self.file.insert(file)
             }
         };
-        if let Err(error) = write_all_at(&**file, lines, self.end) {
-            // Whether or not this works, somebody has to look before we go on.
-            let _we_try = file.truncate(self.end);
-            self.keys.clear();
-            return Err(error.into());
-        }
+        // What a failed write leaves is not taken back here: somebody may have read a
+        // part of it, whose ids must not be given to others. Recovery sorts it out.
+        write_all_at(&**file, lines, self.end)?;
         self.end += lines.len() as u64;
         Ok(())
     }
@@ -317,7 +329,7 @@ impl TopicFile {
         Ok(self.change.write(&*self.lock)?)
     }
 
-    /// Begins a new segment. If there cannot be one, the old one goes on.
+    /// Begins a new segment.
     fn rotate(&mut self) -> Result<()> {
         let file = self
             .file
@@ -327,25 +339,56 @@ impl TopicFile {
         file.sync()?;
         let next = self.layout.segment(&self.topic, self.head.id + 1);
         self.change_shape()?;
-        if let Ok(file) = self.create_segment(&next) {
-            self.segment = next;
-            self.file = Some(file);
-            self.end = 0;
+        match self.create_segment(&next) {
+            Ok(file) => {
+                self.segment = next;
+                self.file = Some(file);
+                self.end = 0;
+                Ok(())
+            }
+            // Nothing came of it: the old one goes on.
+            Err(_) if self.is_missing(&next) => Ok(()),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
-    /// Makes the file of a segment, so that it is still there after a power cut.
-    pub(super) fn create_segment(&self, segment: &Segment) -> Result<Arc<dyn DiskFile>> {
+    fn is_missing(&self, segment: &Segment) -> bool {
+        let opened = self.layout.disk.open(&segment.path, OpenFile::Read);
+        opened.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Makes the file of a segment, so that it is still there after a power cut, and
+    /// known to hold nothing that is safe yet.
+    fn create_segment(&self, segment: &Segment) -> Result<Arc<dyn DiskFile>> {
         let (disk, folder) = (&self.layout.disk, folder_of(&segment.path));
-        let topics = self.layout.topics_folder();
-        if folder != topics {
-            disk.create_folder(folder)?;
-            disk.sync_folder(&topics)?;
-        }
+        disk.create_folder(folder)?;
         let file = disk.open(&segment.path, OpenFile::New)?;
         disk.sync_folder(folder)?;
+        let synced = Synced {
+            segment: segment.first,
+            up_to: 0,
+        };
+        synced.write(&*self.lock)?;
+        self.lock.sync()?;
+        disk.sync_folder(&self.layout.locks_folder())?;
         Ok(file)
+    }
+
+    /// Writes again what may not be safe: a sync may have failed, and after that the
+    /// system can show us what it has given up writing.
+    fn rewrite_from(&self, start: u64) -> Result<()> {
+        const CHUNK_BYTES: u64 = 256 * 1024;
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let segment = SegmentFile::of(Arc::clone(file), &self.segment.path)?;
+        let mut at = start;
+        while at < self.end {
+            let bytes = segment.read(at, self.end.min(at + CHUNK_BYTES))?;
+            write_all_at(&**file, &bytes, at)?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
     }
 
     /// What has to be synced so that everything written is safe.

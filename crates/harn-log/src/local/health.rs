@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::LogError;
 use crate::log::{LogHealth, Repair, Result};
 
+/// Repairs that are remembered.
+const REPAIRS_MAX: usize = 1000;
+
 /// What a log counts. Shared by its threads.
 #[derive(Default)]
 pub(crate) struct Counters {
@@ -74,7 +77,10 @@ impl Counters {
     }
 
     pub(crate) fn note_repair(&self, repair: Repair) {
-        self.trouble().repairs.push(repair);
+        let mut trouble = self.trouble();
+        if trouble.repairs.len() < REPAIRS_MAX {
+            trouble.repairs.push(repair);
+        }
     }
 
     pub(crate) fn health(&self) -> LogHealth {

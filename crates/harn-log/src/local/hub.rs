@@ -6,14 +6,15 @@
 //! nobody follows cost nothing.
 //!
 //! An *epoch* counts the changes of a topic. A reader remembers the epoch before it
-//! reads from storage; as long as the epoch is the same there is nothing new, so it
-//! may wait.
+//! reads from storage, or up to which it took everything from memory; as long as the
+//! epoch is the same there is nothing new, so it may wait.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
 use crate::record::{Record, Sealed};
 
@@ -26,14 +27,28 @@ pub(crate) struct Hub {
     next_follower: AtomicU64,
 }
 
+/// Bytes of records kept of a topic, about.
+const NEWEST_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 /// A topic that somebody follows.
 #[derive(Default)]
 struct Followed {
     epoch: u64,
+    /// The epoch in which the last of the newest records came.
+    newest_epoch: u64,
     /// The newest records, without gaps.
-    newest: VecDeque<Record>,
+    newest: VecDeque<Kept>,
+    newest_bytes: usize,
     /// Everybody who follows, and how to wake them if they wait.
     followers: BTreeMap<u64, Option<Waker>>,
+}
+
+/// A record in memory. Shared, so that nothing is copied under the lock.
+#[derive(Clone)]
+struct Kept {
+    id: EventId,
+    event: Arc<LogEvent>,
+    bytes: usize,
 }
 
 /// What a reader should do next.
@@ -77,17 +92,10 @@ impl Hub {
             return;
         };
         for sealed in appended {
-            let newest_id = followed.newest.back().map(|(id, _)| *id);
-            if newest_id.is_some_and(|id| id + 1 != sealed.id) {
-                followed.newest.clear(); // Another process has appended in between.
-            }
-            if followed.newest.len() == self.queue_depth {
-                followed.newest.pop_front();
-            }
-            let record = (sealed.id, sealed.event.clone());
-            followed.newest.push_back(record);
+            followed.keep(sealed, self.queue_depth);
         }
         let woken = followed.stir();
+        followed.newest_epoch = followed.epoch;
         drop(topics);
         woken.into_iter().for_each(Waker::wake);
     }
@@ -107,8 +115,17 @@ impl Hub {
     /// Forgets records that have been compacted away.
     pub(crate) fn forget_up_to(&self, topic: &Topic, before: EventId) {
         if let Some(followed) = self.lock().get_mut(topic) {
-            followed.newest.retain(|(id, _)| *id > before);
+            followed.forget(|id| id > before);
         }
+    }
+
+    /// Forgets all records, for they may not be what is stored, and sends all readers
+    /// to look.
+    pub(crate) fn forget_all(&self) {
+        for followed in self.lock().values_mut() {
+            followed.forget(|_| false);
+        }
+        self.stir(&Affected::All);
     }
 
     /// No foreign code runs under the lock, so what it guards is whole after a panic.
@@ -127,15 +144,41 @@ impl Followed {
             .collect()
     }
 
-    /// Records after `from`, if all of them are at hand.
-    fn take_after(&self, from: EventId, limit: usize) -> Option<Vec<Record>> {
-        let (first, _) = self.newest.front()?;
-        let (last, _) = self.newest.back()?;
-        if from >= *last || from + 1 < *first {
+    /// Forgets the newest records but some.
+    fn forget(&mut self, is_kept: impl Fn(EventId) -> bool) {
+        self.newest.retain(|kept| is_kept(kept.id));
+        self.newest_bytes = self.newest.iter().map(|kept| kept.bytes).sum();
+    }
+
+    /// Keeps a record, and lets older ones go where there are too many.
+    fn keep(&mut self, sealed: &Sealed, queue_depth: usize) {
+        let newest_id = self.newest.back().map(|kept| kept.id);
+        if newest_id.is_some_and(|id| id + 1 != sealed.id) {
+            self.forget(|_| false); // Another process has appended in between.
+        }
+        let kept = Kept {
+            id: sealed.id,
+            event: Arc::new(sealed.event.clone()),
+            bytes: sealed.payload_json.len() + sealed.headers_json.len(),
+        };
+        self.newest_bytes += kept.bytes;
+        self.newest.push_back(kept);
+        while self.newest.len() > queue_depth || self.newest_bytes > NEWEST_BYTES_MAX {
+            let Some(oldest) = self.newest.pop_front() else {
+                break;
+            };
+            self.newest_bytes -= oldest.bytes;
+        }
+    }
+
+    /// The records after `from`, if all of them are at hand.
+    fn take_after(&self, from: EventId) -> Option<Vec<Kept>> {
+        let (first, last) = (self.newest.front()?.id, self.newest.back()?.id);
+        if from >= last || from + 1 < first {
             return None;
         }
         let start = usize::try_from(from + 1 - first).ok()?;
-        Some(self.newest.range(start..).take(limit).cloned().collect())
+        Some(self.newest.range(start..).cloned().collect())
     }
 }
 
@@ -156,8 +199,14 @@ impl Follower {
         let Some(followed) = topics.get_mut(&self.topic) else {
             return Next::Read;
         };
-        if let Some(records) = followed.take_after(from, self.hub.queue_depth) {
-            return Next::Take(records);
+        if let Some(kept) = followed.take_after(from) {
+            // All there is, unless somebody else has appended since.
+            self.seen_epoch = Some(followed.newest_epoch);
+            drop(topics);
+            let records = kept
+                .into_iter()
+                .map(|kept| (kept.id, LogEvent::clone(&kept.event)));
+            return Next::Take(records.collect());
         }
         if self.seen_epoch != Some(followed.epoch) {
             self.seen_epoch = Some(followed.epoch);

@@ -54,6 +54,9 @@ use worker::{Reader, Writer};
 /// in between.
 const CHUNK_RECORDS_MAX: usize = 1024;
 
+/// How often verifying starts over because records went away under it.
+const VERIFY_ATTEMPTS_MAX: usize = 3;
+
 /// A log on this machine.
 pub(crate) struct LocalEventLog<S: Store> {
     hub: Arc<Hub>,
@@ -97,7 +100,7 @@ impl<S: Store> LocalEventLog<S> {
     pub(crate) async fn recover(&self) -> Result<()> {
         let recovered = self.writer.run_alone(S::recover).await?;
         recovered?;
-        self.hub.stir(&Affected::All);
+        self.hub.forget_all();
         Ok(())
     }
 
@@ -117,7 +120,9 @@ impl<S: Store> LocalEventLog<S> {
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         self.reader.send(move |reader| {
-            let _nobody_may_wait_any_more = reply.send(look(reader));
+            if !reply.is_closed() {
+                let _nobody_may_wait_any_more = reply.send(look(reader));
+            }
         })?;
         answer.await.map_err(|_| LogError::Closed)?
     }
@@ -137,16 +142,41 @@ impl<S: Store> LocalEventLog<S> {
             let topic = topic.clone();
             let chunk = self.look(move |reader| read(reader, &topic, from, wanted));
             let chunk = chunk.await?;
-            let is_last = chunk.len() < wanted;
-            if let Some((id, _)) = chunk.last() {
-                from = *id;
-            }
+            // A chunk may be short because it is large, or because there is damage
+            // after it; only an empty one is the end.
+            let Some((last, _)) = chunk.last() else { break };
+            from = *last;
             records.extend(chunk);
-            if is_last {
+        }
+        Ok(records)
+    }
+
+    /// Recomputes the chain; `false` if what was found may be due to a compaction that
+    /// took the beginning meanwhile.
+    async fn verify_once(&self, topic: &Topic) -> Result<(EventLogVerificationReport, bool)> {
+        let ends = |name: Topic| {
+            move |reader: &S::Reader| Ok((reader.latest(&name)?, reader.anchor(&name)?))
+        };
+        // The end is looked up first: what is appended meanwhile is checked, not missed.
+        let (head, anchor) = self.look(ends(topic.clone())).await?;
+        let anchor_id = anchor.as_ref().map(|anchor| anchor.id);
+        let mut verifier = Verifier::new(topic, anchor);
+        let mut from = anchor_id;
+        loop {
+            let records = self.read_range(topic, from, CHUNK_RECORDS_MAX).await?;
+            for (id, event) in &records {
+                verifier.check(*id, event);
+            }
+            from = records.last().map(|(id, _)| *id).or(from);
+            if records.len() < CHUNK_RECORDS_MAX {
                 break;
             }
         }
-        Ok(records)
+        let (_, anchor_now) = self.look(ends(topic.clone())).await?;
+        let is_same = anchor_now.map(|anchor| anchor.id) == anchor_id;
+        let report = verifier.finish(head);
+        let is_settled = report.verified || is_same;
+        Ok((report, is_settled))
     }
 
     async fn append_once(
@@ -158,7 +188,7 @@ impl<S: Store> LocalEventLog<S> {
         event: LogEvent,
     ) -> Result<AppendOutcome> {
         check_key(header)?;
-        let mut draft = Draft::new(topic, event);
+        let mut draft = Draft::new(topic, event)?;
         draft.set_header(header, value);
         let (header, value, name) = (header.to_owned(), value.to_owned(), topic.clone());
         self.change(topic, move |store| {
@@ -241,7 +271,7 @@ fn check_head(topic: &Topic, expected: Option<String>, head: Head) -> Result<()>
 
 impl<S: Store> EventLog for LocalEventLog<S> {
     async fn append(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
-        let (name, draft) = (topic.clone(), Draft::new(topic, event));
+        let (name, draft) = (topic.clone(), Draft::new(topic, event)?);
         self.change(topic, move |store| {
             let appended = store.append(&name, vec![draft])?;
             let outcome = appended.first().expect("one draft makes one record").id;
@@ -255,7 +285,7 @@ impl<S: Store> EventLog for LocalEventLog<S> {
             return Ok(Vec::new());
         }
         let drafts = events.into_iter().map(|event| Draft::new(topic, event));
-        let (name, drafts) = (topic.clone(), drafts.collect());
+        let (name, drafts) = (topic.clone(), drafts.collect::<Result<_>>()?);
         self.change(topic, move |store| {
             let appended = store.append(&name, drafts)?;
             let outcome = appended.iter().map(|sealed| sealed.id).collect();
@@ -384,22 +414,13 @@ impl<S: Store> EventLog for LocalEventLog<S> {
     }
 
     async fn verify_topic(&self, topic: &Topic) -> Result<EventLogVerificationReport> {
-        let name = topic.clone();
-        // The end is looked up first: what is appended meanwhile is checked, not missed.
-        let (head, anchor) = self
-            .look(move |reader| Ok((reader.latest(&name)?, reader.anchor(&name)?)))
-            .await?;
-        let mut from = anchor.as_ref().map(|anchor| anchor.id);
-        let mut verifier = Verifier::new(topic, anchor);
+        let mut attempt = 1;
         loop {
-            let records = self.read_range(topic, from, CHUNK_RECORDS_MAX).await?;
-            for (id, event) in &records {
-                verifier.check(*id, event);
+            let (report, is_settled) = self.verify_once(topic).await?;
+            if is_settled || attempt == VERIFY_ATTEMPTS_MAX {
+                return Ok(report);
             }
-            from = records.last().map(|(id, _)| *id).or(from);
-            if records.len() < CHUNK_RECORDS_MAX {
-                return Ok(verifier.finish(head));
-            }
+            attempt += 1;
         }
     }
 

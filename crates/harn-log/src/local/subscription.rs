@@ -52,7 +52,9 @@ impl<S: Store> Subscription<S> {
         let (topic, from, limit) = (self.topic.clone(), self.position, self.log.queue_depth);
         let (reply, answer) = oneshot::channel();
         self.log.reader.send(move |reader: &S::Reader| {
-            let _the_reader_may_have_gone = reply.send(reader.read_after(&topic, from, limit));
+            if !reply.is_closed() {
+                let _the_reader_may_have_gone = reply.send(reader.read_after(&topic, from, limit));
+            }
         })?;
         self.reading = Some(answer);
         Ok(())

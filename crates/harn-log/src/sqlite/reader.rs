@@ -15,6 +15,9 @@ use crate::record::Record;
 
 use super::{sqlite_at, wal_of};
 
+/// Bytes of records read at once, about.
+const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// Reads a log in a SQLite file.
 pub(crate) struct SqliteReader {
     path: PathBuf,
@@ -53,9 +56,14 @@ impl SqliteReader {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = query.query_map(params![topic.as_str(), key(from), limit], StoredRow::get);
         let mut records = Vec::new();
+        let mut bytes = 0;
         for row in rows.map_err(|e| self.at(e))? {
             let row = row.map_err(|e| self.at(e))?;
+            bytes += row.payload.len() + row.headers.len();
             records.push((row.id, read(row)?));
+            if bytes >= READ_BYTES_MAX {
+                break;
+            }
         }
         Ok(records)
     }
