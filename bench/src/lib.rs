@@ -51,6 +51,11 @@ impl Effort {
 pub struct Samples(Vec<f64>);
 
 impl Samples {
+    /// Samples that somebody has taken, in nanoseconds per operation.
+    pub fn of(nanoseconds: Vec<f64>) -> Self {
+        Self(nanoseconds)
+    }
+
     /// Median nanoseconds per operation.
     pub fn median_ns(&self) -> f64 {
         let mut sorted = self.0.clone();

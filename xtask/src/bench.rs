@@ -13,7 +13,7 @@ use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
 /// `--smoke` does as little as proves that it still works.
-const BENCHMARKS: &[&str] = &["events"];
+const BENCHMARKS: &[&str] = &["events", "log"];
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_result_is_saved_unless_it_is_a_smoke_test_or_unwanted() {
-        check(&["events"], &[], true);
+        check(&["events", "log"], &[], true);
         check(&["events", "--", "--size", "9"], &["--size", "9"], true);
         check(&["events", "--", "--smoke"], &["--smoke"], false);
         check(&["events", "--no-save"], &[], false);

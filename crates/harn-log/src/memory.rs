@@ -122,15 +122,14 @@ impl TopicLog {
     fn append_new(&self, state: &mut TopicState, draft: Draft) -> EventId {
         let id = state.head + 1;
         let sealed = draft.seal(id, state.last_hash.as_deref());
-        let hash = sealed.hash().to_owned();
-        let event = sealed.event;
+        let event = sealed.event();
         for (header, values) in &mut state.keys {
             if let Some(value) = event.headers.get(header) {
                 values.entry(value.clone()).or_default().push_back(id);
             }
         }
         state.head = id;
-        state.last_hash = Some(hash);
+        state.last_hash = Some(sealed.hash);
         state.records.push_back((id, event));
         id
     }
@@ -142,8 +141,7 @@ impl TopicLog {
         event: LogEvent,
         may_append: impl FnOnce(&TopicState) -> Result<()>,
     ) -> Result<AppendOutcome> {
-        let mut draft = Draft::new(&self.topic, event)?;
-        draft.set_header(header, value);
+        let draft = Draft::new(&self.topic, event.with_header(header, value))?;
         self.change(|state| {
             if let Some((event_id, event)) = state.find(header, value) {
                 return Ok(AppendOutcome {

@@ -11,15 +11,15 @@
 //! beginning of a topic is compacted away, the hash of the last record that went is
 //! kept as an anchor, so that the rest can still be verified.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
-use crate::record::{Draft, push_json_text, push_number};
+use crate::record::{push_header, push_json_text, push_number};
 
+/// How the headers begin that we write ourselves.
+pub(crate) const HEADER_PREFIX: &str = "harn.provenance.";
 /// Header that names the scheme.
 pub const SCHEMA_HEADER: &str = "harn.provenance.schema";
 /// The scheme of this module.
@@ -40,25 +40,6 @@ pub struct EventLogVerificationReport {
     pub event_count: usize,
     /// Hash of the last record.
     pub last_hash: Option<String>,
-}
-
-/// Puts a record into the chain: sets its provenance headers and returns all headers
-/// as JSON. `hashed_end` is what is hashed after the headers.
-pub(crate) fn stamp(
-    headers: &mut BTreeMap<String, String>,
-    id: EventId,
-    prev_hash: Option<&str>,
-    hashed_end: &str,
-) -> String {
-    headers.remove(RECORD_HASH_HEADER);
-    headers.insert(SCHEMA_HEADER.to_owned(), SCHEMA.to_owned());
-    match prev_hash {
-        Some(hash) => drop(headers.insert(PREV_HASH_HEADER.to_owned(), hash.to_owned())),
-        None => drop(headers.remove(PREV_HASH_HEADER)),
-    }
-    let hash = hash_of(id, &headers_json(headers), hashed_end);
-    headers.insert(RECORD_HASH_HEADER.to_owned(), hash);
-    headers_json(headers)
 }
 
 /// Recomputes the chain of a topic, record by record.
@@ -125,24 +106,34 @@ impl Verifier {
     }
 }
 
-/// The hash a record should have.
+/// The hash a record should have, whoever wrote it.
 fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
-    let mut bare = event.clone();
-    bare.headers.remove(RECORD_HASH_HEADER);
-    let headers = headers_json(&bare.headers);
-    hash_of(id, &headers, Draft::of_readable(topic, bare).hashed_end())
+    let mut headers = String::from("{");
+    let hashed = event
+        .headers
+        .iter()
+        .filter(|(name, _)| *name != RECORD_HASH_HEADER);
+    for (at, (name, value)) in hashed.enumerate() {
+        if at > 0 {
+            headers.push(',');
+        }
+        push_header(&mut headers, name, value);
+    }
+    headers.push('}');
+    let hashed_end = hashed_end(topic, event, &canonical(&event.payload));
+    hash_of(id, &headers, &hashed_end)
 }
 
 /// `sha256:<hex>` over everything in the record but the hash itself.
-fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> String {
-    let mut start = String::with_capacity(headers_json.len() + 40);
+pub(crate) fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> String {
+    let mut start = String::with_capacity(40);
     start.push_str("{\"event_id\":");
     push_number(&mut start, id);
     start.push_str(",\"headers\":");
-    start.push_str(headers_json);
     let mut hasher = Sha256::new();
-    hasher.update(start.as_bytes());
-    hasher.update(hashed_end.as_bytes());
+    for part in [start.as_str(), headers_json, hashed_end] {
+        hasher.update(part.as_bytes());
+    }
     let mut hash = String::with_capacity(71);
     hash.push_str("sha256:");
     for byte in hasher.finalize() {
@@ -153,24 +144,19 @@ fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> String {
     hash
 }
 
-/// Headers as JSON, sorted by name.
-fn headers_json(headers: &BTreeMap<String, String>) -> String {
-    let size: usize = headers
-        .iter()
-        .map(|(name, value)| name.len() + value.len())
-        .sum();
-    let mut json = String::with_capacity(size + 6 * headers.len() + 2);
-    json.push('{');
-    for (at, (name, value)) in headers.iter().enumerate() {
-        if at > 0 {
-            json.push(',');
-        }
-        push_json_text(&mut json, name);
-        json.push(':');
-        push_json_text(&mut json, value);
-    }
-    json.push('}');
-    json
+/// What is hashed of a record after its headers.
+pub(crate) fn hashed_end(topic: &Topic, event: &LogEvent, payload_json: &str) -> String {
+    let mut end = String::with_capacity(payload_json.len() + 128);
+    end.push_str(",\"kind\":");
+    push_json_text(&mut end, &event.kind);
+    end.push_str(",\"occurred_at_ms\":");
+    push_number(&mut end, event.occurred_at_ms);
+    end.push_str(",\"payload\":");
+    end.push_str(payload_json);
+    end.push_str(",\"topic\":");
+    push_json_text(&mut end, topic.as_str());
+    end.push('}');
+    end
 }
 
 /// Compact JSON with sorted keys, whatever order a map happens to keep.
@@ -219,9 +205,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::record::{Draft, Sealed};
 
     fn topic() -> Topic {
         Topic::new("t").unwrap()
+    }
+
+    fn seal(event: LogEvent, id: EventId, prev_hash: Option<&str>) -> Sealed {
+        Draft::new(&topic(), event).unwrap().seal(id, prev_hash)
     }
 
     fn chain(count: u64) -> Vec<(EventId, LogEvent)> {
@@ -229,9 +220,9 @@ mod tests {
         (1..=count)
             .map(|id| {
                 let event = LogEvent::at("k", json!({"n": id}), 5);
-                let sealed = Draft::of_readable(&topic(), event).seal(id, prev_hash.as_deref());
-                prev_hash = Some(sealed.hash().to_owned());
-                (id, sealed.event)
+                let sealed = seal(event, id, prev_hash.as_deref());
+                prev_hash = Some(sealed.hash.clone());
+                (id, sealed.event())
             })
             .collect()
     }
@@ -255,16 +246,16 @@ mod tests {
     #[test]
     fn the_hash_is_over_the_canonical_record() {
         let event = LogEvent::at("k", json!({"b": 1, "a": [true, null, "x\n"]}), 7);
-        let sealed = Draft::of_readable(&topic(), event).seal(1, None);
+        let sealed = seal(event, 1, None);
         let canonical = concat!(
             r#"{"event_id":1,"headers":{"harn.provenance.schema":"harn-eventlog-provenance-v1"},"#,
             r#""kind":"k","occurred_at_ms":7,"payload":{"a":[true,null,"x\n"],"b":1},"topic":"t"}"#
         );
         let digest = Sha256::digest(canonical.as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(sealed.hash(), format!("sha256:{hex}"));
+        assert_eq!(sealed.hash, format!("sha256:{hex}"));
         assert!(
-            !sealed.event.headers.contains_key(PREV_HASH_HEADER),
+            !sealed.event().headers.contains_key(PREV_HASH_HEADER),
             "the first has nothing before it"
         );
     }
@@ -328,8 +319,7 @@ mod tests {
         let (first, rest) = records.split_at_mut(1);
         rest[0].1.payload = json!("forged");
         let prev = first[0].1.headers[RECORD_HASH_HEADER].clone();
-        let forged = Draft::of_readable(&topic(), rest[0].1.clone());
-        rest[0].1 = forged.seal(2, Some(&prev)).event;
+        rest[0].1 = seal(rest[0].1.clone(), 2, Some(&prev)).event();
         assert_eq!(
             errors(&records),
             ["event 3: does not follow the record before it"]

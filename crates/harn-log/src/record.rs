@@ -17,7 +17,7 @@ use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::Result;
 use crate::name::{EventId, Topic};
-use crate::provenance;
+use crate::provenance::{self, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER};
 
 /// How deep a payload may be nested. Readers give up at 128 levels, of which a record
 /// needs a few for itself.
@@ -25,56 +25,54 @@ const NESTING_MAX: usize = 100;
 
 /// A record without a place.
 pub(crate) struct Draft {
+    /// The record, without provenance.
     event: LogEvent,
     /// Canonical JSON of the payload.
     payload_json: String,
+    /// JSON of the headers that come before our own, each with a comma after it.
+    headers_before: String,
+    /// JSON of the headers that come after our own, each with a comma before it.
+    headers_after: String,
     /// The end of what is hashed: everything after the headers.
     hashed_end: String,
 }
 
 impl Draft {
-    /// Prepares an event for a topic.
+    /// Prepares an event for a topic. What it says about its own provenance is ignored.
     ///
     /// # Errors
     /// It could be written, but not be read again.
-    pub(crate) fn new(topic: &Topic, event: LogEvent) -> Result<Self> {
+    pub(crate) fn new(topic: &Topic, mut event: LogEvent) -> Result<Self> {
         if is_deeper_than(&event.payload, NESTING_MAX) {
             return Err(LogError::TooDeep {
                 levels_max: NESTING_MAX,
             });
         }
-        Ok(Self::of_readable(topic, event))
-    }
-
-    /// Prepares an event that has been read and can therefore be read.
-    pub(crate) fn of_readable(topic: &Topic, event: LogEvent) -> Self {
+        let is_ours = |name: &String| name.starts_with(provenance::HEADER_PREFIX);
+        event.headers.retain(|name, _| !is_ours(name));
         let payload_json = provenance::canonical(&event.payload);
-        let mut hashed_end = String::with_capacity(payload_json.len() + 128);
-        hashed_end.push_str(",\"kind\":");
-        push_json_text(&mut hashed_end, &event.kind);
-        hashed_end.push_str(",\"occurred_at_ms\":");
-        push_number(&mut hashed_end, event.occurred_at_ms);
-        hashed_end.push_str(",\"payload\":");
-        hashed_end.push_str(&payload_json);
-        hashed_end.push_str(",\"topic\":");
-        push_json_text(&mut hashed_end, topic.as_str());
-        hashed_end.push('}');
-        Self {
+        let (mut headers_before, mut headers_after) = (String::new(), String::new());
+        for (name, value) in &event.headers {
+            if name.as_str() < provenance::HEADER_PREFIX {
+                push_header(&mut headers_before, name, value);
+                headers_before.push(',');
+            } else {
+                headers_after.push(',');
+                push_header(&mut headers_after, name, value);
+            }
+        }
+        Ok(Self {
+            hashed_end: provenance::hashed_end(topic, &event, &payload_json),
             event,
             payload_json,
-            hashed_end,
-        }
-    }
-
-    /// The end of what is hashed.
-    pub(crate) fn hashed_end(&self) -> &str {
-        &self.hashed_end
+            headers_before,
+            headers_after,
+        })
     }
 
     /// Refuses a record that the backend cannot take.
     pub(crate) fn check_size(&self, bytes_max: usize) -> Result<()> {
-        let headers = self.event.headers.iter();
-        let headers: usize = headers.map(|(name, value)| name.len() + value.len()).sum();
+        let headers = self.headers_before.len() + self.headers_after.len();
         let bytes = self.hashed_end.len() + headers;
         match bytes > bytes_max {
             true => Err(LogError::TooLarge { bytes, bytes_max }),
@@ -82,22 +80,38 @@ impl Draft {
         }
     }
 
-    /// Adds a header, or replaces the one of this name.
-    pub(crate) fn set_header(&mut self, name: &str, value: &str) {
-        let (name, value) = (name.to_owned(), value.to_owned());
-        self.event.headers.insert(name, value);
-    }
-
     /// Gives the record its place after the one whose hash is `prev_hash`.
     pub(crate) fn seal(self, id: EventId, prev_hash: Option<&str>) -> Sealed {
-        let mut event = self.event;
-        let headers_json = provenance::stamp(&mut event.headers, id, prev_hash, &self.hashed_end);
+        let prev_hash = prev_hash.map(str::to_owned);
+        let unhashed = self.headers_json(prev_hash.as_deref(), None);
+        let hash = provenance::hash_of(id, &unhashed, &self.hashed_end);
         Sealed {
             id,
-            event,
+            headers_json: self.headers_json(prev_hash.as_deref(), Some(&hash)),
+            event: self.event,
             payload_json: self.payload_json,
-            headers_json,
+            prev_hash,
+            hash,
         }
+    }
+
+    /// All headers as JSON, sorted by name.
+    fn headers_json(&self, prev_hash: Option<&str>, hash: Option<&str>) -> String {
+        const OURS_BYTES: usize = 300;
+        let others = self.headers_before.len() + self.headers_after.len();
+        let mut json = String::with_capacity(others + OURS_BYTES);
+        json.push('{');
+        json.push_str(&self.headers_before);
+        for (name, value) in [(PREV_HASH_HEADER, prev_hash), (RECORD_HASH_HEADER, hash)] {
+            if let Some(value) = value {
+                push_header(&mut json, name, value);
+                json.push(',');
+            }
+        }
+        push_header(&mut json, SCHEMA_HEADER, SCHEMA);
+        json.push_str(&self.headers_after);
+        json.push('}');
+        json
     }
 }
 
@@ -105,19 +119,42 @@ impl Draft {
 pub(crate) struct Sealed {
     /// Its place.
     pub(crate) id: EventId,
-    /// The record as readers see it.
-    pub(crate) event: LogEvent,
+    /// The record, without provenance.
+    event: LogEvent,
     /// JSON of its payload.
     pub(crate) payload_json: String,
     /// JSON of its headers.
     pub(crate) headers_json: String,
+    prev_hash: Option<String>,
+    /// Its hash.
+    pub(crate) hash: String,
 }
 
 impl Sealed {
-    /// The record's hash.
-    pub(crate) fn hash(&self) -> &str {
-        let hash = self.event.headers.get(provenance::RECORD_HASH_HEADER);
-        hash.expect("sealing a record gives it a hash")
+    /// The record as readers see it. Most records have no reader yet, so this is left
+    /// to whoever needs it.
+    pub(crate) fn event(&self) -> LogEvent {
+        let mut event = self.event.clone();
+        let ours = [
+            (SCHEMA_HEADER, Some(SCHEMA)),
+            (PREV_HASH_HEADER, self.prev_hash.as_deref()),
+            (RECORD_HASH_HEADER, Some(self.hash.as_str())),
+        ];
+        for (name, value) in ours {
+            let header = value.map(|value| (name.to_owned(), value.to_owned()));
+            event.headers.extend(header);
+        }
+        event
+    }
+
+    /// A header by which it can be found, if it has it.
+    pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
+        self.event.headers.get_key_value(name)
+    }
+
+    /// The record without provenance.
+    pub(crate) fn bare(&self) -> &LogEvent {
+        &self.event
     }
 
     /// Writes the record as the JSON of a [`LogEvent`].
@@ -150,6 +187,13 @@ fn is_deeper_than(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// Writes a header as JSON.
+pub(crate) fn push_header(json: &mut String, name: &str, value: &str) {
+    push_json_text(json, name);
+    json.push(':');
+    push_json_text(json, value);
+}
+
 /// Writes a text as JSON.
 pub(crate) fn push_json_text(json: &mut String, text: &str) {
     let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
@@ -178,14 +222,41 @@ mod tests {
         let topic = Topic::new("t").unwrap();
         let event = LogEvent::at("k\"1", json!({"b": [1.5, "ä\n"], "a": null}), -3)
             .with_header("name\u{1}", "va\\lue");
-        let sealed = Draft::new(&topic, event)
-            .unwrap()
-            .seal(7, Some("sha256:00"));
+        let sealed = Draft::new(&topic, event).unwrap();
+        let sealed = sealed.seal(7, Some("sha256:00"));
         let mut text = String::new();
         sealed.push_event_json(&mut text);
         let read: LogEvent = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, sealed.event);
-        assert_eq!(read.headers[provenance::RECORD_HASH_HEADER], sealed.hash());
+        assert_eq!(read, sealed.event());
+        assert_eq!(read.headers[RECORD_HASH_HEADER], sealed.hash);
+        assert_eq!(read.headers[PREV_HASH_HEADER], "sha256:00");
+    }
+
+    #[test]
+    fn headers_are_sorted_around_our_own() {
+        let topic = Topic::new("t").unwrap();
+        let event = LogEvent::at("k", json!(1), 0)
+            .with_header("z", "1")
+            .with_header("a", "2")
+            .with_header("harn.provenance.zzz", "forged")
+            .with_header("harn.provenance", "before")
+            .with_header("harn.provenancf", "after");
+        let sealed = Draft::new(&topic, event).unwrap().seal(1, Some("p"));
+        let as_json = serde_json::to_string(&sealed.event().headers).unwrap();
+        assert_eq!(sealed.headers_json, as_json);
+        let names: Vec<_> = sealed.event().headers.into_keys().collect();
+        assert_eq!(
+            names,
+            [
+                "a",
+                "harn.provenance",
+                PREV_HASH_HEADER,
+                RECORD_HASH_HEADER,
+                SCHEMA_HEADER,
+                "harn.provenancf",
+                "z"
+            ]
+        );
     }
 
     #[test]

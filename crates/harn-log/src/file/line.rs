@@ -205,7 +205,7 @@ mod tests {
         let mut text = String::new();
         push(
             &mut text,
-            &Draft::of_readable(&topic, event).seal(12, None),
+            &Draft::new(&topic, event).unwrap().seal(12, None),
             more,
         );
         assert_eq!(text.pop(), Some('\n'));

@@ -268,10 +268,10 @@ impl TopicFile {
             let head = self.head();
             let sealed = draft.seal(head.id + 1, head.hash.as_deref());
             line::push(&mut self.pending.lines, &sealed, more);
-            self.keys.note(sealed.id, &sealed.event);
+            self.keys.note(sealed.id, sealed.bare());
             self.pending.last = Some(Head {
                 id: sealed.id,
-                hash: Some(sealed.hash().to_owned()),
+                hash: Some(sealed.hash.clone()),
             });
             self.pending.records += 1;
             appended.push(sealed);

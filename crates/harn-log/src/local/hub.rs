@@ -158,7 +158,7 @@ impl Followed {
         }
         let kept = Kept {
             id: sealed.id,
-            event: Arc::new(sealed.event.clone()),
+            event: Arc::new(sealed.event()),
             bytes: sealed.payload_json.len() + sealed.headers_json.len(),
         };
         self.newest_bytes += kept.bytes;

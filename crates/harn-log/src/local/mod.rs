@@ -188,8 +188,7 @@ impl<S: Store> LocalEventLog<S> {
         event: LogEvent,
     ) -> Result<AppendOutcome> {
         check_key(header)?;
-        let mut draft = Draft::new(topic, event)?;
-        draft.set_header(header, value);
+        let draft = Draft::new(topic, event.with_header(header, value))?;
         let (header, value, name) = (header.to_owned(), value.to_owned(), topic.clone());
         self.change(topic, move |store| {
             if let Some((event_id, event)) = store.find(&name, &header, &value)? {
@@ -206,7 +205,7 @@ impl<S: Store> LocalEventLog<S> {
             let sealed = appended.first().expect("one draft makes one record");
             let outcome = AppendOutcome {
                 event_id: sealed.id,
-                event: sealed.event.clone(),
+                event: sealed.event(),
                 inserted: true,
             };
             Ok(Changed { outcome, appended })

@@ -130,11 +130,12 @@ impl SqliteStore {
         let sealed = draft.seal(known.head.id + 1, known.head.hash.as_deref());
         known.head = Head {
             id: sealed.id,
-            hash: Some(sealed.hash().to_owned()),
+            hash: Some(sealed.hash.clone()),
         };
         known.is_moved = true;
-        let keys: Vec<_> = known.keys.iter().cloned().collect();
-        let event = &sealed.event;
+        let keys = known.keys.iter();
+        let keys: Vec<_> = keys.filter_map(|name| sealed.key(name)).collect();
+        let event = sealed.bare();
         self.connection
             .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
             .execute(params![
@@ -145,10 +146,8 @@ impl SqliteStore {
                 sealed.headers_json,
                 event.occurred_at_ms
             ])?;
-        for header in keys {
-            if let Some(value) = event.headers.get(&header) {
-                self.insert_key(topic, &header, value, sealed.id)?;
-            }
+        for (header, value) in keys {
+            self.insert_key(topic, header, value, sealed.id)?;
         }
         self.records += 1;
         self.bytes += sealed.payload_json.len() + sealed.headers_json.len() + event.kind.len();
