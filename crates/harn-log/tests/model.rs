@@ -1,8 +1,12 @@
 //! A log equals a `Vec`: whatever is done to both, they say the same.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use harn_log::{CompactForce, EventId, LogError, LogEvent, MemoryEventLog, Topic};
+use harn_log::{
+    AnyEventLog, CompactForce, EventId, FileEventLog, FileOptions, LogError, LogEvent,
+    MemoryEventLog, SqliteEventLog, Topic,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -139,7 +143,7 @@ impl Model {
 
 /// The log and its model.
 struct Pair {
-    log: Driver<MemoryEventLog>,
+    log: Driver<AnyEventLog>,
     topic: Topic,
     model: Model,
     /// Hash of the newest record ever.
@@ -293,33 +297,127 @@ impl Pair {
     }
 }
 
-fn check(queue_depth: usize, ops: Vec<(usize, Op)>) {
-    let log = Driver(MemoryEventLog::new(queue_depth));
+/// Where a log is kept.
+#[derive(Clone, Copy, Debug)]
+enum Backend {
+    Memory,
+    File,
+    Sqlite,
+}
+
+/// A place for one log.
+struct Place {
+    backend: Backend,
+    folder: tempfile::TempDir,
+    queue_depth: usize,
+}
+
+impl Place {
+    fn open(&self) -> Driver<AnyEventLog> {
+        let (folder, queue_depth) = (self.folder.path(), self.queue_depth);
+        let log = match self.backend {
+            Backend::Memory => AnyEventLog::Memory(MemoryEventLog::new(queue_depth)),
+            Backend::File => {
+                let options = FileOptions {
+                    queue_depth,
+                    segment_bytes_max: 2_000,
+                    ..FileOptions::default()
+                };
+                let log = FileEventLog::open_with(folder, options);
+                AnyEventLog::File(log.expect("a log can be opened"))
+            }
+            Backend::Sqlite => {
+                let log = SqliteEventLog::open(folder.join("log.sqlite"), queue_depth);
+                AnyEventLog::Sqlite(log.expect("a log can be opened"))
+            }
+        };
+        Driver(Arc::new(log))
+    }
+
+    /// Closes the log and opens it again, unless that would be the end of it.
+    fn reopen(&self, pairs: &mut [Pair]) {
+        if let Backend::Memory = self.backend {
+            return;
+        }
+        for pair in &mut *pairs {
+            let nothing = AnyEventLog::Memory(MemoryEventLog::new(1));
+            pair.log = Driver(Arc::new(nothing));
+        }
+        let log = self.open();
+        for pair in pairs {
+            pair.log = log.clone();
+        }
+    }
+}
+
+fn check(backend: Backend, queue_depth: usize, ops: Vec<Step>) {
+    let place = Place {
+        backend,
+        folder: tempfile::tempdir().expect("a folder can be made"),
+        queue_depth,
+    };
+    let log = place.open();
     let mut pairs = TOPICS.map(|name| Pair {
         log: log.clone(),
         topic: topic(name),
         model: Model::default(),
         head_hash: None,
     });
-    for (at, op) in ops {
-        pairs[at].apply(op);
+    drop(log);
+    for step in ops {
+        match step {
+            Step::Do(at, op) => pairs[at].apply(op),
+            Step::Reopen => place.reopen(&mut pairs),
+        }
     }
     for pair in &pairs {
         pair.assert_equal();
     }
     let used = pairs.iter().filter(|pair| pair.model.head > 0);
     let used: Vec<_> = used.map(|pair| pair.topic.to_string()).collect();
-    assert_eq!(log.topics(), used);
+    assert_eq!(pairs[0].log.topics(), used);
+}
+
+/// Something done to a log.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Something done to one topic.
+    Do(usize, Op),
+    /// It is closed and opened again.
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        20 => (0..TOPICS.len(), op()).prop_map(|(at, op)| Step::Do(at, op)),
+        1 => Just(Step::Reopen),
+    ];
+    vec(step, 0..80)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_log_equals_a_list(
-        queue_depth in 1..5_usize,
-        ops in vec((0..TOPICS.len(), op()), 0..80),
-    ) {
-        check(queue_depth, ops);
+    fn a_log_equals_a_list(queue_depth in 1..5_usize, steps in steps()) {
+        check(Backend::Memory, queue_depth, steps);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        cases: 40, // They write to a disk.
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn files_equal_a_list(queue_depth in 1..5_usize, steps in steps()) {
+        check(Backend::File, queue_depth, steps);
+    }
+
+    #[test]
+    fn a_sqlite_file_equals_a_list(queue_depth in 1..5_usize, steps in steps()) {
+        check(Backend::Sqlite, queue_depth, steps);
     }
 }

@@ -242,12 +242,15 @@ impl<T> Reading<'_, T> {
         };
         let mut lines = file.lines_from(start);
         let mut batch = Vec::new();
+        let mut unreadable: Option<Damage> = None;
         while let Some(line) = lines.next()? {
+            let bytes = line.bytes.len();
             let problem = match line::parse::<P>(line.bytes) {
                 Ok(stored) if stored.id <= self.position => continue,
                 Ok(stored) if next.is_some_and(|next| stored.id >= next) => break,
                 Ok(stored) if self.is_next(&stored, &batch) => {
-                    if self.take(stored, line.bytes.len(), &mut batch) {
+                    unreadable = None; // It was before what is wanted.
+                    if self.take(stored, bytes, &mut batch) {
                         break;
                     }
                     continue;
@@ -258,17 +261,28 @@ impl<T> Reading<'_, T> {
                 }
                 Err(problem) => problem,
             };
-            let (offset, length) = (line.offset, line.bytes.len() as u64);
-            if next.is_none() && self.reader.is_torn_end(self.topic, segment, offset)? {
+            unreadable.get_or_insert_with(|| file.damage_at(line.offset, bytes as u64, problem));
+            if self.skips() {
+                // What is left of a damaged batch is better than nothing.
+                self.keep(&mut batch);
+            } else if !batch.is_empty() || !self.records.is_empty() {
                 break;
             }
-            if !self.skips() {
-                return Err(file.damage(offset, length, problem));
-            }
-            // What is left of a damaged batch is better than nothing.
-            self.keep(&mut batch);
         }
-        Ok(())
+        self.judge(segment, next.is_none(), unreadable)
+    }
+
+    /// What becomes of something unreadable: the torn end of a topic is none of a
+    /// reader's business, and everything else is damage.
+    fn judge(&self, segment: &Segment, is_last: bool, unreadable: Option<Damage>) -> Result<()> {
+        let Some(damage) = unreadable.filter(|_| !self.skips()) else {
+            return Ok(());
+        };
+        let is_torn = |offset| self.reader.is_torn_end(self.topic, segment, offset);
+        match is_last && is_torn(damage.offset)? {
+            true => Ok(()),
+            false => Err(LogError::Damaged(damage)),
+        }
     }
 
     /// Takes a record; `true` when that is enough. The records of a batch are taken

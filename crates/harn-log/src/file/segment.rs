@@ -13,6 +13,8 @@ use super::line;
 
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// Bytes read at once in a search, where most of them are not wanted.
+const PROBE_BYTES: usize = 4 * 1024;
 /// A search ends where reading on is as fast.
 const SEARCH_BYTES_MIN: u64 = CHUNK_BYTES as u64;
 /// The longest line we take. A record is one line; without a bound, a file without
@@ -53,11 +55,16 @@ impl SegmentFile {
 
     /// The lines from a line's beginning on.
     pub(super) fn lines_from(&self, offset: u64) -> Lines<'_> {
+        self.lines(offset, CHUNK_BYTES)
+    }
+
+    fn lines(&self, offset: u64, chunk_bytes: usize) -> Lines<'_> {
         Lines {
             segment: self,
             buffer: Vec::new(),
             at: 0,
             offset,
+            chunk_bytes,
         }
     }
 
@@ -78,7 +85,7 @@ impl SegmentFile {
     /// The first line that begins after `offset` and before `high` and has an id.
     fn line_after(&self, offset: u64, high: u64) -> Result<Option<(u64, EventId)>> {
         // From one byte before, so that a line that begins right here is found.
-        let mut lines = self.lines_from(offset.saturating_sub(1));
+        let mut lines = self.lines(offset.saturating_sub(1), PROBE_BYTES);
         if offset > 0 {
             lines.next()?;
         }
@@ -144,12 +151,16 @@ impl SegmentFile {
     }
 
     pub(super) fn damage(&self, offset: u64, length: u64, problem: impl Into<String>) -> LogError {
-        LogError::Damaged(Damage {
+        LogError::Damaged(self.damage_at(offset, length, problem))
+    }
+
+    pub(super) fn damage_at(&self, offset: u64, length: u64, problem: impl Into<String>) -> Damage {
+        Damage {
             path: self.path.clone(),
             offset,
             length,
             problem: problem.into(),
-        })
+        }
     }
 }
 
@@ -177,6 +188,8 @@ pub(super) struct Lines<'a> {
     at: usize,
     /// Where it begins in the file.
     pub(super) offset: u64,
+    /// Bytes read at once.
+    chunk_bytes: usize,
 }
 
 impl Lines<'_> {
@@ -206,7 +219,7 @@ impl Lines<'_> {
         self.at = 0;
         let known = self.buffer.len();
         let next = self.offset + known as u64;
-        let wanted = CHUNK_BYTES.max(known); // Twice as much each time a line is long.
+        let wanted = self.chunk_bytes.max(known); // Twice as much each time a line is long.
         let wanted =
             wanted.min(usize::try_from(self.segment.len.saturating_sub(next)).unwrap_or(wanted));
         if wanted == 0 {

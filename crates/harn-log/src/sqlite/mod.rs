@@ -111,7 +111,17 @@ fn sqlite_at(path: &Path, error: rusqlite::Error) -> LogError {
 
 /// The file next to the database where SQLite keeps what is new.
 fn wal_of(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+/// The file next to the database that we touch after a commit, for other processes to
+/// hear. SQLite writes its own files before a commit can be seen, which is too early.
+fn bell_of(path: &Path) -> PathBuf {
+    beside(path, "-bell")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(ending);
     PathBuf::from(name)
 }

@@ -1,6 +1,8 @@
 //! What the writer of a SQLite log does: a group of changes is a transaction.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use crate::provenance::RECORD_HASH_HEADER;
 use crate::record::{Draft, Record, Sealed};
 
 use super::reader::{SqliteReader, StoredRow, key};
-use super::{Access, sqlite_at, wal_of};
+use super::{Access, bell_of, sqlite_at, wal_of};
 
 /// The largest text SQLite takes, with room for the rest of the row.
 const PAYLOAD_BYTES_MAX: usize = 900_000_000;
@@ -34,6 +36,8 @@ pub(crate) struct SqliteStore {
     /// Why the transaction under way cannot be committed.
     failed: Option<Arc<LogError>>,
     foreign: bool,
+    /// Rung after each commit; made by the first.
+    bell: Option<File>,
     records: usize,
     bytes: usize,
 }
@@ -64,6 +68,7 @@ impl SqliteStore {
             data_version: 0,
             failed: None,
             foreign: false,
+            bell: None,
             records: 0,
             bytes: 0,
         }
@@ -226,6 +231,20 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Lets other processes hear that there is something new.
+    fn ring(&mut self) -> std::io::Result<()> {
+        let bell = match &mut self.bell {
+            Some(bell) => bell,
+            none => {
+                let mut options = File::options();
+                let options = options.write(true).create(true).truncate(false);
+                none.insert(options.open(bell_of(&self.path))?)
+            }
+        };
+        bell.seek(SeekFrom::Start(0))?;
+        bell.write_all(b"!")
+    }
+
     /// Moves what is new from the write-ahead log into the database itself; `false`
     /// if somebody was in the way.
     fn move_log(&self, how: &str) -> Result<bool> {
@@ -285,6 +304,10 @@ impl Store for SqliteStore {
             Ok(()) => {
                 self.counters.note_records(self.records, self.bytes);
                 (self.records, self.bytes) = (0, 0);
+                // What is committed is committed, whether or not anybody hears of it.
+                if let Err(error) = self.ring() {
+                    self.counters.note_failure(&error.into());
+                }
                 Ok(())
             }
             Err(error) => {
@@ -429,7 +452,7 @@ impl Store for SqliteStore {
     fn heard(&mut self, file_name: &str) -> Affected {
         let is_ours = |path: &Path| path.file_name().is_some_and(|name| name == file_name);
         let is_named = !file_name.is_empty();
-        if is_named && !is_ours(&self.path) && !is_ours(&wal_of(&self.path)) {
+        if is_named && !is_ours(&bell_of(&self.path)) && !is_ours(&wal_of(&self.path)) {
             return Affected::Nobody;
         }
         let looked = self.look_around();
