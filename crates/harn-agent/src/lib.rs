@@ -1,0 +1,38 @@
+//! How agents run. So far: where their events meet the event log.
+//!
+//! ```text
+//! harn-events ── AgentEvent ──► EventLogSink ──► LoggedSessions ──► harn-log
+//! ```
+//!
+//! The stream of events knows nothing of logs and the log knows nothing of agents;
+//! this crate knows both. Sessions, tools and the loop will live here.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use harn_agent::{LoggedSessions, session_events};
+//! use harn_events::{AgentEvent, BusConfig, EventBus};
+//! use harn_log::{AnyEventLog, MemoryEventLog, block_on};
+//!
+//! let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(128)));
+//! let bus = EventBus::new(BusConfig {
+//!     durable: Some(Arc::new(LoggedSessions::new(Arc::clone(&log)))),
+//!     ..BusConfig::default()
+//! });
+//! bus.open_session("s")?;
+//! bus.emit(&AgentEvent::AgentMessageChunk {
+//!     session_id: "s".to_owned(),
+//!     content: "Hello".to_owned(),
+//! });
+//! let events = block_on(session_events(&*log, "s"))?;
+//! assert_eq!(events.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod event_log;
+mod redact;
+mod storage;
+
+pub use event_log::{LoggedSessions, session_events};
+pub use redact::RedactLogEvent;
+pub use storage::SessionStorage;

@@ -1,0 +1,152 @@
+//! Sessions on a real log.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+
+use harn_agent::{LoggedSessions, SessionStorage, session_events};
+use harn_events::{AgentEvent, BusConfig, CloseSession, DurableSinks, EventBus, RedactionPolicy};
+use harn_log::{
+    AnyEventLog, EventLog, FileEventLog, MemoryEventLog, SqliteEventLog, Topic, block_on,
+    with_active_event_log,
+};
+use tempfile::TempDir;
+
+fn logs(folder: &TempDir) -> Vec<Arc<AnyEventLog>> {
+    let folder = folder.path();
+    let logs = [
+        AnyEventLog::Memory(MemoryEventLog::new(16)),
+        AnyEventLog::File(FileEventLog::open(folder.join("log"), 16).unwrap()),
+        AnyEventLog::Sqlite(SqliteEventLog::open(folder.join("log.sqlite"), 16).unwrap()),
+    ];
+    logs.map(Arc::new).into()
+}
+
+fn bus(log: &Arc<AnyEventLog>) -> EventBus {
+    EventBus::new(BusConfig {
+        durable: Some(Arc::new(LoggedSessions::new(Arc::clone(log)))),
+        ..BusConfig::default()
+    })
+}
+
+fn chunk(session_id: &str, content: impl ToString) -> AgentEvent {
+    AgentEvent::AgentMessageChunk {
+        session_id: session_id.to_owned(),
+        content: content.to_string(),
+    }
+}
+
+/// The texts and indexes of a session's records.
+fn stored(log: &AnyEventLog, topic: &str) -> Vec<(u64, String)> {
+    let topic = Topic::new(topic).unwrap();
+    let records = block_on(log.read_range(&topic, None, usize::MAX)).unwrap();
+    let of_record = |record: harn_log::LogEvent| {
+        let content = record.payload["event"]["content"].as_str()?.to_owned();
+        Some((record.payload["index"].as_u64()?, content))
+    };
+    let records = records
+        .into_iter()
+        .filter_map(|(_, record)| of_record(record));
+    records.collect()
+}
+
+/// S5: stored order equals the order of emission, indexes are dense.
+#[test]
+fn events_are_stored_in_order_with_dense_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    for log in logs(&folder) {
+        let bus = bus(&log);
+        bus.open_session("s").unwrap();
+        for number in 0..300 {
+            bus.emit(&chunk("s", number));
+        }
+        let stored = stored(&log, "observability.agent_events.s");
+        let expected = (0..300).map(|number| (number, number.to_string()));
+        assert!(stored.into_iter().eq(expected));
+    }
+}
+
+/// S16 and S1: a session that is opened again goes on where it was.
+#[test]
+fn a_session_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    for log in logs(&folder) {
+        for round in 0..2 {
+            let bus = bus(&log);
+            bus.open_session("s").unwrap();
+            for number in 0..5 {
+                bus.emit(&chunk("s", round * 5 + number));
+            }
+            bus.close_session("s", CloseSession::because("done"));
+        }
+        let topic = Topic::new("observability.agent_events.s").unwrap();
+        let records = block_on(log.read_range(&topic, None, 100)).unwrap();
+        let indexes = records
+            .iter()
+            .map(|(_, record)| record.payload["index"].as_u64());
+        assert!(indexes.eq((0..12).map(Some)), "ten chunks and two closings");
+    }
+}
+
+/// S19: ids that look alike share a topic and nothing else.
+#[test]
+fn sessions_with_one_topic_are_kept_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for log in logs(&folder) {
+        let bus = bus(&log);
+        for session_id in ["a/b", "a_b"] {
+            bus.open_session(session_id).unwrap();
+        }
+        for number in 0..3 {
+            bus.emit(&chunk("a/b", number));
+            bus.emit(&chunk("a_b", number));
+        }
+        for session_id in ["a/b", "a_b"] {
+            let events = block_on(session_events(&*log, session_id)).unwrap();
+            assert_eq!(events.len(), 3);
+            let sessions = events.iter().map(|(_, event)| event.session_id());
+            assert!(sessions.eq([Some(session_id); 3]));
+        }
+    }
+}
+
+#[test]
+fn a_flush_makes_a_session_durable() {
+    let folder = tempfile::tempdir().unwrap();
+    for log in logs(&folder) {
+        let sessions = LoggedSessions::new(log);
+        let sink = DurableSinks::open(&sessions, "s", &RedactionPolicy::new()).unwrap();
+        sink.handle_event(&chunk("s", "x"));
+        block_on(sink.flush()).unwrap();
+        let health = sink.durable_health().unwrap();
+        assert_eq!((health.accepted, health.stored, health.dropped), (1, 1, 0));
+    }
+}
+
+#[test]
+fn the_active_log_comes_before_the_folder_of_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SessionStorage::in_environment(folder.path(), &|name| {
+        (name == "HARN_EVENT_LOG_DIR").then(|| "jsonl".to_owned())
+    });
+    let policy = RedactionPolicy::new();
+    let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
+    block_on(with_active_event_log(Arc::clone(&log), async {
+        let sink = storage.open("in-the-log", &policy).unwrap();
+        sink.handle_event(&chunk("in-the-log", "x"));
+    }));
+    assert_eq!(
+        block_on(session_events(&*log, "in-the-log")).unwrap().len(),
+        1
+    );
+    assert!(!folder.path().join("jsonl").exists());
+
+    let sink = storage.open("in-a-file", &policy).unwrap();
+    sink.handle_event(&chunk("in-a-file", "x"));
+    let file = folder.path().join("jsonl/event_log-in-a-file.jsonl");
+    assert!(
+        std::fs::read_to_string(file)
+            .unwrap()
+            .contains("agent_message_chunk")
+    );
+}
