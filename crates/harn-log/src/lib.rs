@@ -10,17 +10,18 @@
 //! their place, and whoever tampers with a record is found out. The trait says what
 //! every backend promises; one suite of tests holds all of them to it.
 //!
-//! Only the volatile backend exists so far; files, SQLite and NATS JetStream come
-//! next and change nothing above.
+//! | backend | for |
+//! |---|---|
+//! | [`MemoryEventLog`] | tests and throw-away runs |
+//! | [`SqliteEventLog`] | everything else; the default |
+//! | [`FileEventLog`] | logs a person reads with `jq` |
+//!
+//! `append` returns when the record has its id, is visible and survives the process;
+//! `barrier` when it would survive a power cut. Both share their work with whoever
+//! else is waiting.
 //!
 //! ```
-//! # fn block_on<T>(future: impl Future<Output = T>) -> T {
-//! #     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-//! #     match std::pin::pin!(future).poll(&mut cx) {
-//! #         std::task::Poll::Ready(output) => output,
-//! #         std::task::Poll::Pending => panic!("a log in memory has nothing to wait for"),
-//! #     }
-//! # }
+//! # use harn_log::block_on;
 //! # block_on(async {
 //! use harn_log::{EventLog, LogEvent, MemoryEventLog, Topic};
 //! use serde_json::json;
@@ -38,11 +39,17 @@
 //! # }).unwrap();
 //! ```
 //!
+//! Futures of this crate can be polled by any executor, and by [`block_on`] where there
+//! is none. Dropping the last handle of a log waits for its threads to finish what
+//! they have.
+//!
 //! What this crate leaves to others: what records mean. It knows nothing of agents.
 
 mod active;
 mod any;
 mod block;
+#[cfg(doctest)]
+mod book;
 mod clock;
 mod config;
 mod delegate;
