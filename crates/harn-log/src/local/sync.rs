@@ -9,6 +9,7 @@ use crate::error::LogError;
 use crate::log::Result;
 
 use super::Counters;
+use super::gather::Gatherer;
 use super::store::SyncDisk;
 use super::worker::join;
 
@@ -48,7 +49,8 @@ impl Syncer {
 /// the next one, because the sync under way may have passed their records already.
 fn run(mut queue: mpsc::Receiver<Reply>, disk: &dyn SyncDisk, counters: &Counters) {
     let mut waiting = Vec::new();
-    while queue.blocking_recv_many(&mut waiting, QUEUE_MAX) > 0 {
+    let mut gatherer = Gatherer::new(QUEUE_MAX);
+    while gatherer.gather(&mut queue, &mut waiting) {
         let synced = disk.sync().map_err(Arc::new);
         counters.note_sync(waiting.len());
         for reply in waiting.drain(..) {

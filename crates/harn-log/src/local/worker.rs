@@ -11,6 +11,7 @@ use crate::error::LogError;
 use crate::log::Result;
 use crate::name::Topic;
 
+use super::gather::Gatherer;
 use super::hub::Hub;
 use super::store::Store;
 use super::{Changed, Counters};
@@ -134,7 +135,8 @@ impl<S: Store> Desk<S> {
     /// Whatever waits when the writer is free becomes its next group.
     fn work(mut self, mut queue: mpsc::Receiver<Job<S>>) {
         let mut jobs = Vec::new();
-        while queue.blocking_recv_many(&mut jobs, GROUP_MAX) > 0 {
+        let mut gatherer = Gatherer::new(GROUP_MAX);
+        while gatherer.gather(&mut queue, &mut jobs) {
             let mut group = Vec::new();
             let mut heard = BTreeSet::new();
             for job in jobs.drain(..) {
