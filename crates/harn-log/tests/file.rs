@@ -535,6 +535,22 @@ fn barriers_share_syncs_and_a_clean_log_needs_none() {
     assert!(health.groups < 600, "{} groups", health.groups);
 }
 
+/// S35.2: what an append costs does not depend on what is there.
+#[test]
+fn an_append_reads_nothing_but_the_mark() {
+    let folder = folder();
+    let (log, mood) = open_moody(&folder);
+    let read_by_appends = |count: u64| {
+        log.append_batch(&topic("t"), (0..count).map(event).collect());
+        let before = mood.bytes_read.load(Ordering::SeqCst);
+        log.append_numbers(&topic("t"), 20);
+        mood.bytes_read.load(Ordering::SeqCst) - before
+    };
+    let (short, long) = (read_by_appends(10), read_by_appends(5_000));
+    assert_eq!(short, long);
+    assert!(short <= 20 * 100, "{short} bytes");
+}
+
 /// Opening looks at the end only.
 #[test]
 fn what_is_read_to_open_does_not_grow_with_the_topic() {
