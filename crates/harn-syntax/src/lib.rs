@@ -1,0 +1,30 @@
+//! What was written: the text of a program as tokens.
+//!
+//! ```text
+//! text ──► lexer ──► tokens + comments + lexical errors
+//! ```
+//!
+//! Everything points back into the text by [`Span`]s of bytes; a [`LineIndex`] turns
+//! them into the lines and columns people see. The parser, its tree and the formatter
+//! will live here as well.
+//!
+//! ```
+//! use harn_syntax::{Lexed, TokenKind, lex};
+//!
+//! let text = "let answer = 42";
+//! let Lexed { tokens, errors, .. } = lex(text);
+//! assert!(errors.is_empty());
+//! let kinds: Vec<_> = tokens.iter().map(|token| token.kind).collect();
+//! assert_eq!(
+//!     kinds,
+//!     [TokenKind::Let, TokenKind::Identifier, TokenKind::Assign, TokenKind::Int, TokenKind::End]
+//! );
+//! ```
+
+mod lexer;
+mod position;
+mod token;
+
+pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
+pub use position::{LineIndex, Position, Span};
+pub use token::{Token, TokenKind};
