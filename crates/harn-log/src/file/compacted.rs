@@ -9,10 +9,12 @@ use crate::name::{EventId, Topic};
 
 use super::disk::{read_small, replace_file};
 use super::layout::Layout;
+use super::line;
 
 /// What compaction leaves behind: the newest record it took. It is the anchor of
 /// the chain, and the head of a topic without records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Compacted {
     pub(super) topic: String,
     /// Records up to this one have gone.
@@ -46,8 +48,7 @@ impl Compacted {
                 problem,
             })
         };
-        let read: Self =
-            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        let read: Self = line::from_summed_json(&text).map_err(damaged)?;
         match read.topic == topic.as_str() && read.before < EventId::MAX / 2 {
             true => Ok(read),
             false => Err(damaged(
@@ -58,8 +59,8 @@ impl Compacted {
 
     /// From now on these records are gone, whatever happens to their files.
     pub(super) fn write(&self, layout: &Layout, topic: &Topic) -> Result<()> {
-        let text = serde_json::to_vec(self)?;
-        replace_file(&*layout.disk, &layout.compacted(topic), &text)?;
+        let text = line::to_summed_json(self)?;
+        replace_file(&*layout.disk, &layout.compacted(topic), text.as_bytes())?;
         Ok(())
     }
 }

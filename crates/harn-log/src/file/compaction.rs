@@ -45,6 +45,9 @@ impl TopicFile {
             checkpointed: false,
         };
         if report.removed == 0 {
+            // Whoever removed them may have failed just before this.
+            let folder = self.layout.compacted_folder();
+            self.layout.disk.sync_folder(&folder)?;
             return Ok((report, true));
         }
         self.change_shape()?;
@@ -79,6 +82,9 @@ impl TopicFile {
         let Some(at) = segments.iter().rposition(|segment| segment.first <= before) else {
             return Ok(());
         };
+        if let Some(file) = self.file.as_ref().filter(|_| at + 1 == segments.len()) {
+            file.sync()?; // Segments before the last are always synced.
+        }
         let kept = self.layout.segment(&self.topic, before + 1);
         let (file, length) = self.copy_after(before, &segments[at], &kept)?;
         if at + 1 == segments.len() {

@@ -9,8 +9,10 @@ use crate::name::{ConsumerId, EventId, Topic};
 
 use super::disk::{read_small, replace_file};
 use super::layout::Layout;
+use super::line;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Cursor {
     topic: String,
     consumer_id: String,
@@ -32,13 +34,14 @@ pub(super) fn write(
     consumer: &ConsumerId,
     cursor: EventId,
 ) -> Result<()> {
-    let text = serde_json::to_vec(&Cursor {
+    let text = line::to_summed_json(&Cursor {
         topic: topic.to_string(),
         consumer_id: consumer.to_string(),
         cursor,
         updated_at_ms: now_ms(),
     })?;
-    replace_file(&*layout.disk, &layout.cursor(topic, consumer), &text)?;
+    let path = layout.cursor(topic, consumer);
+    replace_file(&*layout.disk, &path, text.as_bytes())?;
     Ok(())
 }
 
@@ -69,12 +72,12 @@ fn read_file(layout: &Layout, path: &std::path::Path) -> Result<Option<Cursor>> 
     let Some(text) = read_small(&*layout.disk, path)? else {
         return Ok(None);
     };
-    let cursor = serde_json::from_slice(&text).map_err(|error| {
+    let cursor = line::from_summed_json(&text).map_err(|problem| {
         LogError::Damaged(Damage {
             path: path.to_owned(),
             offset: 0,
             length: text.len() as u64,
-            problem: error.to_string(),
+            problem,
         })
     });
     cursor.map(Some)

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// A disk.
 pub trait Disk: Send + Sync + 'static {
-    /// Makes a folder and those above it, so that they survive a power cut.
+    /// Makes a folder and those above it.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
     /// The names in a folder, in any order; none if there is no such folder.
@@ -140,19 +140,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        if path.is_dir() {
-            return Ok(());
-        }
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        self.create_folder(parent)?;
-        match fs::create_dir(path) {
-            Ok(()) => self.sync_folder(parent),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(at(path, error)),
-        }
+        fs::create_dir_all(path).map_err(|error| at(path, error))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {

@@ -92,7 +92,7 @@ pub(super) fn find_end(
         Known::UpTo(offset, Some(head)) => (offset, Some(head)),
         Known::UpTo(offset, None) => match record_before(file, offset)? {
             Some(head) => (offset, Some(head)),
-            None => return Err(file.damage(offset, 0, "no record ends here, where one once did")),
+            None => return Err(no_record_before(file, offset)?),
         },
         Known::Nothing => return last_readable(file),
     };
@@ -163,6 +163,17 @@ fn record_before(file: &SegmentFile, end: u64) -> Result<Option<Head>> {
         Some((_, found_end, head)) if found_end == end => head,
         _ => None,
     })
+}
+
+/// The damage when no record ends at a byte where one once did.
+fn no_record_before(file: &SegmentFile, end: u64) -> Result<LogError> {
+    let mut start = 0;
+    if let Some(last) = end.checked_sub(1) {
+        let line = file.last_line_where(last, |_| Some(()))?;
+        start = line.map_or(0, |(_, line_end, ())| line_end);
+    }
+    let problem = format!("no record ends at byte {end}, where one once did");
+    Ok(file.damage(start, end - start, problem))
 }
 
 /// The last record that can be read at all.

@@ -42,12 +42,32 @@ pub(super) struct Segment {
 }
 
 impl Layout {
-    /// Makes the folders that must be there.
+    /// Makes the folders that must be there, so that they survive a power cut.
     pub(super) fn create(&self) -> io::Result<()> {
+        self.disk.create_folder(&self.root)?;
+        // As long as nothing is in it, nobody knows whether its own name is safe.
+        if self.disk.list(&self.root)?.is_empty() {
+            self.sync_folders_above()?;
+        }
         for folder in ["topics", "compacted", "consumers", "locks"] {
             self.disk.create_folder(&self.root.join(folder))?;
         }
         self.disk.sync_folder(&self.root)
+    }
+
+    fn sync_folders_above(&self) -> io::Result<()> {
+        for folder in self.root.ancestors().skip(1) {
+            let folder = match folder.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => folder,
+            };
+            match self.disk.sync_folder(folder) {
+                // We may not look into it, so we have not made anything in it either.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => break,
+                synced => synced?,
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn topics_folder(&self) -> PathBuf {
@@ -66,9 +86,13 @@ impl Layout {
         self.locks_folder().join(format!("{topic}{LOCK_END}"))
     }
 
+    pub(super) fn compacted_folder(&self) -> PathBuf {
+        self.root.join("compacted")
+    }
+
     pub(super) fn compacted(&self, topic: &Topic) -> PathBuf {
-        let folder = self.root.join("compacted");
-        folder.join(format!("{topic}{COMPACTED_END}"))
+        let name = format!("{topic}{COMPACTED_END}");
+        self.compacted_folder().join(name)
     }
 
     /// A cursor's file. Names that would be ambiguous get a fingerprint.

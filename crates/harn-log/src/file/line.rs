@@ -15,7 +15,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -52,11 +53,37 @@ pub(super) fn push(text: &mut String, sealed: &Sealed, more: usize) {
     }
     text.push_str(EVENT);
     sealed.push_event_json(text);
+    push_sum(text, start);
+    text.push('\n');
+}
+
+/// Ends a JSON object that begins at `start` and lacks its last brace with a checksum.
+fn push_sum(text: &mut String, start: usize) {
     let sum = checksum(&text.as_bytes()[start..]);
     text.push_str(SUM_START);
     text.extend(sum.map(char::from));
     text.push_str(SUM_END);
-    text.push('\n');
+}
+
+/// A small file: a JSON object with a checksum at its end.
+pub(super) fn to_summed_json(value: &impl Serialize) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string(value)?;
+    assert_eq!(text.pop(), Some('}'), "small files hold objects");
+    push_sum(&mut text, 0);
+    Ok(text)
+}
+
+/// Reads a small file. One of another writer needs no checksum.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn from_summed_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    let text = std::str::from_utf8(text).map_err(|_| "it is not text".to_owned())?;
+    let parsed = match summed(text)? {
+        Some(summed) => serde_json::from_str(&format!("{summed}}}")),
+        None => serde_json::from_str(text),
+    };
+    parsed.map_err(|error| error.to_string())
 }
 
 /// Reads a line, which is given without its line break.
@@ -160,7 +187,7 @@ pub(super) struct Event<P> {
 }
 
 /// What a payload can be read as.
-pub(super) trait Payload: serde::de::DeserializeOwned {}
+pub(super) trait Payload: DeserializeOwned {}
 
 impl Payload for Value {}
 impl Payload for Box<RawValue> {}
@@ -253,6 +280,26 @@ mod tests {
                 let mut damaged = line.clone();
                 damaged[at] ^= 1 << bit;
                 assert!(parse::<Value>(&damaged).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_changed_byte_of_a_small_file_goes_unnoticed() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Small {
+            cursor: u64,
+        }
+        let text = to_summed_json(&Small { cursor: 7 }).unwrap();
+        let read = from_summed_json::<Small>;
+        assert_eq!(read(text.as_bytes()), Ok(Small { cursor: 7 }));
+        assert_eq!(read(br#"{ "cursor": 7 }"#), Ok(Small { cursor: 7 }));
+        for at in 0..text.len() {
+            for bit in 0..8 {
+                let mut damaged = text.clone().into_bytes();
+                damaged[at] ^= 1 << bit;
+                assert!(read(&damaged).is_err(), "byte {at}, bit {bit}");
             }
         }
     }

@@ -11,8 +11,8 @@
 //! which segment would survive a power cut. It is what tells a torn end from damage:
 //! what comes after it nobody was ever promised, and what comes before it was.
 //!
-//! Nothing here is ever synced itself. That is safe because each line is written
-//! after what it speaks of: a mark that is old promises less, never more.
+//! Only the first mark of a segment is synced itself. That is safe because each line is
+//! written after what it speaks of: a mark that is old promises less, never more.
 
 use std::io;
 

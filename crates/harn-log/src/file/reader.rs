@@ -127,6 +127,22 @@ impl FileReader {
         Ok(offset >= end.offset)
     }
 
+    /// Up to where the last segment was synced, if it ends before that.
+    fn lost_after(&self, topic: &Topic, segment: &Segment, offset: u64) -> Result<Option<u64>> {
+        let is_here = |end: &KnownEnd| end.segment == segment.first && end.offset == offset;
+        if self.known_ends.get(topic).as_ref().is_some_and(is_here) {
+            return Ok(None);
+        }
+        // The mark first: the file may have grown since, but not shrunk below it.
+        let synced = self.synced(topic)?;
+        let Some(synced) = synced.filter(|synced| synced.segment == segment.first) else {
+            return Ok(None);
+        };
+        let file = SegmentFile::open(&*self.layout.disk, &segment.path)?;
+        let is_short = file.is_some_and(|file| file.len < synced.up_to);
+        Ok(is_short.then_some(synced.up_to))
+    }
+
     /// The newest record of a topic.
     fn head(&self, topic: &Topic) -> Result<Head> {
         retry(|| self.find_head(topic).map(Attempt::Done))
@@ -243,7 +259,12 @@ impl<T> Reading<'_, T> {
         let mut lines = file.lines_from(start);
         let mut batch = Vec::new();
         let mut unreadable: Option<Damage> = None;
-        while let Some(line) = lines.next()? {
+        loop {
+            let offset = lines.offset;
+            let Some(line) = lines.next()? else {
+                self.check_end(segment, next, &file, offset)?;
+                break;
+            };
             let bytes = line.bytes.len();
             let problem = match line::parse::<P>(line.bytes) {
                 Ok(stored) if stored.id <= self.position => continue,
@@ -270,6 +291,29 @@ impl<T> Reading<'_, T> {
             }
         }
         self.judge(segment, next.is_none(), unreadable)
+    }
+
+    /// Nothing that was there may be missing where a segment ends.
+    fn check_end(
+        &self,
+        segment: &Segment,
+        next: Option<EventId>,
+        file: &SegmentFile,
+        offset: u64,
+    ) -> Result<()> {
+        if self.skips() {
+            return Ok(());
+        }
+        let missing = self.position + 1;
+        let problem = match next {
+            Some(next) if missing < next => format!("event {missing} is missing at its end"),
+            Some(_) => return Ok(()),
+            None => match self.reader.lost_after(self.topic, segment, offset)? {
+                Some(up_to) => format!("there were records up to byte {up_to}"),
+                None => return Ok(()),
+            },
+        };
+        Err(file.damage(offset, file.len.saturating_sub(offset), problem))
     }
 
     /// What becomes of something unreadable: the torn end of a topic is none of a

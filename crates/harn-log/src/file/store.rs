@@ -261,8 +261,13 @@ impl Store for FileStore {
         self.write_pending()?;
         let now = self.reader.cursor(topic, consumer)?;
         if how == CursorMove::Forward && now.is_some_and(|now| now >= to) {
-            return Ok(());
+            // Whoever moved it may have failed just before this.
+            let folder = self.layout.consumers_folder();
+            return Ok(self.layout.disk.sync_folder(&folder)?);
         }
+        // After a power cut, a consumer must not be beyond the end: it would miss what
+        // is appended next.
+        self.dirty.sync_topic(topic)?;
         cursor::write(&self.layout, topic, consumer, to)
     }
 

@@ -178,12 +178,11 @@ impl TopicFile {
         let mut found = self.read_end(&file, known)?;
         found.is_foreign = self.head != known_head;
         if self.end > safe {
-            // Whoever made the file may not have come to that.
-            self.layout
-                .disk
-                .sync_folder(folder_of(&self.segment.path))?;
             self.rewrite_from(safe)?;
             found.is_unsynced = true;
+        }
+        if safe == 0 {
+            self.secure(&self.segment)?;
         }
         Ok(found)
     }
@@ -240,6 +239,8 @@ impl TopicFile {
         if let Some(torn) = torn_after(file, end.offset)? {
             let open = self.file.as_ref().expect("a segment that is read is open");
             open.truncate(end.offset)?;
+            // Otherwise a power cut could mix what was cut with what is written next.
+            open.sync()?;
             found.repair = Some(Repair {
                 topic: self.topic.to_string(),
                 path: self.segment.path.clone(),
@@ -360,18 +361,31 @@ impl TopicFile {
     /// Makes the file of a segment, so that it is still there after a power cut, and
     /// known to hold nothing that is safe yet.
     fn create_segment(&self, segment: &Segment) -> Result<Arc<dyn DiskFile>> {
-        let (disk, folder) = (&self.layout.disk, folder_of(&segment.path));
-        disk.create_folder(folder)?;
+        let disk = &self.layout.disk;
+        disk.create_folder(folder_of(&segment.path))?;
         let file = disk.open(&segment.path, OpenFile::New)?;
+        self.secure(segment)?;
+        Ok(file)
+    }
+
+    /// Makes the name of a segment survive a power cut, and a mark that says that
+    /// nothing in it is safe yet. Later marks need not be synced: an old one tells a
+    /// torn end from damage, and none at all tells nothing.
+    fn secure(&self, segment: &Segment) -> Result<()> {
+        let disk = &self.layout.disk;
+        let topics = self.layout.topics_folder();
+        let folder = folder_of(&segment.path);
         disk.sync_folder(folder)?;
+        if folder != topics {
+            disk.sync_folder(&topics)?;
+        }
         let synced = Synced {
             segment: segment.first,
             up_to: 0,
         };
         synced.write(&*self.lock)?;
         self.lock.sync()?;
-        disk.sync_folder(&self.layout.locks_folder())?;
-        Ok(file)
+        Ok(disk.sync_folder(&self.layout.locks_folder())?)
     }
 
     /// Writes again what may not be safe: a sync may have failed, and after that the
