@@ -48,6 +48,13 @@ const REQUIREMENTS: &[Requirement] = &[
         source: Source::Apt(&["git"]),
     },
     Requirement {
+        // The tests of the event log on NATS start real servers.
+        name: "nats-server",
+        steps: &[Step::Unit, Step::Bench],
+        probes: &[&["nats-server", "--version"]],
+        source: Source::Apt(&["nats-server"]),
+    },
+    Requirement {
         // libFuzzer is written in C++ and compiled from source.
         name: "a C++ compiler",
         steps: &[Step::Fuzz],

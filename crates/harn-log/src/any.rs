@@ -11,6 +11,7 @@ use crate::log::{
 };
 use crate::memory::MemoryEventLog;
 use crate::name::{ConsumerId, EventId, Topic};
+use crate::nats::NatsEventLog;
 use crate::provenance::EventLogVerificationReport;
 use crate::sqlite::SqliteEventLog;
 use crate::stream::EventStream;
@@ -23,6 +24,8 @@ pub enum AnyEventLog {
     File(Arc<FileEventLog>),
     /// In a SQLite file.
     Sqlite(Arc<SqliteEventLog>),
+    /// On NATS JetStream.
+    Nats(Arc<NatsEventLog>),
 }
 
 impl AnyEventLog {
@@ -34,7 +37,7 @@ impl AnyEventLog {
     pub async fn recover(&self) -> Result<()> {
         match self {
             Self::File(log) => log.recover().await,
-            Self::Memory(_) | Self::Sqlite(_) => Ok(()),
+            Self::Memory(_) | Self::Sqlite(_) | Self::Nats(_) => Ok(()),
         }
     }
 }
@@ -45,6 +48,7 @@ macro_rules! with_any {
             Self::Memory($log) => $call,
             Self::File($log) => $call,
             Self::Sqlite($log) => $call,
+            Self::Nats($log) => $call,
         }
     };
 }

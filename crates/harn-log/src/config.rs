@@ -5,9 +5,17 @@
 //!
 //! ```toml
 //! [event_log]
-//! backend = "sqlite"            # memory, file, sqlite
+//! backend = "sqlite"            # memory, file, sqlite, nats
 //! sqlite_path = "state/events.sqlite"
 //! queue_depth = 256
+//!
+//! [event_log.nats]
+//! url = "nats://localhost:4222" # or a list of them
+//! prefix = "harn.log"
+//! replicas = 1
+//! monitor_url = "http://localhost:8222"
+//! accept_unsynced = false
+//! credentials_file = "nats.creds"
 //!
 //! [[event_log.retention]]
 //! topics = "observability.*"
@@ -26,6 +34,7 @@ use crate::error::LogError;
 use crate::file::FileEventLog;
 use crate::log::{EventLogDescription, Result};
 use crate::memory::MemoryEventLog;
+use crate::nats::{AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsEventLog};
 use crate::retention::{Retention, keep};
 use crate::sqlite::SqliteEventLog;
 
@@ -42,6 +51,8 @@ pub enum EventLogBackend {
     /// In a SQLite file.
     #[default]
     Sqlite,
+    /// On NATS JetStream, for more than one machine.
+    Nats,
     /// In a Postgres database that the host opens.
     Postgres,
 }
@@ -54,6 +65,7 @@ impl std::str::FromStr for EventLogBackend {
             "memory" => Ok(Self::Memory),
             "file" => Ok(Self::File),
             "sqlite" => Ok(Self::Sqlite),
+            "nats" => Ok(Self::Nats),
             "postgres" => Ok(Self::Postgres),
             _ => Err(LogError::Config(format!(
                 "unsupported event log backend '{name}'"
@@ -63,7 +75,7 @@ impl std::str::FromStr for EventLogBackend {
 }
 
 /// Which log to open, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct EventLogConfig {
     /// Where it is kept.
     pub backend: EventLogBackend,
@@ -71,6 +83,8 @@ pub struct EventLogConfig {
     pub file_dir: PathBuf,
     /// The file of the SQLite backend.
     pub sqlite_path: PathBuf,
+    /// How to reach the NATS backend.
+    pub nats: NatsConfig,
     /// How many records a reader takes at once.
     pub queue_depth: usize,
     /// What to keep of which topics.
@@ -110,11 +124,13 @@ impl EventLogConfig {
             backend: EventLogBackend::default(),
             file_dir: state_root.join("events"),
             sqlite_path: state_root.join("events.sqlite"),
+            nats: NatsConfig::new("nats://localhost:4222"),
             queue_depth: DEFAULT_QUEUE_DEPTH,
             retention: Vec::new(),
         };
         config.read_manifest(base_dir)?;
         config.read_environment(base_dir, environment)?;
+        config.nats.queue_depth = config.queue_depth;
         Ok(config)
     }
 
@@ -140,6 +156,9 @@ impl EventLogConfig {
         if let Some(depth) = table.queue_depth {
             self.queue_depth = depth.max(1);
         }
+        if let Some(nats) = table.nats {
+            nats.apply(&mut self.nats, base_dir)?;
+        }
         self.retention = table.retention;
         Ok(())
     }
@@ -159,6 +178,15 @@ impl EventLogConfig {
             let depth = depth.trim().parse::<usize>();
             self.queue_depth = depth.map_or(DEFAULT_QUEUE_DEPTH, |depth| depth.max(1));
         }
+        if let Some(urls) = value("HARN_EVENT_LOG_NATS_URL") {
+            self.nats.urls = urls.split(',').map(|url| url.trim().to_owned()).collect();
+        }
+        if let Some(prefix) = value("HARN_EVENT_LOG_NATS_PREFIX") {
+            self.nats.prefix = prefix;
+        }
+        if let Some(token) = value("HARN_EVENT_LOG_NATS_TOKEN") {
+            self.nats.credentials = NatsCredentials::Token(token);
+        }
         Ok(())
     }
 
@@ -168,11 +196,16 @@ impl EventLogConfig {
             EventLogBackend::Memory => ("memory", None),
             EventLogBackend::File => ("file", Some(&self.file_dir)),
             EventLogBackend::Sqlite => ("sqlite", Some(&self.sqlite_path)),
+            EventLogBackend::Nats => ("nats", None),
             EventLogBackend::Postgres => ("postgres", None),
+        };
+        let location = match self.backend {
+            EventLogBackend::Nats => Some(self.nats.location()),
+            _ => path.map(|path| path.display().to_string()),
         };
         EventLogDescription {
             backend,
-            location: path.map(|path| path.display().to_string()),
+            location,
             size_bytes: path.and_then(|path| size_of(path).ok()),
             queue_depth: self.queue_depth,
         }
@@ -191,6 +224,7 @@ pub fn open_event_log(config: &EventLogConfig) -> Result<Arc<AnyEventLog>> {
         EventLogBackend::Sqlite => {
             AnyEventLog::Sqlite(SqliteEventLog::open(&config.sqlite_path, depth)?)
         }
+        EventLogBackend::Nats => AnyEventLog::Nats(NatsEventLog::open(config.nats.clone())?),
         EventLogBackend::Postgres => {
             return Err(LogError::Config(
                 "postgres event logs are host-provided; the built-in event log factory supports \
@@ -229,8 +263,55 @@ struct Table {
     dir: Option<PathBuf>,
     sqlite_path: Option<PathBuf>,
     queue_depth: Option<usize>,
+    nats: Option<NatsTable>,
     #[serde(default)]
     retention: Vec<Retention>,
+}
+
+/// The table of the NATS backend. Secrets have no place in it: a file or the
+/// environment holds them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NatsTable {
+    url: Option<OneOrMore>,
+    prefix: Option<String>,
+    replicas: Option<usize>,
+    monitor_url: Option<String>,
+    accept_unsynced: Option<bool>,
+    credentials_file: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl NatsTable {
+    fn apply(self, config: &mut NatsConfig, base_dir: &Path) -> Result<()> {
+        match self.url {
+            Some(OneOrMore::One(url)) => config.urls = vec![url],
+            Some(OneOrMore::More(urls)) => config.urls = urls,
+            None => {}
+        }
+        if let Some(prefix) = self.prefix {
+            config.prefix = prefix;
+        }
+        if let Some(replicas) = self.replicas {
+            config.replicas = replicas;
+        }
+        if self.accept_unsynced == Some(true) {
+            config.acknowledgements = AcknowledgementPolicy::AcceptUnsynced;
+        }
+        config.monitor_url = self.monitor_url;
+        if let Some(file) = self.credentials_file {
+            let path = base_dir.join(file);
+            let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+            config.credentials = NatsCredentials::Credentials(text);
+        }
+        Ok(())
+    }
 }
 
 fn unreadable(path: &Path, problem: &dyn std::fmt::Display) -> LogError {
@@ -289,6 +370,7 @@ mod tests {
             ("FILE", EventLogBackend::File),
             ("sqlite\n", EventLogBackend::Sqlite),
             ("postgres", EventLogBackend::Postgres),
+            ("Nats", EventLogBackend::Nats),
         ] {
             let config = config(&[("HARN_EVENT_LOG_BACKEND", name)]).unwrap();
             assert_eq!(config.backend, expected);
@@ -338,6 +420,48 @@ mod tests {
         assert_eq!(config.file_dir, folder.path().join("log"));
         assert_eq!(config.queue_depth, 5);
         assert_eq!(config.retention[0].max_count, Some(3));
+    }
+
+    #[test]
+    fn nats_is_configured_by_both() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = r#"
+            [event_log]
+            backend = "nats"
+
+            [event_log.nats]
+            url = ["nats://a:1", "nats://b:2"]
+            prefix = "shop"
+            replicas = 3
+            accept_unsynced = true
+            credentials_file = "nats.creds"
+        "#;
+        std::fs::write(folder.path().join("harn.toml"), manifest).unwrap();
+        let error = config_in(folder.path(), &[]).unwrap_err().to_string();
+        assert!(error.contains("nats.creds"), "{error}");
+        std::fs::write(folder.path().join("nats.creds"), "secret").unwrap();
+        let config = config_in(folder.path(), &[]).unwrap();
+        assert_eq!(config.nats.urls, ["nats://a:1", "nats://b:2"]);
+        assert_eq!(
+            (config.nats.prefix.as_str(), config.nats.replicas),
+            ("shop", 3)
+        );
+        assert!(matches!(
+            config.nats.credentials,
+            NatsCredentials::Credentials(_)
+        ));
+        assert!(!format!("{config:?}").contains("secret"));
+
+        let variables = [
+            ("HARN_EVENT_LOG_NATS_URL", "nats://c:3, nats://d:4"),
+            ("HARN_EVENT_LOG_NATS_PREFIX", "other"),
+            ("HARN_EVENT_LOG_NATS_TOKEN", "t"),
+        ];
+        let config = config_in(folder.path(), &variables).unwrap();
+        assert_eq!(config.nats.urls, ["nats://c:3", "nats://d:4"]);
+        assert!(matches!(config.nats.credentials, NatsCredentials::Token(_)));
+        let location = config.describe().location;
+        assert_eq!(location.as_deref(), Some("nats://c:3,nats://d:4 other"));
     }
 
     #[test]

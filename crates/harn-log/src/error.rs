@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rusqlite::ErrorCode;
 
 use crate::name::EventId;
+use crate::nats::NatsError;
 
 /// An operation on a log failed.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,9 @@ pub enum LogError {
     /// The log was opened for reading.
     #[error("the log was opened for reading only")]
     ReadOnly,
+    /// A NATS server could not be reached, or did not do what was asked.
+    #[error(transparent)]
+    Nats(NatsError),
     /// The files of the log cannot be watched for the changes of others.
     #[error("cannot watch the log for new records: {0}")]
     Watch(#[source] notify::Error),
@@ -134,6 +138,7 @@ impl LogError {
                 true
             }
             Self::Shared(error) => error.is_transient(),
+            Self::Nats(error) => error.is_transient(),
             Self::Sqlite { error, .. } => matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)

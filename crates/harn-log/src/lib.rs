@@ -60,6 +60,7 @@ mod local;
 mod log;
 mod memory;
 mod name;
+mod nats;
 mod provenance;
 mod record;
 mod retention;
@@ -86,6 +87,10 @@ pub use log::{
 };
 pub use memory::MemoryEventLog;
 pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};
+pub use nats::{
+    AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsDurability, NatsError, NatsEventLog,
+    NatsLease,
+};
 pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };

@@ -147,6 +147,12 @@ impl Sealed {
         event
     }
 
+    /// Takes the record's place away again.
+    pub(crate) fn unseal(self, topic: &Topic) -> Draft {
+        let draft = Draft::new(topic, self.event);
+        draft.expect("what was taken once is taken again")
+    }
+
     /// A header by which it can be found, if it has it.
     pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
         self.event.headers.get_key_value(name)

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use harn_log::{EventLog, FileEventLog, FileOptions, MemoryEventLog, SqliteEventLog};
+use harn_log::{EventLog, FileEventLog, FileOptions, MemoryEventLog, NatsEventLog, SqliteEventLog};
 use tempfile::TempDir;
 
 mod support;
@@ -29,6 +29,7 @@ mod records;
 mod reopening;
 
 use support::Driver;
+use support::nats_server::NatsServer;
 
 /// A place for one log.
 trait Fixture {
@@ -277,9 +278,37 @@ impl<const QUEUE_DEPTH: usize> Fixture for SqliteFixture<QUEUE_DEPTH> {
     }
 }
 
+/// NATS: a server of its own.
+struct NatsFixture(NatsServer);
+
+impl Fixture for NatsFixture {
+    type Log = NatsEventLog;
+
+    fn new() -> Self {
+        Self(NatsServer::start())
+    }
+
+    fn open(&self) -> Arc<NatsEventLog> {
+        self.0.open("harn.log")
+    }
+
+    fn survives_reopen() -> bool {
+        true
+    }
+
+    fn backend() -> &'static str {
+        "nats"
+    }
+
+    fn queue_depth() -> usize {
+        128
+    }
+}
+
 contract!(file, FileFixture<128, 8_388_608>);
 contract!(file_in_small_segments, FileFixture<2, 1_000>);
 contract!(sqlite, SqliteFixture<3>);
+contract!(nats, NatsFixture);
 contract!(memory, MemoryFixture<2>);
 contract!(memory_with_the_default_queue, MemoryFixture<128>);
 

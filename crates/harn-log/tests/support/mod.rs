@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program takes what it needs")]
 
+pub(crate) mod nats_server;
+
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
