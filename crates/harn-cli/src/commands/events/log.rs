@@ -34,7 +34,6 @@ pub(super) struct LogArguments {
 /// A log that is open.
 pub(super) struct OpenLog {
     pub(super) log: Arc<AnyEventLog>,
-    place: Place,
 }
 
 impl LogArguments {
@@ -54,7 +53,7 @@ impl LogArguments {
                 AnyEventLog::File(FileEventLog::open_on(disk, root, options)?)
             }
         };
-        Ok(OpenLog::new(log, place))
+        Ok(OpenLog::new(log))
     }
 
     /// Opens the log so that it can be repaired. What is configured to be kept or
@@ -67,7 +66,7 @@ impl LogArguments {
             }
             Place::Files(root) => AnyEventLog::File(FileEventLog::open(root, DEFAULT_QUEUE_DEPTH)?),
         };
-        Ok(OpenLog::new(log, place))
+        Ok(OpenLog::new(log))
     }
 
     fn place(&self) -> Result<Place, Failure> {
@@ -79,17 +78,12 @@ impl LogArguments {
 }
 
 impl OpenLog {
-    fn new(log: AnyEventLog, place: Place) -> Self {
-        let log = Arc::new(log);
-        Self { log, place }
+    fn new(log: AnyEventLog) -> Self {
+        Self { log: Arc::new(log) }
     }
 
-    /// All topics, sorted, also those that cannot be read.
+    /// All topics, sorted, also those that are damaged.
     pub(super) fn topics(&self) -> Result<Vec<Topic>, LogError> {
-        match (block_on(self.log.topics()), &self.place) {
-            // One topic whose end is gone must not hide the others.
-            (Err(LogError::Damaged(_)), Place::Files(root)) => place::topics_in(root),
-            (topics, _) => topics,
-        }
+        block_on(self.log.topics())
     }
 }

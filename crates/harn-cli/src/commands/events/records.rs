@@ -12,7 +12,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use harn_log::{AnyEventLog, EventId, EventLog, LogEventBytes, Topic, block_on};
+use harn_log::{AnyEventLog, EventId, EventLog, LogError, LogEventBytes, Topic, block_on};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -236,8 +236,7 @@ impl TopicReader {
     /// When the next record happened, if there is one.
     fn next_time(&mut self, log: &AnyEventLog) -> Result<Option<i64>> {
         if self.chunk.is_empty() && self.position < self.end {
-            let from = Some(self.position);
-            let chunk = block_on(log.read_range_bytes(&self.topic, from, self.chunk_records))?;
+            let chunk = read_after(log, &self.topic, self.position, self.chunk_records)?;
             self.chunk = chunk
                 .into_iter()
                 .filter(|(id, _)| *id <= self.end)
@@ -248,26 +247,29 @@ impl TopicReader {
     }
 }
 
-/// The records after `start` up to `end`. A read may stop short of damage; asking
-/// for the rest tells.
+/// At most `limit` records after an id. A read that meets damage fails as a whole, so
+/// it is asked for less until all that comes before the damage has been read.
+fn read_after(
+    log: &AnyEventLog,
+    topic: &Topic,
+    from: EventId,
+    limit: usize,
+) -> Result<Vec<(EventId, LogEventBytes)>> {
+    match block_on(log.read_range_bytes(topic, Some(from), limit)) {
+        Err(LogError::Damaged(_)) if limit > 1 => read_after(log, topic, from, limit / 2),
+        read => read,
+    }
+}
+
+/// The records after `start` up to `end`.
 fn read_between(
     log: &AnyEventLog,
     topic: &Topic,
     start: EventId,
     end: EventId,
 ) -> Result<Vec<(EventId, LogEventBytes)>> {
-    let mut records: Vec<(EventId, LogEventBytes)> = Vec::new();
-    loop {
-        let position = records.last().map_or(start, |(id, _)| *id);
-        let wanted = usize::try_from(end - position).unwrap_or(CHUNK_RECORDS);
-        let read = match wanted {
-            0 => Vec::new(),
-            _ => block_on(log.read_range_bytes(topic, Some(position), wanted))?,
-        };
-        let before = records.len();
-        records.extend(read.into_iter().take_while(|(id, _)| *id <= end));
-        if records.len() == before {
-            return Ok(records);
-        }
-    }
+    let wanted = usize::try_from(end - start).unwrap_or(CHUNK_RECORDS);
+    let mut records = block_on(log.read_range_bytes(topic, Some(start), wanted))?;
+    records.retain(|(id, _)| *id <= end);
+    Ok(records)
 }

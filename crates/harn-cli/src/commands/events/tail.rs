@@ -82,7 +82,7 @@ fn topics(arguments: &Arguments, log: &OpenLog, ctx: &mut Ctx<'_>) -> Result<Vec
             _ => selection::unknown_topic(awaited.as_str(), &known),
         };
         ctx.output
-            .note(format_args!("{}; waiting for it", Untrusted(missing)));
+            .note(format_args!("waiting: {}", Untrusted(missing)));
     }
     Ok(vec![awaited])
 }

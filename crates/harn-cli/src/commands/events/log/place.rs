@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use harn_log::{EventLogBackend, EventLogConfig, LogError, Topic};
+use harn_log::{EventLogBackend, EventLogConfig};
 
 use super::super::failure::Failure;
 use crate::environment;
@@ -116,20 +116,4 @@ fn is_sqlite(path: &Path) -> io::Result<bool> {
     let bytes = SQLITE_START.len() as u64;
     File::open(path)?.take(bytes).read_to_end(&mut start)?;
     Ok(start == SQLITE_START)
-}
-
-/// The topics that left a file in a folder, sorted.
-pub(super) fn topics_in(root: &Path) -> Result<Vec<Topic>, LogError> {
-    let mut topics = Vec::new();
-    for entry in std::fs::read_dir(root.join("topics"))? {
-        let name = entry?.file_name();
-        let name = name.to_string_lossy();
-        let topic = name
-            .strip_suffix(".jsonl")
-            .or_else(|| name.strip_suffix(".segments"));
-        topics.extend(topic.and_then(|topic| Topic::new(topic).ok()));
-    }
-    topics.sort_unstable();
-    topics.dedup();
-    Ok(topics)
 }
