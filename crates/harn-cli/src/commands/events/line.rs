@@ -14,7 +14,8 @@ use crate::timestamp::{relative, rfc3339};
 
 /// Room for a kind; longer ones take what they need.
 const KIND_COLUMNS: usize = 20;
-/// Room for a topic; of longer ones the end is shown, where names differ.
+/// Room for a topic, which may take a quarter of the line; of longer ones the end is
+/// shown, where names differ.
 const TOPIC_COLUMNS_MAX: usize = 32;
 /// How long a line may be where there is no terminal to say so.
 const COLUMNS: usize = 200;
@@ -61,12 +62,14 @@ impl Lines {
             id_columns = id_columns.max(end.to_string().len());
             topic_columns = topic_columns.max(topic.as_str().len());
         }
+        let columns = ctx.output.columns().unwrap_or(COLUMNS);
+        let room = TOPIC_COLUMNS_MAX.min(columns / 4);
         Self {
             time,
             clock: ctx.clock,
             form: ctx.form,
             id_columns,
-            topic_columns: (topics > 1).then_some(topic_columns.min(TOPIC_COLUMNS_MAX)),
+            topic_columns: (topics > 1).then_some(topic_columns.min(room)),
         }
     }
 

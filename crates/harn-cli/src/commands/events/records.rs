@@ -212,8 +212,9 @@ impl TopicReader {
     ) -> Result<Self> {
         let mut reader = Self::after(log, topic, after, CHUNK_RECORDS)?;
         let mut end = reader.end;
-        // Without a filter, the last records are where they are.
-        let step = (count as u64).clamp(1, CHUNK_RECORDS as u64);
+        // Without a filter, the last records are where they are; with one, they may be
+        // far back.
+        let mut step = (count as u64).clamp(1, CHUNK_RECORDS as u64);
         while end > after && reader.chunk.len() < count {
             let start = end.saturating_sub(step).max(after);
             let window = read_between(log, topic, start, end)?;
@@ -228,6 +229,7 @@ impl TopicReader {
                 break; // What was before has been compacted away.
             }
             end = start;
+            step = (step * 2).min(CHUNK_RECORDS as u64);
         }
         reader.position = reader.end;
         Ok(reader)

@@ -238,3 +238,14 @@ fn more_records_than_a_chunk_are_shown_once_and_in_order() {
         assert_eq!(ids(&call), [2377, 2477]);
     }
 }
+
+#[test]
+fn a_narrow_terminal_has_room_for_more_than_topics() {
+    let project = Project::with_records(Backend::File);
+    let mut program = project.program();
+    program.env("COLUMNS", "60");
+    let call = finished(program.args(["events", "show", "--type", "user_message"]));
+    // A quarter is fifteen columns, and eight are left for the rest.
+    let expected = "1   10m ago  …ent_events.s_1  user_message          Fix the…\n";
+    assert_eq!(call.stdout, expected);
+}
