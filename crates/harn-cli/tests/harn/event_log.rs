@@ -16,7 +16,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harn_log::{AnyEventLog, EventLog, FileEventLog, LogEvent, SqliteEventLog, Topic, block_on};
+use harn_log::{
+    AnyEventLog, CompactForce, EventLog, FileEventLog, LogEvent, SqliteEventLog, Topic, block_on,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -108,14 +110,27 @@ impl Project {
         self.in_groups(topic, [events].into_iter());
     }
 
-    fn in_groups(&self, topic: &str, groups: impl Iterator<Item = Vec<LogEvent>>) {
-        let topic = Topic::new(topic).expect("a plain name");
+    /// Opens the log as a program that appends does.
+    fn open(&self) -> AnyEventLog {
         let path = self.log_path();
         let log = match self.backend {
             Backend::Sqlite => SqliteEventLog::open(path, 8).map(AnyEventLog::Sqlite),
             Backend::File => FileEventLog::open(path, 8).map(AnyEventLog::File),
         };
-        let log = log.expect("it opens");
+        log.expect("it opens")
+    }
+
+    /// Takes away the records up to an id.
+    fn compact(&self, topic: &str, before: u64) {
+        let topic = Topic::new(topic).expect("a plain name");
+        let log = self.open();
+        let compacted = log.compact(&topic, before, CompactForce::Respect);
+        block_on(compacted).expect("nobody else reads");
+    }
+
+    fn in_groups(&self, topic: &str, groups: impl Iterator<Item = Vec<LogEvent>>) {
+        let topic = Topic::new(topic).expect("a plain name");
+        let log = self.open();
         for events in groups {
             block_on(log.append_batch(&topic, events)).expect("it appends");
         }

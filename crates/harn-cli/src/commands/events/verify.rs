@@ -105,20 +105,31 @@ impl TopicVerdict {
                 errors: vec![error.to_string()],
             },
         };
-        // A chain that ends too early may have met damage, which has a place.
-        if let (false, Err(error)) = (verdict.verified, read_all(log, topic)) {
-            let text = error.to_string();
-            if !verdict.errors.contains(&text) {
-                verdict.errors.insert(0, text);
-            }
+        if !verdict.verified {
+            verdict.find_damage(log, topic);
         }
         verdict
     }
+
+    /// A chain that cannot be followed may have met damage, which has a place.
+    fn find_damage(&mut self, log: &AnyEventLog, topic: &Topic) {
+        let mut readable = 0;
+        if let Err(error) = read_all(log, topic, &mut readable) {
+            let text = error.to_string();
+            if !self.errors.contains(&text) {
+                self.errors.insert(0, text);
+            }
+            self.records = readable;
+        }
+    }
 }
 
-fn read_all(log: &AnyEventLog, topic: &Topic) -> Result<(), LogError> {
+/// Reads a topic to its end, or as far as it can be read.
+fn read_all(log: &AnyEventLog, topic: &Topic, readable: &mut u64) -> Result<(), LogError> {
     let mut records = Records::after(log, std::slice::from_ref(topic), 0)?;
-    while records.next()?.is_some() {}
+    while records.next()?.is_some() {
+        *readable += 1;
+    }
     Ok(())
 }
 

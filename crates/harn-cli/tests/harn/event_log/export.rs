@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use harn_log::{EventLog, FileEventLog, LogEvent, SqliteEventLog, Topic, block_on};
+use harn_log::{EventLog, LogEvent, Topic, block_on};
 use serde_json::{Value, json};
 
 use super::{BACKENDS, Backend, ORDERS, Project, SESSION, json_lines};
@@ -15,17 +15,7 @@ fn lines_hold_all_it_takes_to_read_a_record_back() {
         assert_eq!(call.stderr, "");
         let lines = json_lines(&call);
         let topic = Topic::new(ORDERS).unwrap();
-        let path = project.log_path();
-        let stored = match backend {
-            Backend::Sqlite => {
-                let log = SqliteEventLog::open(path, 8).unwrap();
-                block_on(log.read_range(&topic, None, 9)).unwrap()
-            }
-            Backend::File => {
-                let log = FileEventLog::open(path, 8).unwrap();
-                block_on(log.read_range(&topic, None, 9)).unwrap()
-            }
-        };
+        let stored = block_on(project.open().read_range(&topic, None, 9)).unwrap();
         assert_eq!(lines.len(), stored.len());
         for (line, (id, event)) in lines.iter().zip(stored) {
             assert_eq!(line["topic"], ORDERS);

@@ -1,5 +1,8 @@
 //! `harn events show`.
 
+use std::io::Read;
+use std::process::Stdio;
+
 use serde_json::json;
 
 use super::{BACKENDS, Backend, NOW_MS, ORDERS, Project, SECOND, SESSION, ids, json_lines};
@@ -231,7 +234,6 @@ fn more_records_than_a_chunk_are_shown_once_and_in_order() {
         assert_eq!(ids(&project.harn(&["show", "many", "--json"])), all);
         let call = project.harn(&["show", "many", "--json", "--last", "2000"]);
         assert_eq!(ids(&call), all[500..]);
-        // `7,` and not `7` alone: payloads are numbers.
         let call = project.harn(&["show", "many", "--json", "--text", "24", "--last", "3"]);
         assert_eq!(ids(&call), [2497, 2498, 2499]);
         let call = project.harn(&["show", "many", "--json", "--text", "77", "--last", "2"]);
@@ -248,4 +250,52 @@ fn a_narrow_terminal_has_room_for_more_than_topics() {
     // A quarter is fifteen columns, and eight are left for the rest.
     let expected = "1   10m ago  …ent_events.s_1  user_message          Fix the…\n";
     assert_eq!(call.stdout, expected);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    for backend in BACKENDS {
+        let project = Project::new(backend);
+        let event = |n: u64| harn_log::LogEvent::at("n", json!(n), NOW_MS);
+        project.append_batch("many", (1..=5000).map(event).collect());
+        for command in [&["show"][..], &["show", "--json"], &["export", "--all"]] {
+            let mut program = project.program();
+            program.arg("events").args(command);
+            let spawned = program
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn();
+            let mut child = spawned.unwrap();
+            let mut first = [0; 1];
+            let mut stdout = child.stdout.take().unwrap();
+            stdout.read_exact(&mut first).unwrap();
+            drop(stdout);
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{command:?}");
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_after_compaction_is_shown() {
+    for backend in BACKENDS {
+        let project = Project::new(backend);
+        for n in 1..=6 {
+            project.append_one(ORDERS, "placed", json!({"id": n}));
+        }
+        project.compact(ORDERS, 4);
+        for (arguments, expected) in [
+            (&["show", ORDERS, "--json"][..], &[5, 6][..]),
+            (&["show", ORDERS, "--json", "--last", "9"], &[5, 6]),
+            (&["show", ORDERS, "--json", "--last", "1"], &[6]),
+            (&["show", ORDERS, "--json", "--from", "2"], &[5, 6]),
+            (&["tail", "--json", "--text", "5"], &[5]),
+        ] {
+            let call = project.harn(arguments).exits_with(0);
+            assert_eq!(ids(&call), expected, "{backend:?} {arguments:?}");
+        }
+        let call = project.harn(&["verify"]).exits_with(0);
+        assert_eq!(call.stdout, "✓ orders  2 records\n");
+    }
 }

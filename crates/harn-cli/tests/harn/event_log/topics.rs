@@ -1,6 +1,5 @@
 //! `harn events topics`.
 
-use harn_log::{CompactForce, EventLog, SqliteEventLog, Topic, block_on};
 use serde_json::json;
 
 use super::{BACKENDS, Backend, HOUR, NOW_MS, ORDERS, Project, SECOND};
@@ -43,25 +42,24 @@ fn json_has_the_promised_keys() {
 
 #[test]
 fn what_was_compacted_away_is_not_counted() {
-    let project = Project::with_records(Backend::Sqlite);
-    let topic = Topic::new(ORDERS).unwrap();
-    for (before, records, newest) in [(1, 1, json!(NOW_MS - 3 * SECOND)), (2, 0, json!(null))] {
-        let log = SqliteEventLog::open(project.log_path(), 8).unwrap();
-        block_on(log.compact(&topic, before, CompactForce::Respect)).unwrap();
-        drop(log);
-        let row = &project.harn(&["topics", "--json"]).json()["topics"][1];
-        assert_eq!(row["records"], records);
-        assert_eq!(row["newest_id"], 2);
-        assert_eq!(row["newest_at_ms"], newest);
+    for backend in BACKENDS {
+        let project = Project::with_records(backend);
+        for (before, records, newest) in [(1, 1, json!(NOW_MS - 3 * SECOND)), (2, 0, json!(null))] {
+            project.compact(ORDERS, before);
+            let row = &project.harn(&["topics", "--json"]).json()["topics"][1];
+            assert_eq!(row["records"], records);
+            assert_eq!(row["newest_id"], 2);
+            assert_eq!(row["newest_at_ms"], newest);
+        }
+        let gone = "orders                                 0         2  gone";
+        project.harn(&["topics"]).exits_with(0).prints(gone);
     }
-    let gone = "orders                                 0         2  gone";
-    project.harn(&["topics"]).exits_with(0).prints(gone);
 }
 
 #[test]
 fn an_empty_log_has_no_topics() {
     let project = Project::new(Backend::Sqlite);
-    drop(SqliteEventLog::open(project.log_path(), 8).unwrap());
+    drop(project.open());
     let call = project.harn(&["topics"]).exits_with(0);
     assert_eq!(call.stdout, "");
     assert_eq!(call.stderr, "no topics: nothing has been appended yet\n");
