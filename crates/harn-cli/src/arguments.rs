@@ -16,7 +16,9 @@ EXIT CODES
 const EXAMPLES: &str = "  \
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
-  harn events check logs/ --json       The same, for a program to read";
+  harn events topics                   What is in the event log
+  harn events show --session s1        What happened in a session
+  harn events tail -f --json           What happens now, for a program to read";
 
 /// What a help page ends with.
 pub(crate) fn after_help(examples: &str) -> String {
@@ -30,7 +32,7 @@ pub(crate) fn after_help(examples: &str) -> String {
 #[command(name = "harn", version, after_help = after_help(EXAMPLES))]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Answer with one JSON object on standard output
+    /// Answer in JSON on standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
@@ -100,7 +102,7 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        assert_eq!(seen, 4, "harn, events, types, check");
+        assert_eq!(seen, 11, "harn, events and its nine commands");
     }
 
     #[track_caller]

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::arguments::Cli;
+use crate::environment::Environment;
 use crate::output::Output;
 
 /// What `harn` can do.
@@ -42,7 +43,7 @@ impl From<Outcome> for ExitCode {
 pub(crate) enum Form {
     /// Text for people.
     Text,
-    /// One JSON object.
+    /// JSON for programs.
     Json,
 }
 
@@ -50,9 +51,13 @@ pub(crate) enum Form {
 ///
 /// # Errors
 /// Only when its answer cannot be written; every other failure is an outcome.
-pub(crate) fn run(cli: &Cli, output: &mut Output) -> io::Result<Outcome> {
+pub(crate) fn run(
+    cli: &Cli,
+    environment: &Environment,
+    output: &mut Output,
+) -> io::Result<Outcome> {
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
-        Command::Events(arguments) => events::run(arguments, form, output),
+        Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

@@ -1,33 +1,54 @@
 //! The environment, read once.
 //!
 //! Nobody else asks for a variable, so this file is the list of all that can
-//! change what the program does from outside its arguments.
+//! change what the program does from outside its arguments. The variables of the
+//! event log are listed by `harn_log::EventLogConfig`, which asks here.
 
 use std::env::VarError;
+
+use crate::clock::Clock;
+use crate::timestamp;
 
 /// What the environment says.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Environment {
     /// `NO_COLOR` is set and not empty: <https://no-color.org>.
     pub(crate) no_color: bool,
+    /// `COLUMNS`: how wide lines may be, for those who know better than their terminal.
+    pub(crate) columns: Option<usize>,
+    /// What time it is. `HARN_NOW` stops the clock at a time such as
+    /// `2026-01-31T12:00:00Z`, so that pages and tests look the same every day.
+    pub(crate) clock: Clock,
 }
 
 impl Environment {
     pub(crate) fn read() -> Self {
+        let now = variable("HARN_NOW").and_then(|text| timestamp::parse(&text));
         Self {
             no_color: is_set("NO_COLOR"),
+            columns: variable("COLUMNS").and_then(|text| text.parse().ok()),
+            clock: now.map_or(Clock::System, Clock::Stopped),
         }
     }
 }
 
+/// The value of a variable. What is not Unicode cannot be meant for us.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    value_of(name).ok()
+}
+
 fn is_set(name: &str) -> bool {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
-    match std::env::var(name) {
+    match value_of(name) {
         Ok(value) => !value.is_empty(),
         Err(VarError::NotPresent) => false,
         Err(VarError::NotUnicode(_)) => true,
     }
+}
+
+fn value_of(name: &str) -> Result<String, VarError> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the environment"
+    )]
+    std::env::var(name)
 }

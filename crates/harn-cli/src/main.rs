@@ -11,10 +11,15 @@
 //! subcommand under `commands`.
 
 mod arguments;
+mod clock;
+mod columns;
 mod commands;
+mod counting;
 mod environment;
 mod output;
+mod progress;
 mod suggestion;
+mod timestamp;
 mod wrapping;
 
 use std::ffi::OsString;
@@ -34,14 +39,14 @@ fn main() -> ExitCode {
     let color = arguments::color_of(&words);
     let mut output = Output::new(color, &environment);
     let outcome = match arguments::parse(words) {
-        Ok(cli) => run(&cli, &mut output),
+        Ok(cli) => run(&cli, &environment, &mut output),
         Err(stopped) => output.show(&stopped),
     };
     exit_code(outcome, &mut output)
 }
 
-fn run(cli: &Cli, output: &mut Output) -> io::Result<Outcome> {
-    let outcome = commands::run(cli, output)?;
+fn run(cli: &Cli, environment: &Environment, output: &mut Output) -> io::Result<Outcome> {
+    let outcome = commands::run(cli, environment, output)?;
     output.flush()?;
     Ok(outcome)
 }

@@ -17,6 +17,10 @@ pub(crate) struct Output {
     data: BufWriter<StdoutLock<'static>>,
     palette: Palette,
     talk_palette: Palette,
+    /// How wide lines of data may be, if somebody looks at them.
+    columns: Option<usize>,
+    /// Whether a person sees what we say, and not in the middle of data.
+    is_watched: bool,
 }
 
 impl Output {
@@ -26,6 +30,8 @@ impl Output {
         Self {
             palette: palette(stdout.is_terminal()),
             talk_palette: palette(io::stderr().is_terminal()),
+            columns: environment.columns.or_else(terminal_columns),
+            is_watched: io::stderr().is_terminal(),
             data: BufWriter::new(stdout.lock()),
         }
     }
@@ -33,6 +39,16 @@ impl Output {
     /// How data is coloured.
     pub(crate) fn palette(&self) -> Palette {
         self.palette
+    }
+
+    /// How wide lines of data may be; `None` where they may be as long as they are.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        self.columns
+    }
+
+    /// Whether a person waits at a terminal for what we say.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     /// Writes a JSON document on a line of its own.
@@ -75,6 +91,12 @@ impl Output {
     }
 }
 
+/// The columns of the terminal that data goes to, if it goes to one.
+fn terminal_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.data.write(bytes)
@@ -111,6 +133,21 @@ impl Palette {
         self.paint(AnsiColor::Cyan.on_default(), text)
     }
 
+    /// Something the eye may pass over.
+    pub(crate) fn faint<T: Display>(self, text: T) -> Painted<T> {
+        self.paint(Style::new().dimmed(), text)
+    }
+
+    /// Something that is as it should be.
+    pub(crate) fn fine<T: Display>(self, text: T) -> Painted<T> {
+        self.paint(AnsiColor::Green.on_default(), text)
+    }
+
+    /// What kind of record something is, in the colour of its family.
+    pub(crate) fn kind<T: Display>(self, kind: &str, text: T) -> Painted<T> {
+        self.paint(style_of_kind(kind), text)
+    }
+
     /// Something that needs attention.
     pub(crate) fn problem<T: Display>(self, text: T) -> Painted<T> {
         self.paint(AnsiColor::Red.on_default().bold(), text)
@@ -128,6 +165,19 @@ impl Palette {
             text.to_string()
         }
     }
+}
+
+/// Words, deeds, troubles and everything else look different.
+fn style_of_kind(kind: &str) -> Style {
+    const TROUBLES: [&str; 6] = ["error", "exhausted", "stuck", "tripped", "stall", "gap"];
+    let color = match kind {
+        _ if TROUBLES.iter().any(|trouble| kind.contains(trouble)) => AnsiColor::Red,
+        "agent_message_chunk" | "agent_thought_chunk" | "user_message" => AnsiColor::Green,
+        _ if kind.starts_with("tool_") => AnsiColor::Yellow,
+        _ if kind.starts_with("iteration_") || kind.starts_with("loop_") => AnsiColor::Blue,
+        _ => AnsiColor::Cyan,
+    };
+    color.on_default()
 }
 
 /// A text with its looks.
@@ -149,14 +199,14 @@ impl<T: Display> Display for Painted<T> {
     }
 }
 
-/// Text from a file, which may hold anything. Control characters are shown, not
-/// obeyed: a session id must not be able to repaint somebody's terminal.
+/// Text from a file, which may hold anything. Characters that control a terminal or
+/// turn the direction of writing are shown, not obeyed: a session id must not be able to repaint somebody's terminal.
 pub(crate) struct Untrusted<T>(pub(crate) T);
 
 impl<T: Display> Display for Untrusted<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.to_string().chars() {
-            if character.is_control() {
+            if character.is_control() || is_direction(character) {
                 write!(out, "{}", character.escape_default())?;
             } else {
                 write!(out, "{character}")?;
@@ -166,13 +216,28 @@ impl<T: Display> Display for Untrusted<T> {
     }
 }
 
+/// Characters that change the order in which others are shown, or end a line.
+fn is_direction(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
     fn check(color: Color, no_color: bool, is_terminal: bool, expected: bool) {
-        let palette = Palette::choose(color, &Environment { no_color }, is_terminal);
+        let palette = Palette::choose(
+            color,
+            &Environment {
+                no_color,
+                ..Environment::default()
+            },
+            is_terminal,
+        );
         let is_coloured = palette.problem("x").to_string() != "x";
         assert_eq!(is_coloured, expected, "{color:?} {no_color} {is_terminal}");
     }
@@ -196,5 +261,6 @@ mod tests {
             Untrusted("a\u{1b}[31m\nb ä").to_string(),
             r"a\u{1b}[31m\nb ä"
         );
+        assert_eq!(Untrusted("abc\u{202e}cba").to_string(), r"abc\u{202e}cba");
     }
 }

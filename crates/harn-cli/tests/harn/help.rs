@@ -3,7 +3,19 @@
 use crate::program::harn;
 
 /// Every page of help there is.
-const PAGES: &[&[&str]] = &[&[], &["events"], &["events", "types"], &["events", "check"]];
+const PAGES: &[&[&str]] = &[
+    &[],
+    &["events"],
+    &["events", "types"],
+    &["events", "check"],
+    &["events", "topics"],
+    &["events", "show"],
+    &["events", "tail"],
+    &["events", "export"],
+    &["events", "stats"],
+    &["events", "verify"],
+    &["events", "repair"],
+];
 
 #[test]
 fn every_help_page_tells_exit_codes_and_ends_with_examples() {
@@ -46,6 +58,10 @@ fn wrong_usage_is_told_on_stderr() {
         &["events", "types", "--jsn"],
         &["--color", "pink", "events", "types"],
         &["events", "types", "plan", "artifact"],
+        &["events", "show", "--since", "yesterday"],
+        &["events", "show", "--limit", "1", "--last", "1"],
+        &["events", "show", "--log", "a", "--base", "b"],
+        &["events", "export"],
     ] {
         let call = harn(arguments).exits_with(2);
         assert_eq!(call.stdout, "");

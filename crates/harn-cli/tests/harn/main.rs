@@ -4,6 +4,7 @@
 //! an earlier run.
 
 mod check;
+mod event_log;
 mod help;
 mod log_file;
 mod program;

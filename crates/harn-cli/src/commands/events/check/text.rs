@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use super::findings::{DamageFinding, Findings, PathFindings, SessionFindings};
+use crate::counting;
 use crate::output::{Output, Untrusted};
 
 pub(super) fn write(findings: &Findings, output: &mut Output) -> io::Result<()> {
@@ -122,10 +123,6 @@ fn write_damage(damage: &DamageFinding, output: &mut Output) -> io::Result<()> {
     }
 }
 
-/// `1 record`, `2 records`.
 fn count(number: usize, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        _ => format!("{number} {thing}s"),
-    }
+    counting::count(number as u64, thing)
 }

@@ -1,0 +1,66 @@
+//! A file that gets its name when it is complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::super::Failure;
+
+/// A file that is being written under another name. Unless it is finished, it goes.
+pub(super) struct FileInMaking {
+    file: BufWriter<File>,
+    partial: PathBuf,
+    path: PathBuf,
+    is_finished: bool,
+}
+
+impl FileInMaking {
+    pub(super) fn new(path: &Path) -> Result<Self, Failure> {
+        let Some(name) = path.file_name() else {
+            let shown = path.display();
+            return Err(Failure::Told(format!("{shown} is not the name of a file")));
+        };
+        let mut partial = name.to_owned();
+        partial.push(format!(".{}.partial", std::process::id()));
+        let partial = path.with_file_name(partial);
+        let file = File::create_new(&partial).map_err(|error| cannot_write(path, &error))?;
+        Ok(Self {
+            file: BufWriter::new(file),
+            partial,
+            path: path.to_owned(),
+            is_finished: false,
+        })
+    }
+
+    /// Writes a document on a line of its own.
+    pub(super) fn write(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        let written = serde_json::to_writer(&mut self.file, document).map_err(io::Error::from);
+        written
+            .and_then(|()| self.file.write_all(b"\n"))
+            .map_err(|error| cannot_write(&self.path, &error))
+    }
+
+    /// Gives it its name, once it would survive a power cut.
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        let written = self.file.flush();
+        let synced = written.and_then(|()| self.file.get_ref().sync_all());
+        let named = synced.and_then(|()| fs::rename(&self.partial, &self.path));
+        named.map_err(|error| cannot_write(&self.path, &error))?;
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for FileInMaking {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let _it_is_only_litter = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::Told(format!("cannot write {}: {error}", path.display()))
+}

@@ -1,0 +1,89 @@
+//! Which event log is meant, and how it is opened.
+//!
+//! Reading commands open a log so that nothing in it can change: SQLite is told to
+//! read only, and the file backend gets a disk that refuses to write.
+
+mod place;
+mod read_only_disk;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use harn_log::{
+    AnyEventLog, DEFAULT_QUEUE_DEPTH, EventLog, FileEventLog, FileOptions, LogError, OnDamage,
+    SqliteEventLog, Topic, block_on,
+};
+
+use super::failure::Failure;
+use place::Place;
+use read_only_disk::ReadOnlyDisk;
+
+/// Which log is meant.
+#[derive(Debug, Args)]
+pub(super) struct LogArguments {
+    /// The log itself: a SQLite file, or a folder of the file backend
+    #[arg(long, value_name = "PATH", conflicts_with = "base")]
+    log: Option<PathBuf>,
+
+    /// Use the log that is configured for this folder instead of the current one
+    #[arg(long, value_name = "DIR")]
+    base: Option<PathBuf>,
+}
+
+/// A log that is open.
+pub(super) struct OpenLog {
+    pub(super) log: Arc<AnyEventLog>,
+}
+
+impl LogArguments {
+    /// Opens the log; nothing in it can change.
+    pub(super) fn open_to_read(&self, on_damage: OnDamage) -> Result<OpenLog, Failure> {
+        let place = self.place()?;
+        let log = match &place {
+            Place::Sqlite(path) => {
+                AnyEventLog::Sqlite(SqliteEventLog::open_read_only(path, DEFAULT_QUEUE_DEPTH)?)
+            }
+            Place::Files(root) => {
+                let options = FileOptions {
+                    on_damage,
+                    ..FileOptions::default()
+                };
+                let disk = Arc::new(ReadOnlyDisk);
+                AnyEventLog::File(FileEventLog::open_on(disk, root, options)?)
+            }
+        };
+        Ok(OpenLog::new(log))
+    }
+
+    /// Opens the log so that it can be repaired. What is configured to be kept or
+    /// not is left to those who append.
+    pub(super) fn open_to_repair(&self) -> Result<OpenLog, Failure> {
+        let place = self.place()?;
+        let log = match &place {
+            Place::Sqlite(path) => {
+                AnyEventLog::Sqlite(SqliteEventLog::open(path, DEFAULT_QUEUE_DEPTH)?)
+            }
+            Place::Files(root) => AnyEventLog::File(FileEventLog::open(root, DEFAULT_QUEUE_DEPTH)?),
+        };
+        Ok(OpenLog::new(log))
+    }
+
+    fn place(&self) -> Result<Place, Failure> {
+        match &self.log {
+            Some(path) => Place::named(path),
+            None => Place::configured(self.base.as_deref()),
+        }
+    }
+}
+
+impl OpenLog {
+    fn new(log: AnyEventLog) -> Self {
+        Self { log: Arc::new(log) }
+    }
+
+    /// All topics, sorted, also those that are damaged.
+    pub(super) fn topics(&self) -> Result<Vec<Topic>, LogError> {
+        block_on(self.log.topics())
+    }
+}

@@ -1,0 +1,100 @@
+//! `harn events verify`.
+
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::{BACKENDS, Backend, ORDERS, Project};
+
+#[test]
+fn an_unbroken_chain_has_a_tick() {
+    for backend in BACKENDS {
+        let project = Project::with_records(backend);
+        let call = project.harn(&["verify"]).exits_with(0);
+        let expected = "\
+✓ observability.agent_events.s_1  4 records
+✓ orders                          2 records
+";
+        assert_eq!(call.stdout, expected);
+        assert_eq!(call.stderr, "2 topics, 6 records: no problems\n");
+        let call = project.harn(&["verify", ORDERS]).exits_with(0);
+        assert_eq!(call.stdout, "✓ orders  2 records\n");
+    }
+}
+
+/// Makes the first order one of another article, as somebody with an editor would.
+fn falsify(project: &Project) {
+    match project.backend {
+        Backend::Sqlite => {
+            let log = Connection::open(project.log_path()).expect("it is as we wrote it");
+            let change = "UPDATE events SET payload = '{\"id\":8}' \
+                          WHERE topic = 'orders' AND event_id = 1";
+            assert_eq!(log.execute(change, []).expect("it is as we wrote it"), 1);
+        }
+        // A line without a checksum is as good as one with it.
+        Backend::File => project.tamper(ORDERS, |bytes| {
+            let text = String::from_utf8(bytes.clone()).expect("it is as we wrote it");
+            let (first, rest) = text.split_once('\n').expect("it is as we wrote it");
+            let (record, _checksum) = first.split_once(",\"crc\":").expect("it is as we wrote it");
+            let record = record.replace("{\"id\":7}", "{\"id\":8}");
+            // The file keeps its length, as the log remembers it.
+            let filler = " ".repeat(first.len() - record.len() - 1);
+            *bytes = format!("{record}{filler}}}\n{rest}").into_bytes();
+        }),
+    }
+}
+
+#[test]
+fn a_falsified_record_is_found() {
+    for backend in BACKENDS {
+        let project = Project::with_records(backend);
+        falsify(&project);
+        let call = project.harn(&["verify"]).exits_with(1);
+        let expected = "\
+✓ observability.agent_events.s_1  4 records
+✗ orders                          2 records
+    event 1: content and hash do not agree
+";
+        assert_eq!(call.stdout, expected, "{backend:?}");
+        assert_eq!(call.stderr, "2 topics, 6 records: 1 problem\n");
+    }
+}
+
+#[test]
+fn json_has_the_promised_keys() {
+    for backend in BACKENDS {
+        let project = Project::with_records(backend);
+        falsify(&project);
+        let answer = project.harn(&["verify", "--json"]).exits_with(1).json();
+        assert_eq!(answer["ok"], false);
+        assert_eq!(answer["topics"][0]["verified"], true);
+        let orders = answer["topics"][1].as_object().unwrap();
+        let keys: Vec<&str> = orders.keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            ["errors", "last_hash", "records", "topic", "verified"]
+        );
+        assert_eq!(
+            orders["errors"],
+            json!(["event 1: content and hash do not agree"])
+        );
+        let hash = orders["last_hash"].as_str().unwrap();
+        assert!(hash.starts_with("sha256:") && hash.len() == 71, "{hash}");
+    }
+}
+
+#[test]
+fn only_the_first_problems_are_told_to_people() {
+    let project = Project::new(Backend::Sqlite);
+    for n in 0..8 {
+        project.append_one(ORDERS, "placed", json!({"id": n}));
+    }
+    let log = Connection::open(project.log_path()).unwrap();
+    log.execute("UPDATE events SET kind = 'x'", []).unwrap();
+    drop(log);
+    let call = project.harn(&["verify"]).exits_with(1);
+    let lines: Vec<&str> = call.stdout.lines().collect();
+    assert_eq!(lines[0], "✗ orders  8 records");
+    assert_eq!(lines[5], "    event 5: content and hash do not agree");
+    assert_eq!(lines[6..], ["    and 3 more"]);
+    assert_eq!(call.stderr, "1 topic, 8 records: 8 problems\n");
+}
