@@ -62,10 +62,14 @@ impl SqliteEventLog {
     /// As for [`open`](Self::open), or the log has to be brought up to date first.
     pub fn open_read_only(path: impl AsRef<Path>, queue_depth: usize) -> Result<Arc<Self>> {
         let path = path.as_ref();
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let writer = connect(path, flags)?;
-        schema::check(&writer, path)?;
-        let reader = connect(path, flags)?;
+        let (writer, reader) = match connect_to_read(path, Beside::Files) {
+            // Without the right to make files beside it, the file has to be enough,
+            // which it is if it was closed in peace.
+            Err(error) if !wal_of(path).exists() => {
+                connect_to_read(path, Beside::Nothing).map_err(|_| error)?
+            }
+            connected => connected?,
+        };
         Self::start(path, writer, reader, Access::Read, queue_depth)
     }
 
@@ -88,6 +92,36 @@ impl SqliteEventLog {
 enum Access {
     Write,
     Read,
+}
+
+/// What SQLite may have beside a file that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// Files by which it hears of those who write.
+    Files,
+    /// Nothing: nobody writes.
+    Nothing,
+}
+
+/// Two connections that read.
+fn connect_to_read(path: &Path, beside: Beside) -> Result<(Connection, Connection)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let uri = match beside {
+        Beside::Files => path.to_owned(),
+        Beside::Nothing => {
+            let name = path.display().to_string();
+            let name = name
+                .replace('%', "%25")
+                .replace('?', "%3f")
+                .replace('#', "%23");
+            PathBuf::from(format!("file:{name}?immutable=1"))
+        }
+    };
+    let first = connect(&uri, flags)?;
+    schema::check(&first, path)?;
+    Ok((first, connect(&uri, flags)?))
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {

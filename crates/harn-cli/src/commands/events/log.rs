@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use harn_log::{
-    AnyEventLog, DEFAULT_QUEUE_DEPTH, EventLog, FileEventLog, FileOptions, LogError, OnDamage,
-    SqliteEventLog, Topic, block_on,
+    AcknowledgementPolicy, AnyEventLog, DEFAULT_QUEUE_DEPTH, EventLog, FileEventLog, FileOptions,
+    LogError, NatsConfig, NatsEventLog, OnDamage, SqliteEventLog, Topic, block_on,
 };
 
 use super::failure::Failure;
@@ -52,6 +52,7 @@ impl LogArguments {
                 let disk = Arc::new(ReadOnlyDisk);
                 AnyEventLog::File(FileEventLog::open_on(disk, root, options)?)
             }
+            Place::Nats(config) => open_nats(config)?,
         };
         Ok(OpenLog::new(log))
     }
@@ -65,6 +66,7 @@ impl LogArguments {
                 AnyEventLog::Sqlite(SqliteEventLog::open(path, DEFAULT_QUEUE_DEPTH)?)
             }
             Place::Files(root) => AnyEventLog::File(FileEventLog::open(root, DEFAULT_QUEUE_DEPTH)?),
+            Place::Nats(config) => open_nats(config)?,
         };
         Ok(OpenLog::new(log))
     }
@@ -75,6 +77,13 @@ impl LogArguments {
             None => Place::configured(self.base.as_deref()),
         }
     }
+}
+
+/// What an acknowledgement means does not matter to who appends nothing.
+fn open_nats(config: &NatsConfig) -> Result<AnyEventLog, LogError> {
+    let mut config = config.clone();
+    config.acknowledgements = AcknowledgementPolicy::AcceptUnsynced;
+    NatsEventLog::open(config).map(AnyEventLog::Nats)
 }
 
 impl OpenLog {

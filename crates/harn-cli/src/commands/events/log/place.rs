@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use harn_log::{EventLogBackend, EventLogConfig};
+use harn_log::{EventLogBackend, EventLogConfig, NatsConfig};
 
 use super::super::failure::Failure;
 use crate::environment;
@@ -13,12 +13,14 @@ use crate::environment;
 const SQLITE_START: &[u8; 16] = b"SQLite format 3\0";
 
 /// Where an event log is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Place {
     /// In this SQLite file.
     Sqlite(PathBuf),
     /// In files below this folder.
     Files(PathBuf),
+    /// On a NATS server.
+    Nats(Box<NatsConfig>),
 }
 
 impl Place {
@@ -59,6 +61,7 @@ impl Place {
                 let other = sqlite.is_file().then_some(&*sqlite);
                 Err(nothing_at("the folder", &files, other))
             }
+            EventLogBackend::Nats => Ok(Self::Nats(Box::new(config.nats))),
             EventLogBackend::Memory => Err(Failure::Told(
                 "the event log is configured to be in memory, where only the program that \
                  writes it can read it"
