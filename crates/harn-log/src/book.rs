@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../../../docs/src/log/design.md")]
 mod design {}
+
+#[doc = include_str!("../../../docs/src/log/nats.md")]
+mod nats {}

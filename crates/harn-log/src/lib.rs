@@ -15,6 +15,7 @@
 //! | [`MemoryEventLog`] | tests and throw-away runs |
 //! | [`SqliteEventLog`] | everything else; the default |
 //! | [`FileEventLog`] | logs a person reads with `jq` |
+//! | [`NatsEventLog`] | more than one machine |
 //!
 //! `append` returns when the record has its id, is visible and survives the process;
 //! `barrier` when it would survive a power cut. Both share their work with whoever
