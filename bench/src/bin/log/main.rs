@@ -7,6 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "the table is this program's output")]
 
+mod nats;
+
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
     one_append_and_barrier(effort, &mut table);
     open_and_read_the_end(effort, &mut table);
     follow(effort, &runtime, &mut table);
+    nats::append(effort, &runtime, &mut table);
     println!("{}", table.render());
     if table.all_met() || effort == Effort::Smoke {
         ExitCode::SUCCESS
@@ -70,8 +73,8 @@ fn line() -> Vec<u8> {
     }
     drop(log);
     let text = std::fs::read(folder.path().join("topics/bench.jsonl")).expect("it was written");
-    let lines = text.split_inclusive(|byte| *byte == b'\n');
-    lines.last().expect("there are two").to_vec()
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n');
+    lines.next_back().expect("there are two").to_vec()
 }
 
 /// Appends and makes durable, many at a time.
@@ -87,7 +90,9 @@ fn append_in_flight<L: EventLog + 'static>(
                     let (log, topic) = (Arc::clone(log), topic());
                     tokio::spawn(async move {
                         for _ in 0..operations / IN_FLIGHT {
-                            log.append(&topic, event()).await.expect("an append succeeds");
+                            log.append(&topic, event())
+                                .await
+                                .expect("an append succeeds");
                             log.barrier().await.expect("a barrier succeeds");
                         }
                     })
@@ -183,7 +188,14 @@ fn insert_group(database: &mut Connection, id: &mut i64, payload: &str, headers:
         transaction
             .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
             .and_then(|mut insert| {
-                insert.execute(params!["bench", *id, "bench", payload, headers, 1_700_000_000_000_i64])
+                insert.execute(params![
+                    "bench",
+                    *id,
+                    "bench",
+                    payload,
+                    headers,
+                    1_700_000_000_000_i64
+                ])
             })
             .expect("a row can be inserted");
     }
@@ -238,7 +250,10 @@ fn append_and_wait<L: EventLog>(log: &L) -> Duration {
 
 fn open_and_read_the_end(effort: Effort, table: &mut Table) {
     let folder = folder();
-    let sizes = [effort.operations(100_000) as u64, effort.operations(1_000) as u64];
+    let sizes = [
+        effort.operations(100_000) as u64,
+        effort.operations(1_000) as u64,
+    ];
     for size in sizes {
         let file = FileEventLog::open(folder.path().join(size.to_string()), 128);
         fill(&*file.expect("a log can be opened"), size);
@@ -322,7 +337,11 @@ async fn follow_log(log: &Arc<FileEventLog>, operations: usize) -> Vec<Duration>
     let reader = tokio::spawn(async move {
         let mut times = Vec::with_capacity(operations);
         while times.len() < operations {
-            stream.next().await.expect("it does not end").expect("it is not cut off");
+            stream
+                .next()
+                .await
+                .expect("it does not end")
+                .expect("it is not cut off");
             let seen = Instant::now();
             let started = started.recv().await.expect("each append has a beginning");
             times.push(seen - started);
