@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::error::Error;
 use crate::repo::Repo;
-use crate::{bench, fuzz, r#gen, test_run};
+use crate::{bench, crash, fuzz, r#gen, test_run};
 
 /// One thing `cargo xtask` can do.
 struct Command {
@@ -34,6 +34,12 @@ const COMMANDS: &[Command] = &[
         arguments: "NAME [--smoke] [--no-save] [-- ARGS]",
         about: "run one benchmark and save its table under bench/results",
         run: bench::run,
+    },
+    Command {
+        name: "crash",
+        arguments: "[run [--scenarios N] [--seed S] [--part PART] | replay SCENARIO...]",
+        about: "break a log in every way we know; a name replays what failed",
+        run: crash::run,
     },
     Command {
         name: "fuzz",
@@ -83,6 +89,7 @@ pub(crate) fn usage() -> String {
     page += "  cargo xtask test\n";
     page += "  cargo xtask test fmt tidy\n";
     page += "  cargo xtask bench events\n";
+    page += "  cargo xtask crash replay disk-17\n";
     page += "  cargo xtask fuzz decode_event --runs 1000000";
     page
 }

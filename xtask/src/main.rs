@@ -3,6 +3,7 @@
 //! ```text
 //! main ──► commands ──┬─► test_run ──► setup, libtest, book, tidy, gen, fuzz, bench
 //!                     ├─► bench   one benchmark, result saved
+//!                     ├─► crash   the whole crash campaign
 //!                     ├─► fuzz    one fuzz target, or all
 //!                     └─► gen     files derived from data
 //! ```
@@ -24,6 +25,7 @@
 mod bench;
 mod book;
 mod commands;
+mod crash;
 mod error;
 mod finding;
 mod fuzz;

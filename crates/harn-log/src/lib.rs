@@ -81,6 +81,8 @@ pub use config::{
 };
 pub use error::{Damage, LogError};
 pub use event::LogEvent;
+#[cfg(feature = "sabotage")]
+pub use file::Sabotage;
 pub use file::{Disk, DiskFile, FileEventLog, FileOptions, OnDamage, OpenFile, RealDisk};
 pub use log::{
     AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,

@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("harn-mcp", &["harn-agent", "harn-vm"]),
     ("harn-portal", &["harn-agent", "harn-log"]),
     ("harn-lsp", &["harn-syntax", "harn-check"]),
-    ("harn-sim", &["harn-agent"]),
+    ("harn-sim", &["harn-agent", "harn-log"]),
     (
         "harn-cli",
         &[

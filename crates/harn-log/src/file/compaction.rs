@@ -128,7 +128,7 @@ impl TopicFile {
         }
         copy.sync()?;
         disk.rename(&fresh, &to.path)?;
-        disk.sync_folder(folder)?;
+        self.sync_names(to)?;
         Ok((copy, written))
     }
 }

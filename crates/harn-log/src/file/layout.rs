@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::name::{ConsumerId, EventId, Topic, sanitize_topic_component};
 
 use super::disk::Disk;
+use super::sabotage::Sabotage;
 
 const SEGMENT_END: &str = ".jsonl";
 const FOLDER_END: &str = ".segments";
@@ -31,6 +32,8 @@ const COMPACTED_END: &str = ".json";
 pub(super) struct Layout {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) root: PathBuf,
+    #[cfg(feature = "sabotage")]
+    pub(super) sabotage: Option<Sabotage>,
 }
 
 /// A file with the records of a topic from an id on.
@@ -42,6 +45,17 @@ pub(super) struct Segment {
 }
 
 impl Layout {
+    /// Whether a promise is to be broken; see [`Sabotage`].
+    pub(super) fn breaks(&self, promise: Sabotage) -> bool {
+        #[cfg(feature = "sabotage")]
+        return self.sabotage == Some(promise);
+        #[cfg(not(feature = "sabotage"))]
+        {
+            let _kept = promise;
+            false
+        }
+    }
+
     /// Makes the folders that must be there, so that they survive a power cut.
     pub(super) fn create(&self) -> io::Result<()> {
         self.disk.create_folder(&self.root)?;
@@ -193,6 +207,8 @@ mod tests {
         Layout {
             disk: Arc::new(RealDisk),
             root: PathBuf::from("log"),
+            #[cfg(feature = "sabotage")]
+            sabotage: None,
         }
     }
 

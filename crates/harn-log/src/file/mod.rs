@@ -27,6 +27,7 @@ mod layout;
 mod line;
 mod mark;
 mod reader;
+mod sabotage;
 mod segment;
 mod store;
 mod topic;
@@ -37,6 +38,9 @@ use std::sync::Arc;
 use crate::delegate::delegate_to_local;
 use crate::local::LocalEventLog;
 use crate::log::Result;
+
+#[cfg(feature = "sabotage")]
+pub use sabotage::Sabotage;
 
 pub use disk::{Disk, DiskFile, OpenFile, RealDisk};
 use store::FileStore;
@@ -57,6 +61,9 @@ pub struct FileOptions {
     pub segment_bytes_max: u64,
     /// What readers do about damage.
     pub on_damage: OnDamage,
+    /// Which promise to break.
+    #[cfg(feature = "sabotage")]
+    pub sabotage: Option<Sabotage>,
 }
 
 impl Default for FileOptions {
@@ -65,6 +72,8 @@ impl Default for FileOptions {
             queue_depth: 128,
             segment_bytes_max: 8 * 1024 * 1024,
             on_damage: OnDamage::Refuse,
+            #[cfg(feature = "sabotage")]
+            sabotage: None,
         }
     }
 }

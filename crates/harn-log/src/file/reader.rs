@@ -127,20 +127,26 @@ impl FileReader {
         Ok(offset >= end.offset)
     }
 
-    /// Up to where the last segment was synced, if it ends before that.
-    fn lost_after(&self, topic: &Topic, segment: &Segment, offset: u64) -> Result<Option<u64>> {
+    /// Up to where the last segment was synced, if its lines end before that.
+    fn lost_after(
+        &self,
+        topic: &Topic,
+        segment: &Segment,
+        file: &SegmentFile,
+        offset: u64,
+    ) -> Result<Option<u64>> {
         let is_here = |end: &KnownEnd| end.segment == segment.first && end.offset == offset;
         if self.known_ends.get(topic).as_ref().is_some_and(is_here) {
             return Ok(None);
         }
-        // The mark first: the file may have grown since, but not shrunk below it.
         let synced = self.synced(topic)?;
-        let Some(synced) = synced.filter(|synced| synced.segment == segment.first) else {
-            return Ok(None);
-        };
-        let file = SegmentFile::open(&*self.layout.disk, &segment.path)?;
-        let is_short = file.is_some_and(|file| file.len < synced.up_to);
-        Ok(is_short.then_some(synced.up_to))
+        let synced = synced.filter(|synced| synced.segment == segment.first);
+        // If the file has grown, the mark may speak of what came since.
+        let is_lost = |synced: &Synced| synced.up_to > offset;
+        match synced.filter(is_lost) {
+            Some(synced) if !file.has_grown()? => Ok(Some(synced.up_to)),
+            _ => Ok(None),
+        }
     }
 
     /// The newest record of a topic.
@@ -262,13 +268,20 @@ impl<T> Reading<'_, T> {
         loop {
             let offset = lines.offset;
             let Some(line) = lines.next()? else {
-                self.check_end(segment, next, &file, offset)?;
+                if unreadable.is_none() {
+                    self.check_end(segment, next, &file, offset)?;
+                }
                 break;
             };
             let bytes = line.bytes.len();
             let problem = match line::parse::<P>(line.bytes) {
                 Ok(stored) if stored.id <= self.position => continue,
-                Ok(stored) if next.is_some_and(|next| stored.id >= next) => break,
+                Ok(stored) if next.is_some_and(|next| stored.id >= next) => {
+                    // The rest of the batch is in the next segment, or it would not
+                    // have begun.
+                    self.keep(&mut batch);
+                    break;
+                }
                 Ok(stored) if self.is_next(&stored, &batch) => {
                     unreadable = None; // It was before what is wanted.
                     if self.take(stored, bytes, &mut batch) {
@@ -308,7 +321,7 @@ impl<T> Reading<'_, T> {
         let problem = match next {
             Some(next) if missing < next => format!("event {missing} is missing at its end"),
             Some(_) => return Ok(()),
-            None => match self.reader.lost_after(self.topic, segment, offset)? {
+            None => match self.reader.lost_after(self.topic, segment, file, offset)? {
                 Some(up_to) => format!("there were records up to byte {up_to}"),
                 None => return Ok(()),
             },

@@ -53,6 +53,11 @@ impl SegmentFile {
         &*self.file
     }
 
+    /// Whether somebody has written to it since it was opened.
+    pub(super) fn has_grown(&self) -> io::Result<bool> {
+        Ok(self.file.len()? > self.len)
+    }
+
     /// The lines from a line's beginning on.
     pub(super) fn lines_from(&self, offset: u64) -> Lines<'_> {
         self.lines(offset, CHUNK_BYTES)

@@ -22,6 +22,7 @@ use super::keys::Index;
 use super::layout::{Layout, topic_of_lock};
 use super::mark::Change;
 use super::reader::{FileReader, KnownEnds};
+use super::sabotage::Sabotage;
 use super::segment::LINE_BYTES_MAX;
 use super::topic::{Found, TopicFile};
 
@@ -56,6 +57,8 @@ impl FileStore {
         let layout = Layout {
             disk,
             root: root.to_owned(),
+            #[cfg(feature = "sabotage")]
+            sabotage: options.sabotage,
         };
         layout.create()?;
         let counters = Arc::new(Counters::default());
@@ -122,6 +125,7 @@ impl FileStore {
                 self.counters.note_records(written.records, written.bytes);
                 self.note_unsynced(&topic, unsynced)
             }
+            Err(error) if self.layout.breaks(Sabotage::IndexBeforeWrite) => Err(error),
             Err(error) => {
                 self.failed = true;
                 Err(self.counters.poison(error))
@@ -130,7 +134,7 @@ impl FileStore {
     }
 
     fn note_unsynced(&mut self, topic: &Topic, unsynced: Option<Unsynced>) -> Result<()> {
-        let Some(unsynced) = unsynced else {
+        let Some(unsynced) = unsynced.filter(|_| !self.layout.breaks(Sabotage::SkipSync)) else {
             return Ok(());
         };
         if self.dirty.add(topic, unsynced) > DIRTY_FILES_MAX {
@@ -260,7 +264,9 @@ impl Store for FileStore {
     ) -> Result<()> {
         self.write_pending()?;
         let now = self.reader.cursor(topic, consumer)?;
-        if how == CursorMove::Forward && now.is_some_and(|now| now >= to) {
+        let goes_back = now.is_some_and(|now| now >= to);
+        let is_refused = how == CursorMove::Forward && !self.layout.breaks(Sabotage::AckBackwards);
+        if goes_back && is_refused {
             // Whoever moved it may have failed just before this.
             let folder = self.layout.consumers_folder();
             return Ok(self.layout.disk.sync_folder(&folder)?);

@@ -23,6 +23,7 @@ use super::layout::{Layout, Segment, folder_of};
 use super::line;
 use super::mark::{Change, Synced};
 use super::reader::KnownEnd;
+use super::sabotage::Sabotage;
 use super::segment::SegmentFile;
 
 /// How long another process may keep a topic to itself.
@@ -227,7 +228,7 @@ impl TopicFile {
     /// Reads what is new at the end of the segment, and cuts off what is torn.
     fn read_end(&mut self, file: &SegmentFile, known: Known) -> Result<Found> {
         let keys = &mut self.keys;
-        let end = find_end(&self.segment, file, known, &mut |id, event| {
+        let mut end = find_end(&self.segment, file, known, &mut |id, event| {
             keys.note(id, event)
         })?;
         let is_foreign = end.last.as_ref().is_some_and(|last| *last != self.head);
@@ -236,6 +237,9 @@ impl TopicFile {
             is_unsynced: is_foreign,
             repair: None,
         };
+        if self.layout.breaks(Sabotage::KeepTornTail) {
+            end.offset = file.len;
+        }
         if let Some(torn) = torn_after(file, end.offset)? {
             let open = self.file.as_ref().expect("a segment that is read is open");
             open.truncate(end.offset)?;
@@ -264,6 +268,7 @@ impl TopicFile {
     /// Gives records their place. They are written by the next [`write`](Self::write).
     pub(super) fn append(&mut self, drafts: Vec<Draft>) -> Vec<Sealed> {
         let count = drafts.len();
+        let start = self.pending.lines.len();
         let mut appended = Vec::with_capacity(count);
         for (more, draft) in (0..count).rev().zip(drafts) {
             let head = self.head();
@@ -276,6 +281,12 @@ impl TopicFile {
             });
             self.pending.records += 1;
             appended.push(sealed);
+        }
+        if self.layout.breaks(Sabotage::BatchOutOfOrder) {
+            self.pending.lines.truncate(start);
+            for (more, sealed) in appended.iter().rev().enumerate() {
+                line::push(&mut self.pending.lines, sealed, more);
+            }
         }
         appended
     }
@@ -290,6 +301,9 @@ impl TopicFile {
         if let Some(last) = pending.last {
             if self.end > 0 && self.end + bytes as u64 > segment_bytes_max {
                 self.rotate()?;
+            }
+            if self.layout.breaks(Sabotage::IndexBeforeWrite) {
+                self.head = last.clone();
             }
             self.write_at_end(pending.lines.as_bytes())?;
             self.head = last;
@@ -372,20 +386,25 @@ impl TopicFile {
     /// nothing in it is safe yet. Later marks need not be synced: an old one tells a
     /// torn end from damage, and none at all tells nothing.
     fn secure(&self, segment: &Segment) -> Result<()> {
-        let disk = &self.layout.disk;
-        let topics = self.layout.topics_folder();
-        let folder = folder_of(&segment.path);
-        disk.sync_folder(folder)?;
-        if folder != topics {
-            disk.sync_folder(&topics)?;
-        }
+        self.sync_names(segment)?;
         let synced = Synced {
             segment: segment.first,
             up_to: 0,
         };
         synced.write(&*self.lock)?;
         self.lock.sync()?;
-        Ok(disk.sync_folder(&self.layout.locks_folder())?)
+        let locks = self.layout.locks_folder();
+        Ok(self.layout.disk.sync_folder(&locks)?)
+    }
+
+    /// Makes the name of a segment survive a power cut, and that of its folder.
+    pub(super) fn sync_names(&self, segment: &Segment) -> Result<()> {
+        let (topics, folder) = (self.layout.topics_folder(), folder_of(&segment.path));
+        self.layout.disk.sync_folder(folder)?;
+        if folder != topics {
+            self.layout.disk.sync_folder(&topics)?;
+        }
+        Ok(())
     }
 
     /// Writes again what may not be safe: a sync may have failed, and after that the

@@ -1,0 +1,18 @@
+//! Fake parts of a machine, decided by one seed, and what breaks on them.
+//!
+//! ```text
+//! random    chance that can be repeated
+//! disk      a disk that fails, forgets and dies as it is told
+//! campaign  breaks a log in every way we can think of, and checks what is left
+//! ```
+//!
+//! Only tests and the `harn-crash` program depend on this crate.
+
+pub mod campaign;
+mod disk;
+mod random;
+mod wait;
+
+pub use disk::{Crash, Fault, FaultKind, SimDisk};
+pub use random::Random;
+pub use wait::block_on;
