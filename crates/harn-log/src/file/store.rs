@@ -1,11 +1,12 @@
 //! The file backend as its writer sees it.
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::LogError;
 use crate::local::{
     Affected, Counters, CursorMove, Durability, Head, Store, StoreReader, SyncDisk,
 };
@@ -45,6 +46,8 @@ pub(crate) struct FileStore {
     current: Option<Topic>,
     /// A write within the group under way has failed.
     failed: bool,
+    /// Topics in which something has failed that nobody has looked at since.
+    suspects: BTreeSet<Topic>,
     /// The topic of the last group, if others had appended to it.
     foreign: Option<Topic>,
     groups: u64,
@@ -77,6 +80,7 @@ impl FileStore {
             topics: HashMap::new(),
             current: None,
             failed: false,
+            suspects: BTreeSet::new(),
             foreign: None,
             groups: 0,
             is_tidy: true,
@@ -126,11 +130,27 @@ impl FileStore {
                 self.note_unsynced(&topic, unsynced)
             }
             Err(error) if self.layout.breaks(Sabotage::IndexBeforeWrite) => Err(error),
-            Err(error) => {
-                self.failed = true;
-                Err(self.counters.poison(error))
-            }
+            Err(error) => Err(self.fail(error)),
         }
+    }
+
+    /// A change of the files has failed, and nobody knows what is stored now.
+    fn fail(&mut self, error: LogError) -> LogError {
+        self.failed = true;
+        self.suspects.extend(self.current.clone());
+        self.counters.poison(error)
+    }
+
+    /// Looks anew at everything that may not be what we think it is. That writes again
+    /// what a failed sync may have lost, and finds what a failed write has left.
+    fn look_at_suspects(&mut self) -> Result<()> {
+        self.suspects.extend(self.dirty.topics());
+        for topic in self.suspects.clone() {
+            self.begin(&topic).and_then(|()| self.commit())?;
+        }
+        self.dirty.sync()?;
+        self.suspects.clear();
+        Ok(())
     }
 
     fn note_unsynced(&mut self, topic: &Topic, unsynced: Option<Unsynced>) -> Result<()> {
@@ -297,11 +317,8 @@ impl Store for FileStore {
                 self.is_tidy = is_tidy;
                 Ok(report)
             }
-            Err(error) => {
-                // Half done: what we know of the segments may be wrong.
-                self.failed = true;
-                Err(self.counters.poison(error))
-            }
+            // Half done: what we know of the segments may be wrong.
+            Err(error) => Err(self.fail(error)),
         }
     }
 
@@ -343,11 +360,8 @@ impl Store for FileStore {
             self.close_topic(&topic);
         }
         self.counters.cure();
-        // Looking at them anew writes again what a failed sync may have lost.
-        for topic in self.dirty.topics() {
-            self.begin(&topic).and_then(|()| self.commit())?;
-        }
-        self.dirty.sync()
+        let looked = self.look_at_suspects();
+        looked.map_err(|error| self.counters.poison(error))
     }
 }
 

@@ -211,10 +211,12 @@ impl TopicFile {
         let file = SegmentFile::of(file, &previous.path)?;
         // Not simply its last record: after an interrupted compaction, segments repeat.
         let wanted = segment.first - 1;
-        find_record(&file, wanted)?.ok_or_else(|| {
-            let problem = format!("event {wanted} is missing at its end");
-            file.damage(file.len, 0, problem)
-        })
+        if let Some(head) = find_record(&file, wanted)? {
+            return Ok(head);
+        }
+        let end = find_end(&previous, &file, Known::Nothing, &mut |_, _| {})?;
+        let problem = format!("event {wanted} is missing at its end");
+        Err(file.damage(end.offset, file.len - end.offset, problem))
     }
 
     fn lost(&self, segment: &Segment) -> LogError {
