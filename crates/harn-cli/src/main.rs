@@ -29,7 +29,11 @@ use std::process::ExitCode;
 use arguments::Cli;
 use commands::Outcome;
 use environment::Environment;
+use mimalloc::MiMalloc;
 use output::Output;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use serde_json::Value;
 
 use crate::error::LogError;
 use crate::event::LogEvent;
@@ -119,10 +120,10 @@ impl TopicLog {
         outcome
     }
 
-    fn append_new(&self, state: &mut TopicState, draft: Draft) -> EventId {
+    fn append_new(&self, state: &mut TopicState, (draft, payload): (Draft, Value)) -> EventId {
         let id = state.head + 1;
         let sealed = draft.seal(id, state.last_hash.as_deref());
-        let event = sealed.event();
+        let event = sealed.event_with(payload);
         for (header, values) in &mut state.keys {
             if let Some(value) = event.headers.get(header) {
                 values.entry(value.clone()).or_default().push_back(id);
@@ -141,7 +142,7 @@ impl TopicLog {
         event: LogEvent,
         may_append: impl FnOnce(&TopicState) -> Result<()>,
     ) -> Result<AppendOutcome> {
-        let draft = Draft::new(&self.topic, event.with_header(header, value))?;
+        let draft = Draft::split(&self.topic, event.with_header(header, value))?;
         self.change(|state| {
             if let Some((event_id, event)) = state.find(header, value) {
                 return Ok(AppendOutcome {
@@ -320,7 +321,7 @@ impl Drop for Subscription {
 
 impl EventLog for MemoryEventLog {
     async fn append(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
-        let draft = Draft::new(topic, event)?;
+        let draft = Draft::split(topic, event)?;
         let log = self.topic(topic);
         Ok(log.change(|state| log.append_new(state, draft)))
     }
@@ -329,7 +330,7 @@ impl EventLog for MemoryEventLog {
         if events.is_empty() {
             return Ok(Vec::new());
         }
-        let drafts = events.into_iter().map(|event| Draft::new(topic, event));
+        let drafts = events.into_iter().map(|event| Draft::split(topic, event));
         let drafts = drafts.collect::<Result<Vec<_>>>()?;
         let log = self.topic(topic);
         Ok(log.change(|state| {

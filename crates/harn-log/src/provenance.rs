@@ -11,6 +11,8 @@
 //! beginning of a topic is compacted away, the hash of the last record that went is
 //! kept as an anchor, so that the rest can still be verified.
 
+use std::ops::Range;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -120,7 +122,7 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
         push_header(&mut headers, name, value);
     }
     headers.push('}');
-    let hashed_end = hashed_end(topic, event, &canonical(&event.payload));
+    let (hashed_end, _payload) = hashed_end(topic, event);
     hash_of(id, &headers, &hashed_end)
 }
 
@@ -144,28 +146,24 @@ pub(crate) fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> Stri
     hash
 }
 
-/// What is hashed of a record after its headers.
-pub(crate) fn hashed_end(topic: &Topic, event: &LogEvent, payload_json: &str) -> String {
-    let mut end = String::with_capacity(payload_json.len() + 128);
+/// What is hashed of a record after its headers, and where in it the payload is.
+pub(crate) fn hashed_end(topic: &Topic, event: &LogEvent) -> (String, Range<usize>) {
+    let mut end = String::with_capacity(256);
     end.push_str(",\"kind\":");
     push_json_text(&mut end, &event.kind);
     end.push_str(",\"occurred_at_ms\":");
     push_number(&mut end, event.occurred_at_ms);
     end.push_str(",\"payload\":");
-    end.push_str(payload_json);
+    let start = end.len();
+    write_canonical(&event.payload, &mut end);
+    let payload = start..end.len();
     end.push_str(",\"topic\":");
     push_json_text(&mut end, topic.as_str());
     end.push('}');
-    end
+    (end, payload)
 }
 
 /// Compact JSON with sorted keys, whatever order a map happens to keep.
-pub(crate) fn canonical(value: &Value) -> String {
-    let mut text = String::new();
-    write_canonical(value, &mut text);
-    text
-}
-
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Object(fields) => {

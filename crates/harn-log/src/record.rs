@@ -10,6 +10,7 @@
 //! does not depend on its place is worked out before it reaches the writer.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -25,16 +26,16 @@ const NESTING_MAX: usize = 100;
 
 /// A record without a place.
 pub(crate) struct Draft {
-    /// The record, without provenance.
-    event: LogEvent,
-    /// Canonical JSON of the payload.
-    payload_json: String,
+    /// The record, without its payload and without provenance.
+    frame: LogEvent,
     /// JSON of the headers that come before our own, each with a comma after it.
     headers_before: String,
     /// JSON of the headers that come after our own, each with a comma before it.
     headers_after: String,
-    /// The end of what is hashed: everything after the headers.
+    /// The end of what is hashed: everything after the headers, the payload among it.
     hashed_end: String,
+    /// Where in it the payload is.
+    payload: Range<usize>,
 }
 
 impl Draft {
@@ -42,7 +43,17 @@ impl Draft {
     ///
     /// # Errors
     /// It could be written, but not be read again.
-    pub(crate) fn new(topic: &Topic, mut event: LogEvent) -> Result<Self> {
+    pub(crate) fn new(topic: &Topic, event: LogEvent) -> Result<Self> {
+        // The payload is dropped here, by whoever made it, and not by the writer.
+        let (draft, _payload) = Self::split(topic, event)?;
+        Ok(draft)
+    }
+
+    /// The same, and the payload as it was.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn split(topic: &Topic, mut event: LogEvent) -> Result<(Self, Value)> {
         if is_deeper_than(&event.payload, NESTING_MAX) {
             return Err(LogError::TooDeep {
                 levels_max: NESTING_MAX,
@@ -50,7 +61,6 @@ impl Draft {
         }
         let is_ours = |name: &String| name.starts_with(provenance::HEADER_PREFIX);
         event.headers.retain(|name, _| !is_ours(name));
-        let payload_json = provenance::canonical(&event.payload);
         let (mut headers_before, mut headers_after) = (String::new(), String::new());
         for (name, value) in &event.headers {
             if name.as_str() < provenance::HEADER_PREFIX {
@@ -61,13 +71,16 @@ impl Draft {
                 push_header(&mut headers_after, name, value);
             }
         }
-        Ok(Self {
-            hashed_end: provenance::hashed_end(topic, &event, &payload_json),
-            event,
-            payload_json,
+        let (hashed_end, payload) = provenance::hashed_end(topic, &event);
+        let value = std::mem::take(&mut event.payload);
+        let draft = Self {
+            frame: event,
             headers_before,
             headers_after,
-        })
+            hashed_end,
+            payload,
+        };
+        Ok((draft, value))
     }
 
     /// Refuses a record that the backend cannot take.
@@ -82,36 +95,33 @@ impl Draft {
 
     /// Gives the record its place after the one whose hash is `prev_hash`.
     pub(crate) fn seal(self, id: EventId, prev_hash: Option<&str>) -> Sealed {
-        let prev_hash = prev_hash.map(str::to_owned);
-        let unhashed = self.headers_json(prev_hash.as_deref(), None);
-        let hash = provenance::hash_of(id, &unhashed, &self.hashed_end);
+        const OURS_BYTES: usize = 330;
+        let others = self.headers_before.len() + self.headers_after.len();
+        let mut headers_json = String::with_capacity(others + OURS_BYTES);
+        headers_json.push('{');
+        headers_json.push_str(&self.headers_before);
+        if let Some(prev_hash) = prev_hash {
+            push_header(&mut headers_json, PREV_HASH_HEADER, prev_hash);
+            headers_json.push(',');
+        }
+        let hash_goes_here = headers_json.len();
+        push_header(&mut headers_json, SCHEMA_HEADER, SCHEMA);
+        headers_json.push_str(&self.headers_after);
+        headers_json.push('}');
+
+        let hash = provenance::hash_of(id, &headers_json, &self.hashed_end);
+        let mut header = String::with_capacity(RECORD_HASH_HEADER.len() + hash.len() + 6);
+        push_header(&mut header, RECORD_HASH_HEADER, &hash);
+        header.push(',');
+        headers_json.insert_str(hash_goes_here, &header);
         Sealed {
             id,
-            headers_json: self.headers_json(prev_hash.as_deref(), Some(&hash)),
-            event: self.event,
-            payload_json: self.payload_json,
-            prev_hash,
+            frame: self.frame,
+            headers_json,
+            hashed_end: self.hashed_end,
+            payload: self.payload,
             hash,
         }
-    }
-
-    /// All headers as JSON, sorted by name.
-    fn headers_json(&self, prev_hash: Option<&str>, hash: Option<&str>) -> String {
-        const OURS_BYTES: usize = 300;
-        let others = self.headers_before.len() + self.headers_after.len();
-        let mut json = String::with_capacity(others + OURS_BYTES);
-        json.push('{');
-        json.push_str(&self.headers_before);
-        for (name, value) in [(PREV_HASH_HEADER, prev_hash), (RECORD_HASH_HEADER, hash)] {
-            if let Some(value) = value {
-                push_header(&mut json, name, value);
-                json.push(',');
-            }
-        }
-        push_header(&mut json, SCHEMA_HEADER, SCHEMA);
-        json.push_str(&self.headers_after);
-        json.push('}');
-        json
     }
 }
 
@@ -119,60 +129,66 @@ impl Draft {
 pub(crate) struct Sealed {
     /// Its place.
     pub(crate) id: EventId,
-    /// The record, without provenance.
-    event: LogEvent,
-    /// JSON of its payload.
-    pub(crate) payload_json: String,
+    /// The record, without its payload and without provenance.
+    frame: LogEvent,
     /// JSON of its headers.
     pub(crate) headers_json: String,
-    prev_hash: Option<String>,
+    hashed_end: String,
+    payload: Range<usize>,
     /// Its hash.
     pub(crate) hash: String,
 }
 
 impl Sealed {
-    /// The record as readers see it. Most records have no reader yet, so this is left
-    /// to whoever needs it.
+    /// JSON of its payload.
+    pub(crate) fn payload_json(&self) -> &str {
+        &self.hashed_end[self.payload.clone()]
+    }
+
+    /// The record as readers see it. Most records have no reader yet, so putting it
+    /// together is left to whoever needs it.
     pub(crate) fn event(&self) -> LogEvent {
-        let mut event = self.event.clone();
-        let ours = [
-            (SCHEMA_HEADER, Some(SCHEMA)),
-            (PREV_HASH_HEADER, self.prev_hash.as_deref()),
-            (RECORD_HASH_HEADER, Some(self.hash.as_str())),
-        ];
-        for (name, value) in ours {
-            let header = value.map(|value| (name.to_owned(), value.to_owned()));
-            event.headers.extend(header);
+        let payload = serde_json::from_str(self.payload_json());
+        self.event_with(payload.expect("we have written it, and it is not too deep"))
+    }
+
+    /// The same, with its payload at hand.
+    pub(crate) fn event_with(&self, payload: Value) -> LogEvent {
+        let headers = serde_json::from_str(&self.headers_json);
+        LogEvent {
+            kind: self.frame.kind.clone(),
+            payload,
+            headers: headers.expect("we have written them"),
+            occurred_at_ms: self.frame.occurred_at_ms,
         }
-        event
     }
 
     /// Takes the record's place away again.
     pub(crate) fn unseal(self, topic: &Topic) -> Draft {
-        let draft = Draft::new(topic, self.event);
+        let draft = Draft::new(topic, self.event());
         draft.expect("what was taken once is taken again")
     }
 
     /// A header by which it can be found, if it has it.
     pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
-        self.event.headers.get_key_value(name)
+        self.frame.headers.get_key_value(name)
     }
 
-    /// The record without provenance.
-    pub(crate) fn bare(&self) -> &LogEvent {
-        &self.event
+    /// The record without its payload and without provenance.
+    pub(crate) fn frame(&self) -> &LogEvent {
+        &self.frame
     }
 
     /// Writes the record as the JSON of a [`LogEvent`].
     pub(crate) fn push_event_json(&self, json: &mut String) {
         json.push_str("{\"kind\":");
-        push_json_text(json, &self.event.kind);
+        push_json_text(json, &self.frame.kind);
         json.push_str(",\"payload\":");
-        json.push_str(&self.payload_json);
+        json.push_str(self.payload_json());
         json.push_str(",\"headers\":");
         json.push_str(&self.headers_json);
         json.push_str(",\"occurred_at_ms\":");
-        push_number(json, self.event.occurred_at_ms);
+        push_number(json, self.frame.occurred_at_ms);
         json.push('}');
     }
 }
@@ -202,8 +218,13 @@ pub(crate) fn push_header(json: &mut String, name: &str, value: &str) {
 
 /// Writes a text as JSON.
 pub(crate) fn push_json_text(json: &mut String, text: &str) {
-    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-    if text.bytes().all(is_plain) {
+    // Looks at all bytes without a way out in between, which the compiler turns into
+    // wide instructions.
+    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let has_special = text
+        .bytes()
+        .fold(false, |found, byte| found | is_special(byte));
+    if !has_special {
         json.push('"');
         json.push_str(text);
         json.push('"');

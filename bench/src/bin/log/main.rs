@@ -16,13 +16,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, stream};
+use futures_util::StreamExt;
 use harn_bench::{Effort, Goal, Samples, Table, time, versus};
 use harn_log::{EventLog, FileEventLog, LogEvent, SqliteEventLog, Topic, block_on};
+use mimalloc::MiMalloc;
 use rusqlite::{Connection, params};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+
+/// What the `harn` program uses as well.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Appends that are under way at the same time.
 const IN_FLIGHT: usize = 256;
@@ -35,8 +40,8 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .expect("a runtime can be made");
-    file_with_many_in_flight(effort, &mut table);
-    sqlite_with_many_in_flight(effort, &mut table);
+    file_with_many_in_flight(effort, &runtime, &mut table);
+    sqlite_with_many_in_flight(effort, &runtime, &mut table);
     one_append_and_barrier(effort, &mut table);
     open_and_read_the_end(effort, &mut table);
     follow(effort, &runtime, &mut table);
@@ -78,25 +83,31 @@ fn line() -> Vec<u8> {
 }
 
 /// Appends and makes durable, many at a time.
-fn append_in_flight<L: EventLog + 'static>(log: &Arc<L>, operations: usize) -> Duration {
-    let topic = topic();
-    let append_and_wait = |_| async {
-        log.append(&topic, event())
-            .await
-            .expect("an append succeeds");
-        log.barrier().await.expect("a barrier succeeds");
+fn append_in_flight<L: EventLog + 'static>(
+    runtime: &Runtime,
+    log: &Arc<L>,
+    operations: usize,
+) -> Duration {
+    let append = |log: Arc<L>| async move {
+        let topic = topic();
+        for _ in 0..operations / IN_FLIGHT {
+            log.append(&topic, event())
+                .await
+                .expect("an append succeeds");
+            log.barrier().await.expect("a barrier succeeds");
+        }
     };
     time(|| {
-        let appends = stream::iter(0..operations).map(append_and_wait);
-        block_on(
-            appends
-                .buffer_unordered(IN_FLIGHT)
-                .for_each(std::future::ready),
-        );
+        runtime.block_on(async {
+            let tasks = (0..IN_FLIGHT).map(|_| tokio::spawn(append(Arc::clone(log))));
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.expect("no task panics");
+            }
+        });
     })
 }
 
-fn file_with_many_in_flight(effort: Effort, table: &mut Table) {
+fn file_with_many_in_flight(effort: Effort, runtime: &Runtime, table: &mut Table) {
     let (folder, line) = (folder(), line());
     let log = FileEventLog::open(folder.path().join("log"), 128).expect("a log can be opened");
     let mut bare = append_only(&folder.path().join("bare"));
@@ -104,7 +115,7 @@ fn file_with_many_in_flight(effort: Effort, table: &mut Table) {
     let samples = versus(
         effort,
         effort.operations(64_000).next_multiple_of(IN_FLIGHT),
-        |operations| append_in_flight(&log, operations),
+        |operations| append_in_flight(runtime, &log, operations),
         |operations| {
             time(|| {
                 for _ in 0..operations / IN_FLIGHT {
@@ -122,7 +133,7 @@ fn file_with_many_in_flight(effort: Effort, table: &mut Table) {
     );
 }
 
-fn sqlite_with_many_in_flight(effort: Effort, table: &mut Table) {
+fn sqlite_with_many_in_flight(effort: Effort, runtime: &Runtime, table: &mut Table) {
     let folder = folder();
     let log = SqliteEventLog::open(folder.path().join("log.sqlite"), 128);
     let log = log.expect("a log can be opened");
@@ -133,7 +144,7 @@ fn sqlite_with_many_in_flight(effort: Effort, table: &mut Table) {
     let samples = versus(
         effort,
         effort.operations(64_000).next_multiple_of(IN_FLIGHT),
-        |operations| append_in_flight(&log, operations),
+        |operations| append_in_flight(runtime, &log, operations),
         |operations| {
             time(|| {
                 for _ in 0..operations / IN_FLIGHT {

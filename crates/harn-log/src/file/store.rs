@@ -205,6 +205,9 @@ impl Store for FileStore {
 
     const ONE_TOPIC_PER_GROUP: bool = true;
 
+    // A commit is one write: cheap, and syncing is left to others.
+    const GROUP_CHANGES_MAX: usize = 128;
+
     fn reader(&self) -> Arc<FileReader> {
         Arc::clone(&self.reader)
     }

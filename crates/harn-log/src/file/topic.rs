@@ -276,7 +276,7 @@ impl TopicFile {
             let head = self.head();
             let sealed = draft.seal(head.id + 1, head.hash.as_deref());
             line::push(&mut self.pending.lines, &sealed, more);
-            self.keys.note(sealed.id, sealed.bare());
+            self.keys.note(sealed.id, sealed.frame());
             self.pending.last = Some(Head {
                 id: sealed.id,
                 hash: Some(sealed.hash.clone()),

@@ -159,7 +159,7 @@ impl Followed {
         let kept = Kept {
             id: sealed.id,
             event: Arc::new(sealed.event()),
-            bytes: sealed.payload_json.len() + sealed.headers_json.len(),
+            bytes: sealed.payload_json().len() + sealed.headers_json.len(),
         };
         self.newest_bytes += kept.bytes;
         self.newest.push_back(kept);

@@ -17,7 +17,6 @@
 //! A backend brings a [`Store`] for the writer and a [`StoreReader`] for the reader;
 //! it needs no locks against itself and knows nothing of futures.
 
-mod gather;
 mod health;
 mod hub;
 mod store;

@@ -23,6 +23,10 @@ pub(crate) trait Store: Sized + Send + 'static {
     /// Whether a group may only touch one topic, because topics are locked one by one.
     const ONE_TOPIC_PER_GROUP: bool;
 
+    /// How many changes a group may have. Large groups share the price of a commit;
+    /// small ones let callers prepare the next while one is under way.
+    const GROUP_CHANGES_MAX: usize;
+
     /// A reader of this place.
     fn reader(&self) -> Arc<Self::Reader>;
 

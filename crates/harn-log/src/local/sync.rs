@@ -9,7 +9,6 @@ use crate::error::LogError;
 use crate::log::Result;
 
 use super::Counters;
-use super::gather::Gatherer;
 use super::store::SyncDisk;
 use super::worker::join;
 
@@ -49,8 +48,7 @@ impl Syncer {
 /// the next one, because the sync under way may have passed their records already.
 fn run(mut queue: mpsc::Receiver<Reply>, disk: &dyn SyncDisk, counters: &Counters) {
     let mut waiting = Vec::new();
-    let mut gatherer = Gatherer::new(QUEUE_MAX);
-    while gatherer.gather(&mut queue, &mut waiting) {
+    while queue.blocking_recv_many(&mut waiting, QUEUE_MAX) > 0 {
         let synced = disk.sync().map_err(Arc::new);
         counters.note_sync(waiting.len());
         for reply in waiting.drain(..) {

@@ -11,15 +11,12 @@ use crate::error::LogError;
 use crate::log::Result;
 use crate::name::Topic;
 
-use super::gather::Gatherer;
 use super::hub::Hub;
 use super::store::Store;
 use super::{Changed, Counters};
 
 /// Changes that can wait for the writer; whoever comes then waits in line.
 const QUEUE_MAX: usize = 1024;
-/// Changes in one group.
-const GROUP_MAX: usize = 512;
 
 /// How a group ended.
 type Committed = std::result::Result<(), Arc<LogError>>;
@@ -135,8 +132,7 @@ impl<S: Store> Desk<S> {
     /// Whatever waits when the writer is free becomes its next group.
     fn work(mut self, mut queue: mpsc::Receiver<Job<S>>) {
         let mut jobs = Vec::new();
-        let mut gatherer = Gatherer::new(GROUP_MAX);
-        while gatherer.gather(&mut queue, &mut jobs) {
+        while queue.blocking_recv_many(&mut jobs, S::GROUP_CHANGES_MAX) > 0 {
             let mut group = Vec::new();
             let mut heard = BTreeSet::new();
             for job in jobs.drain(..) {

@@ -84,9 +84,9 @@ pub(super) async fn append(
         message::check_size(&payload, stream.connection.client().max_payload())?;
         match store(pipeline, &sealed, payload, deadline).await {
             Ok(true) => {
-                index.feed(sealed.id, sealed.bare());
+                index.feed(sealed.id, sealed.frame());
                 let counters = stream.connection.counters();
-                counters.note_records(1, sealed.payload_json.len());
+                counters.note_records(1, sealed.payload_json().len());
                 return Ok(AppendOutcome {
                     event_id: sealed.id,
                     event: sealed.event(),

@@ -311,9 +311,12 @@ impl Pipeline {
         self.window = (self.window + count).min(ON_THEIR_WAY_MAX);
         let ids: Vec<_> = (first..).take(count).collect();
         for (id, record) in ids.iter().zip(&group.records) {
-            index.feed(*id, record.bare());
+            index.feed(*id, record.frame());
         }
-        let bytes = group.records.iter().map(|record| record.payload_json.len());
+        let bytes = group
+            .records
+            .iter()
+            .map(|record| record.payload_json().len());
         let counters = self.stream.connection.counters();
         counters.note_records(count, bytes.sum());
         answer(group.reply, Ok(ids));

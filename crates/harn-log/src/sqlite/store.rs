@@ -140,14 +140,14 @@ impl SqliteStore {
         known.is_moved = true;
         let keys = known.keys.iter();
         let keys: Vec<_> = keys.filter_map(|name| sealed.key(name)).collect();
-        let event = sealed.bare();
+        let event = sealed.frame();
         self.connection
             .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
             .execute(params![
                 topic.as_str(),
                 key(sealed.id),
                 event.kind,
-                sealed.payload_json,
+                sealed.payload_json(),
                 sealed.headers_json,
                 event.occurred_at_ms
             ])?;
@@ -155,7 +155,7 @@ impl SqliteStore {
             self.insert_key(topic, header, value, sealed.id)?;
         }
         self.records += 1;
-        self.bytes += sealed.payload_json.len() + sealed.headers_json.len() + event.kind.len();
+        self.bytes += sealed.payload_json().len() + sealed.headers_json.len() + event.kind.len();
         Ok(sealed)
     }
 
@@ -262,6 +262,8 @@ impl Store for SqliteStore {
     type Reader = SqliteReader;
 
     const ONE_TOPIC_PER_GROUP: bool = false;
+
+    const GROUP_CHANGES_MAX: usize = 256;
 
     fn reader(&self) -> Arc<SqliteReader> {
         Arc::clone(&self.reader)
