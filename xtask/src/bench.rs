@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_result_is_saved_unless_it_is_a_smoke_test_or_unwanted() {
-        check(&["events", "log"], &[], true);
+        check(&["events"], &[], true);
         check(&["events", "--", "--size", "9"], &["--size", "9"], true);
         check(&["events", "--", "--smoke"], &["--smoke"], false);
         check(&["events", "--no-save"], &[], false);
