@@ -9,6 +9,10 @@ macro_rules! delegate_event_log {
                 $with!(self, log => log.append(topic, event).await)
             }
 
+            async fn append_durable(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
+                $with!(self, log => log.append_durable(topic, event).await)
+            }
+
             async fn append_batch(
                 &self,
                 topic: &Topic,

@@ -32,6 +32,20 @@ pub trait EventLog: Send + Sync {
         event: LogEvent,
     ) -> impl Future<Output = Result<EventId>> + Send;
 
+    /// Appends a record and resolves when it would survive a power cut: like
+    /// [`append`](Self::append) and then [`barrier`](Self::barrier), and cheaper.
+    fn append_durable(
+        &self,
+        topic: &Topic,
+        event: LogEvent,
+    ) -> impl Future<Output = Result<EventId>> + Send {
+        async move {
+            let id = self.append(topic, event).await?;
+            self.barrier().await?;
+            Ok(id)
+        }
+    }
+
     /// Appends records next to each other, all or none.
     fn append_batch(
         &self,

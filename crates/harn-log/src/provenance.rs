@@ -136,14 +136,13 @@ pub(crate) fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> Stri
     for part in [start.as_str(), headers_json, hashed_end] {
         hasher.update(part.as_bytes());
     }
-    let mut hash = String::with_capacity(71);
-    hash.push_str("sha256:");
+    let mut hash = Vec::with_capacity(71);
+    hash.extend_from_slice(b"sha256:");
     for byte in hasher.finalize() {
-        for digit in [byte >> 4, byte & 15] {
-            hash.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
+        let digits = [byte >> 4, byte & 15];
+        hash.extend(digits.map(|digit| b"0123456789abcdef"[usize::from(digit)]));
     }
-    hash
+    String::from_utf8(hash).expect("digits are text")
 }
 
 /// What is hashed of a record after its headers, and where in it the payload is.

@@ -101,17 +101,18 @@ impl Draft {
         headers_json.push('{');
         headers_json.push_str(&self.headers_before);
         if let Some(prev_hash) = prev_hash {
+            // Whoever wrote the record before may have had other ideas of a hash.
             push_header(&mut headers_json, PREV_HASH_HEADER, prev_hash);
             headers_json.push(',');
         }
         let hash_goes_here = headers_json.len();
-        push_header(&mut headers_json, SCHEMA_HEADER, SCHEMA);
+        push_our_header(&mut headers_json, SCHEMA_HEADER, SCHEMA);
         headers_json.push_str(&self.headers_after);
         headers_json.push('}');
 
         let hash = provenance::hash_of(id, &headers_json, &self.hashed_end);
         let mut header = String::with_capacity(RECORD_HASH_HEADER.len() + hash.len() + 6);
-        push_header(&mut header, RECORD_HASH_HEADER, &hash);
+        push_our_header(&mut header, RECORD_HASH_HEADER, &hash);
         header.push(',');
         headers_json.insert_str(hash_goes_here, &header);
         Sealed {
@@ -214,6 +215,13 @@ pub(crate) fn push_header(json: &mut String, name: &str, value: &str) {
     push_json_text(json, name);
     json.push(':');
     push_json_text(json, value);
+}
+
+/// Writes a header of our own, in which nothing has to be escaped.
+fn push_our_header(json: &mut String, name: &str, value: &str) {
+    for part in ["\"", name, "\":\"", value, "\""] {
+        json.push_str(part);
+    }
 }
 
 /// Writes a text as JSON.

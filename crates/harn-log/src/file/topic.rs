@@ -29,6 +29,9 @@ use super::segment::SegmentFile;
 /// How long another process may keep a topic to itself.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
+/// A larger buffer is given back after use.
+const BUFFER_BYTES_KEPT_MAX: usize = 1024 * 1024;
+
 /// A topic that is being written. Between groups it is unlocked, and others may
 /// change what is described here.
 pub(super) struct TopicFile {
@@ -298,7 +301,7 @@ impl TopicFile {
     /// # Errors
     /// Nothing of it counts as written, and what is stored is uncertain.
     pub(super) fn write(&mut self, writer: u64, segment_bytes_max: u64) -> Result<Written> {
-        let pending = std::mem::take(&mut self.pending);
+        let mut pending = std::mem::take(&mut self.pending);
         let bytes = pending.lines.len();
         if let Some(last) = pending.last {
             if self.end > 0 && self.end + bytes as u64 > segment_bytes_max {
@@ -310,6 +313,11 @@ impl TopicFile {
             self.write_at_end(pending.lines.as_bytes())?;
             self.head = last;
             self.sign(writer);
+        }
+        // The next group will be about as large.
+        if pending.lines.capacity() <= BUFFER_BYTES_KEPT_MAX {
+            pending.lines.clear();
+            self.pending.lines = pending.lines;
         }
         Ok(Written {
             records: pending.records,

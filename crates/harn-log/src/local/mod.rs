@@ -48,7 +48,7 @@ pub(crate) use store::{
 };
 use sync::Syncer;
 use watch::Watch;
-use worker::{Reader, Writer};
+use worker::{Reader, Wanted, Writer};
 
 /// Records read at once where nobody asked for fewer: other readers get their turn
 /// in between.
@@ -82,7 +82,12 @@ impl<S: Store> LocalEventLog<S> {
         let hub = Arc::new(Hub::new(queue_depth.max(1)));
         Ok(Arc::new(Self {
             watch: Watch::new(store_reader.watched()),
-            writer: Writer::start(store, Arc::clone(&hub), Arc::clone(&counters))?,
+            writer: Writer::start(
+                store,
+                Arc::clone(&hub),
+                Arc::clone(&counters),
+                syncer.as_ref().and_then(Syncer::queue),
+            )?,
             reader: Reader::start(Arc::clone(&store_reader))?,
             syncer,
             counters,
@@ -110,7 +115,7 @@ impl<S: Store> LocalEventLog<S> {
         topic: &Topic,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     ) -> Result<T> {
-        self.writer.change(topic, change).await
+        self.writer.change(topic, Wanted::Committed, change).await
     }
 
     /// Runs a look at the store on the reader.
@@ -213,6 +218,16 @@ impl<S: Store> LocalEventLog<S> {
         .await
     }
 
+    async fn append_one(&self, topic: &Topic, event: LogEvent, wanted: Wanted) -> Result<EventId> {
+        let (name, draft) = (topic.clone(), Draft::new(topic, event)?);
+        let append = move |store: &mut S| {
+            let appended = store.append(&name, vec![draft])?;
+            let outcome = appended.first().expect("one draft makes one record").id;
+            Ok(Changed { outcome, appended })
+        };
+        self.writer.change(topic, wanted, append).await
+    }
+
     async fn move_cursor(
         &self,
         topic: &Topic,
@@ -270,13 +285,11 @@ fn check_head(topic: &Topic, expected: Option<String>, head: Head) -> Result<()>
 
 impl<S: Store> EventLog for LocalEventLog<S> {
     async fn append(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
-        let (name, draft) = (topic.clone(), Draft::new(topic, event)?);
-        self.change(topic, move |store| {
-            let appended = store.append(&name, vec![draft])?;
-            let outcome = appended.first().expect("one draft makes one record").id;
-            Ok(Changed { outcome, appended })
-        })
-        .await
+        self.append_one(topic, event, Wanted::Committed).await
+    }
+
+    async fn append_durable(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
+        self.append_one(topic, event, Wanted::Durable).await
     }
 
     async fn append_batch(&self, topic: &Topic, events: Vec<LogEvent>) -> Result<Vec<EventId>> {

@@ -13,6 +13,7 @@ use crate::name::Topic;
 
 use super::hub::Hub;
 use super::store::Store;
+use super::sync::{Synced, Then};
 use super::{Changed, Counters};
 
 /// Changes that can wait for the writer; whoever comes then waits in line.
@@ -37,12 +38,20 @@ enum Job<S> {
 /// The thread that writes.
 pub(super) struct Writer<S> {
     jobs: Option<mpsc::Sender<Job<S>>>,
+    /// Where changes go that have to be synced before their callers are told; `None`
+    /// if what is committed is safe.
+    syncs: Option<mpsc::Sender<Then>>,
     hub: Arc<Hub>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<S: Store> Writer<S> {
-    pub(super) fn start(store: S, hub: Arc<Hub>, counters: Arc<Counters>) -> Result<Self> {
+    pub(super) fn start(
+        store: S,
+        hub: Arc<Hub>,
+        counters: Arc<Counters>,
+        syncs: Option<mpsc::Sender<Then>>,
+    ) -> Result<Self> {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let thread = std::thread::Builder::new().name("harn-log-write".to_owned());
         let desk = Desk {
@@ -53,19 +62,25 @@ impl<S: Store> Writer<S> {
         let thread = thread.spawn(move || desk.work(queue))?;
         Ok(Self {
             jobs: Some(jobs),
+            syncs,
             hub,
             thread: Some(thread),
         })
     }
 
-    /// Makes a change. The reply comes when the group it is in has been committed.
+    /// Makes a change. The reply comes when the group it is in has been committed, and
+    /// synced if that is wanted.
     pub(super) async fn change<T: Send + 'static>(
         &self,
         topic: &Topic,
+        wanted: Wanted,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let (hub, name) = (Arc::clone(&self.hub), topic.clone());
+        // Weak: a change that waits does not keep the syncer from ending.
+        let syncs = self.syncs.as_ref().filter(|_| wanted == Wanted::Durable);
+        let syncs = syncs.map(mpsc::Sender::downgrade);
         let run = move |store: Result<&mut S>| -> Finish {
             let changed = store.and_then(change);
             Box::new(move |committed| {
@@ -76,7 +91,12 @@ impl<S: Store> Writer<S> {
                     }
                     Ok(changed.outcome)
                 });
-                let _nobody_may_wait_any_more = reply.send(outcome);
+                match (syncs, outcome) {
+                    (Some(syncs), Ok(outcome)) => reply_when_synced(&syncs, reply, outcome),
+                    (_, outcome) => {
+                        let _nobody_may_wait_any_more = reply.send(outcome);
+                    }
+                }
             })
         };
         self.send(Job::Change(topic.clone(), Box::new(run))).await?;
@@ -114,9 +134,34 @@ impl<S: Store> Writer<S> {
     }
 }
 
+/// When a caller wants to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// When its change is committed.
+    Committed,
+    /// When its change would survive a power cut.
+    Durable,
+}
+
+fn reply_when_synced<T: Send + 'static>(
+    syncs: &mpsc::WeakSender<Then>,
+    reply: oneshot::Sender<Result<T>>,
+    outcome: T,
+) {
+    let then = move |synced: Synced| {
+        let answer = synced.map_err(LogError::Shared).map(|()| outcome);
+        let _nobody_may_wait_any_more = reply.send(answer);
+    };
+    // If the syncer is gone the reply goes with it, and the caller hears of that.
+    if let Some(syncs) = syncs.upgrade() {
+        let _the_caller_hears = syncs.blocking_send(Box::new(then));
+    }
+}
+
 impl<S> Drop for Writer<S> {
     fn drop(&mut self) {
         self.jobs = None;
+        self.syncs = None;
         join(self.thread.take());
     }
 }

@@ -8,7 +8,8 @@ use std::task::{Context, Wake, Waker};
 use harn_log::{EventId, EventLog, EventStream, LogEvent};
 
 use crate::support::{
-    Bell, Driver, Record, event, hash, next, next_ids, number, poll_with, topic, within_limit,
+    Bell, Driver, Record, block_on, event, hash, next, next_ids, number, poll_with, topic,
+    within_limit,
 };
 use crate::{Fixture, start};
 
@@ -100,8 +101,9 @@ pub(crate) fn every_way_of_appending_wakes_a_reader<F: Fixture>() {
     let topic = topic("t");
     let mut stream = log.subscribe(&topic, None);
     let bell = Bell::new();
-    let append: [&dyn Fn(LogEvent) -> EventId; 4] = [
+    let append: [&dyn Fn(LogEvent) -> EventId; 5] = [
         &|event| log.append(&topic, event),
+        &|event| block_on(log.0.append_durable(&topic, event)).expect("an append succeeds"),
         &|event| log.append_batch(&topic, vec![event])[0],
         &|event| log.append_once(&topic, ("key", "a"), event).event_id,
         &|event| {
