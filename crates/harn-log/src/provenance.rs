@@ -123,17 +123,19 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
     }
     headers.push('}');
     let (hashed_end, _payload) = hashed_end(topic, event);
-    hash_of(id, &headers, &hashed_end)
+    hash_of(id, [&headers, ""], &hashed_end)
 }
 
 /// `sha256:<hex>` over everything in the record but the hash itself.
-pub(crate) fn hash_of(id: EventId, headers_json: &str, hashed_end: &str) -> String {
+/// The headers come in two parts, between which the hash will be.
+pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) -> String {
     let mut start = String::with_capacity(40);
     start.push_str("{\"event_id\":");
     push_number(&mut start, id);
     start.push_str(",\"headers\":");
     let mut hasher = Sha256::new();
-    for part in [start.as_str(), headers_json, hashed_end] {
+    let [before, after] = headers_json;
+    for part in [start.as_str(), before, after, hashed_end] {
         hasher.update(part.as_bytes());
     }
     let mut hash = Vec::with_capacity(71);

@@ -24,6 +24,9 @@ use crate::provenance::{self, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHE
 /// needs a few for itself.
 const NESTING_MAX: usize = 100;
 
+/// As long as a hash is.
+const NO_HASH: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+
 /// A record without a place.
 pub(crate) struct Draft {
     /// The record, without its payload and without provenance.
@@ -105,16 +108,18 @@ impl Draft {
             push_header(&mut headers_json, PREV_HASH_HEADER, prev_hash);
             headers_json.push(',');
         }
-        let hash_goes_here = headers_json.len();
+        // The hash covers all headers but itself, so its place is kept free for it.
+        let start = headers_json.len();
+        push_our_header(&mut headers_json, RECORD_HASH_HEADER, NO_HASH);
+        let hash_end = headers_json.len() - 1;
+        headers_json.push(',');
+        let end = headers_json.len();
         push_our_header(&mut headers_json, SCHEMA_HEADER, SCHEMA);
         headers_json.push_str(&self.headers_after);
         headers_json.push('}');
-
-        let hash = provenance::hash_of(id, &headers_json, &self.hashed_end);
-        let mut header = String::with_capacity(RECORD_HASH_HEADER.len() + hash.len() + 6);
-        push_our_header(&mut header, RECORD_HASH_HEADER, &hash);
-        header.push(',');
-        headers_json.insert_str(hash_goes_here, &header);
+        let hashed = [&headers_json[..start], &headers_json[end..]];
+        let hash = provenance::hash_of(id, hashed, &self.hashed_end);
+        headers_json.replace_range(hash_end - NO_HASH.len()..hash_end, &hash);
         Sealed {
             id,
             frame: self.frame,

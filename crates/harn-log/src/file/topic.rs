@@ -280,10 +280,10 @@ impl TopicFile {
             let sealed = draft.seal(head.id + 1, head.hash.as_deref());
             line::push(&mut self.pending.lines, &sealed, more);
             self.keys.note(sealed.id, sealed.frame());
-            self.pending.last = Some(Head {
-                id: sealed.id,
-                hash: Some(sealed.hash.clone()),
-            });
+            let last = self.pending.last.get_or_insert_default();
+            last.id = sealed.id;
+            // Into the room that the hash before has left.
+            last.hash.get_or_insert_default().clone_from(&sealed.hash);
             self.pending.records += 1;
             appended.push(sealed);
         }
