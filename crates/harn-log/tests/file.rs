@@ -507,6 +507,23 @@ fn a_failed_sync_stops_the_log_until_everything_is_written_again() {
 }
 
 #[test]
+fn a_durable_append_is_synced_or_fails() {
+    let folder = folder();
+    let (log, mood) = open_moody(&folder);
+    log.append(&topic("t"), event(1));
+    let before = mood.syncs.load(Ordering::SeqCst);
+    assert_eq!(
+        block_on(log.0.append_durable(&topic("t"), event(2))).unwrap(),
+        2
+    );
+    assert!(mood.syncs.load(Ordering::SeqCst) > before, "it was synced");
+    mood.fails_to_sync.store(true, Ordering::SeqCst);
+    let error = block_on(log.0.append_durable(&topic("t"), event(3))).unwrap_err();
+    assert!(error.to_string().contains("on fire"), "{error}");
+    assert!(log.0.health().refusing.is_some());
+}
+
+#[test]
 fn barriers_share_syncs_and_a_clean_log_needs_none() {
     let folder = folder();
     let (log, mood) = open_moody(&folder);

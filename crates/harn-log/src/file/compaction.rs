@@ -37,7 +37,7 @@ impl TopicFile {
         hash: Option<String>,
     ) -> Result<(CompactReport, bool)> {
         let gone = Compacted::read(&self.layout, &self.topic)?.before;
-        let head = self.last_id();
+        let head = self.head().id;
         let report = CompactReport {
             removed: before.saturating_sub(gone),
             remaining: head.saturating_sub(before.max(gone)),

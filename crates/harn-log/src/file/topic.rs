@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::error::LogError;
 use crate::local::Head;
 use crate::log::{Repair, Result};
-use crate::name::{EventId, Topic};
+use crate::name::Topic;
 use crate::record::{Draft, Sealed};
 
 use super::compacted::Compacted;
@@ -451,10 +451,5 @@ impl TopicFile {
             offset: self.end,
             last: (self.head.id >= self.segment.first).then(|| self.head.clone()),
         }
-    }
-
-    /// The records that are stored, as far as they go: the first id and the last.
-    pub(super) fn last_id(&self) -> EventId {
-        self.head.id
     }
 }
