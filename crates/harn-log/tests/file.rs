@@ -160,21 +160,25 @@ fn records_after_a_hole_in_what_was_not_synced_are_cut_and_counted() {
 
 #[test]
 fn a_batch_is_there_or_not() {
-    let folder = folder();
-    let log = open(&folder);
-    log.append(&topic("t"), event(1));
-    log.append_batch(&topic("t"), vec![event(2), event(3), event(4)]);
-    drop(log);
-    // As if the process had been killed in the middle of the write, before any sync.
-    fs::remove_file(folder.path().join("locks/t.lock")).unwrap();
-    let path = folder.path().join("topics/t.jsonl");
-    let kept = lines(&path)[..3].join("\n") + "\n{\"id\":4";
-    fs::write(&path, kept).unwrap();
-    let log = open(&folder);
-    assert_eq!(numbers(&log), [1]);
-    assert_eq!(log.append(&topic("t"), event(2)), 2);
-    assert_eq!(numbers(&log), [1, 2]);
-    assert_eq!(log.0.health().repairs[0].records_cut, 2);
+    for has_mark in [true, false] {
+        let folder = folder();
+        let lock = folder.path().join("locks/t.lock");
+        let path = closed_log(&folder, 1);
+        let mark = fs::read(&lock).unwrap();
+        open(&folder).append_batch(&topic("t"), vec![event(2), event(3), event(4)]);
+        // As if the process had been killed in the middle of the write, before any sync.
+        match has_mark {
+            true => fs::write(&lock, mark).unwrap(),
+            false => fs::remove_file(&lock).unwrap(),
+        }
+        let kept = lines(&path)[..3].join("\n") + "\n{\"id\":4";
+        fs::write(&path, kept).unwrap();
+        let log = open(&folder);
+        assert_eq!(numbers(&log), [1]);
+        assert_eq!(log.append(&topic("t"), event(2)), 2);
+        assert_eq!(numbers(&log), [1, 2]);
+        assert_eq!(log.0.health().repairs[0].records_cut, 2);
+    }
 }
 
 #[test]
