@@ -8,14 +8,12 @@ use std::task::{Context, Waker};
 
 use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RecordedEvent,
-    RedactionPolicy, SystemClock, agent_events_topic, event_of_log_record,
+    RedactionPolicy, SESSION_HEADER, SystemClock, agent_events_topic, event_of_log_record,
 };
 use harn_log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic, block_on};
 
 /// Records looked at together.
 const CHUNK_RECORDS: u64 = 256;
-/// Header that holds the raw id of a session; topics of two ids may be the same.
-const SESSION_HEADER: &str = "session_id";
 
 /// Keeps the events of sessions in an event log.
 ///

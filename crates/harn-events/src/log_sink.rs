@@ -29,7 +29,7 @@ use crate::types::{AgentEventLogPayload, LogEvent};
 pub const AGENT_EVENTS_TOPIC_PREFIX: &str = "observability.agent_events.";
 
 /// Header that holds the raw session id; topics of two ids may collide.
-const SESSION_HEADER: &str = "session_id";
+pub const SESSION_HEADER: &str = "session_id";
 
 /// An error of a log, kept as the value it was.
 pub type LogFailure = Box<dyn std::error::Error + Send + Sync>;

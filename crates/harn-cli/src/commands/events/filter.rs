@@ -1,12 +1,10 @@
 //! Which records are meant.
 
 use clap::Args;
+use harn_events::SESSION_HEADER;
 use harn_log::{EventId, LogEventBytes};
 
 use crate::timestamp::When;
-
-/// Header that holds the id of a record's session.
-const SESSION_HEADER: &str = "session_id";
 
 /// Which records are meant: those that all of these are true of.
 #[derive(Debug, Args)]
