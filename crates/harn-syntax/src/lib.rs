@@ -1,12 +1,12 @@
-//! What was written: the text of a program as tokens.
+//! What was written: the text of a program as tokens and as a tree.
 //!
 //! ```text
-//! text ──► lexer ──► tokens + comments + lexical errors
+//! text ──► lexer ──► tokens + comments ──► parser ──► tree ──► formatter ──► text
+//!             └──────── errors ────────────────┘
 //! ```
 //!
 //! Everything points back into the text by [`Span`]s of bytes; a [`LineIndex`] turns
-//! them into the lines and columns people see. The parser, its tree and the formatter
-//! will live here as well.
+//! them into the lines and columns people see.
 //!
 //! ```
 //! use harn_syntax::{Lexed, TokenKind, lex};
@@ -21,10 +21,14 @@
 //! );
 //! ```
 
+mod diagnostic;
 mod lexer;
 mod position;
 mod token;
+pub mod tree;
+pub mod visit;
 
+pub use diagnostic::{Code, Colour, Diagnostic, Edit, Fix, Label, Severity, render};
 pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
 pub use position::{LineIndex, Position, Span};
 pub use token::{Token, TokenKind};
