@@ -1,0 +1,6 @@
+//! What a program means, as far as one can tell without running it.
+
+pub mod builtins;
+mod imported;
+
+pub use imported::Imported;
