@@ -1,5 +1,8 @@
 use std::collections::BTreeSet;
 
+use harn_syntax::parse;
+use harn_syntax::tree::{Function, ItemKind, StatementKind, Type, TypeKind};
+
 use super::*;
 
 /// Appendix B of the language as it is printed: types of results, each with names.
@@ -125,4 +128,112 @@ fn effects_are_those_of_the_family() {
             }
         }
     }
+}
+
+/// The function a signature declares, read by the parser; `None` if it declares a value.
+fn function(builtin: &Builtin) -> Option<Function> {
+    let rest = builtin.signature.strip_prefix(builtin.name).unwrap();
+    let source = match rest.strip_prefix(": ") {
+        Some(ty) => format!("let value: {ty} = nil"),
+        // Some names are reserved words or have a dot, so another one stands for them.
+        None => format!("fn f{rest} {{}}"),
+    };
+    let parsed = parse(&source);
+    assert_eq!(parsed.errors, [], "{source}");
+    let [statement] = &parsed.module.statements[..] else {
+        panic!("{source} is one statement")
+    };
+    match &statement.kind {
+        StatementKind::Item(item) => match &item.kind {
+            ItemKind::Function(function) => Some(function.clone()),
+            _ => panic!("{source} declares a function"),
+        },
+        _ => None,
+    }
+}
+
+#[test]
+fn signatures_are_harn() {
+    for builtin in all().iter().chain(unlisted()) {
+        let Some(function) = function(builtin) else {
+            continue;
+        };
+        assert!(function.result.is_some(), "{}", builtin.signature);
+        assert_eq!(
+            function.type_parameters.len(),
+            builtin.type_parameters,
+            "{}",
+            builtin.signature
+        );
+    }
+}
+
+#[test]
+fn what_is_no_function_is_a_value() {
+    let values = all().iter().chain(unlisted());
+    let values = values.filter(|builtin| function(builtin).is_none());
+    let names: Vec<_> = values.map(|builtin| builtin.name).collect();
+    assert_eq!(
+        names,
+        [
+            "e",
+            "pi",
+            "stream",
+            "argv",
+            "event_log",
+            "mcp",
+            "skills",
+            "workflow"
+        ]
+    );
+}
+
+/// The kinds of values a type means, by the names that appendix B uses.
+fn kinds(ty: &Type, kinds: &mut BTreeSet<String>) {
+    match &ty.kind {
+        TypeKind::Named(name, _) => drop(kinds.insert(name.text.to_string())),
+        TypeKind::List(_) => drop(kinds.insert("list".to_owned())),
+        TypeKind::Shape(_) => drop(kinds.insert("dict".to_owned())),
+        TypeKind::Nil => drop(kinds.insert("nil".to_owned())),
+        TypeKind::Union(members) => members.iter().for_each(|member| self::kinds(member, kinds)),
+        other => panic!("no builtin returns {other:?}"),
+    }
+}
+
+/// Where the documents describe something else than appendix B says, the signature follows
+/// the documents: these are all such places.
+#[test]
+fn signatures_agree_with_appendix_b() {
+    let disagreeing = all().iter().filter(|builtin| {
+        let Some(function) = function(builtin) else {
+            return false;
+        };
+        let mut declared = BTreeSet::new();
+        kinds(&function.result.unwrap(), &mut declared);
+        let inferred: BTreeSet<_> = builtin.result.iter().map(|it| it.to_string()).collect();
+        !inferred.is_empty() && declared != inferred
+    });
+    let names: Vec<_> = disagreeing.map(|builtin| builtin.name).collect();
+    assert_eq!(
+        names,
+        [
+            "exit",
+            "handler_context",
+            "metadata_get",
+            "metadata_resolve",
+            "project_root",
+            "range",
+            "regex_match",
+            "to_float",
+            "to_int",
+            "trigger_fire",
+            "trigger_register",
+            "trigger_replay",
+            "trust_graph_policy_for",
+            "trust_graph_query",
+            "trust_graph_record",
+            "trust_graph_verify_chain",
+            "trust_record",
+        ]
+    );
 }

@@ -14,6 +14,29 @@ use super::queries::{ExportsQuery, OutlineQuery, ResolutionsQuery};
 use super::resolve::ResolvedImport;
 use crate::imported::Imported;
 
+/// Types that are declared nowhere, so that nobody has to look for them.
+const BUILT_IN: &[&str] = &[
+    "any",
+    "bool",
+    "bytes",
+    "closure",
+    "dict",
+    "duration",
+    "float",
+    "int",
+    "iter",
+    "list",
+    "never",
+    "range",
+    "set",
+    "string",
+    "unknown",
+    "Generator",
+    "Result",
+    "Schema",
+    "Stream",
+];
+
 /// What the imports of a file bring.
 pub(super) fn imported(database: &mut Database, file: FileId) -> Imported {
     let mut gathering = Gathering::default();
@@ -108,7 +131,9 @@ fn mentioned(ty: &ExportedType) -> Vec<SmolStr> {
 
     impl Visit for Mentions {
         fn ty(&mut self, ty: &Type) {
-            if let TypeKind::Named(name, _) = &ty.kind {
+            if let TypeKind::Named(name, _) = &ty.kind
+                && !BUILT_IN.contains(&name.text.as_str())
+            {
                 self.0.push(name.text.clone());
             }
             walk_type(self, ty);
