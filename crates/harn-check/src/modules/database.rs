@@ -140,6 +140,15 @@ impl Database {
         self.files[file.0 as usize].text.is_some()
     }
 
+    /// The files whose texts were asked for and that are, or are in, `path`.
+    pub(super) fn files_read_below(&self, path: &Path) -> Vec<FileId> {
+        let read = |cells: &&Cells| cells.text.is_some() && cells.path.starts_with(path);
+        let cells = self.files.iter().filter(read);
+        cells
+            .filter_map(|cells| self.numbers.get(&cells.path).copied())
+            .collect()
+    }
+
     /// Puts a text in the place of the one that was read.
     pub(super) fn replace_text(&mut self, file: FileId, text: ReadText) {
         let before = self.text_input(file);

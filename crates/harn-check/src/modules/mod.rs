@@ -5,6 +5,7 @@
 //!           ├─ imports ─── where its imports lead
 //!           ├─ exports ─── what others can import from it
 //!           ├─ imported ── what it gets, for the checker
+//!           ├─ bindings ── which functions it gets, for the machine
 //!           └─ load_plan ─ which modules run in which order, for the machine
 //! ```
 //!
@@ -13,6 +14,7 @@
 //! module, a new `pub fn` concerns them all. The workspace reads files through a
 //! [`FileSource`] and knows nothing about time, threads or editors.
 
+mod bindings;
 mod clean;
 mod database;
 mod diagnostics;
@@ -27,12 +29,14 @@ mod outline;
 mod package;
 mod problems;
 mod queries;
+mod reachable;
 mod resolve;
 mod source;
 mod source_file;
 mod standard;
 mod workspace;
 
+pub use bindings::BoundFunction;
 pub use database::Computations;
 pub use error::{ImportError, ModuleFault, Unreadable};
 pub use exports::{ExportedFunction, ExportedType, Exports};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::bindings::{Selected, select};
 use super::database::Database;
 use super::error::{ImportError, ModuleFault};
 use super::exports::exports_named;
@@ -110,16 +111,15 @@ fn bind_selected(
     names: &[SmolStr],
     scope: &mut Scope,
 ) -> Vec<ImportError> {
-    let outline = database.get::<OutlineQuery>(target);
     let path = Arc::clone(database.path(target));
     let mut errors = Vec::new();
     for (at, name) in names.iter().enumerate() {
         if names[..at].contains(name) {
             continue;
         }
-        errors.extend(match select(database, target, &outline, name) {
-            Selected::Function => collide(scope, name.clone(), &path),
-            Selected::Type => None,
+        errors.extend(match select(database, target, name) {
+            Selected::Function(function) => collide(scope, function.name, &path),
+            Selected::Type | Selected::Unknown => None,
             Selected::Nothing => Some(ImportError::NotDefined {
                 name: name.clone(),
                 module: path.to_path_buf(),
@@ -127,30 +127,6 @@ fn bind_selected(
         });
     }
     errors
-}
-
-/// What a name means in a module.
-enum Selected {
-    Function,
-    Type,
-    Nothing,
-}
-
-fn select(database: &mut Database, target: FileId, outline: &Outline, name: &SmolStr) -> Selected {
-    if outline.has_function(name) {
-        return Selected::Function;
-    }
-    if outline.ty(name).is_some() {
-        return Selected::Type;
-    }
-    let exports = exports_named(database, target, name);
-    match (exports.functions.is_empty(), exports.types.is_empty()) {
-        (false, _) => Selected::Function,
-        (true, false) => Selected::Type,
-        // What is behind an import that fails by itself is not this one's fault.
-        (true, true) if !exports.complete => Selected::Type,
-        (true, true) => Selected::Nothing,
-    }
 }
 
 fn collide(scope: &mut Scope, name: SmolStr, module: &Path) -> Option<ImportError> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use harn_syntax::Diagnostic;
 
+use super::bindings::{BoundFunction, bindings};
 use super::database::{Computations, Database};
 use super::diagnostics::diagnostics;
 use super::error::Unreadable;
@@ -13,6 +14,7 @@ use super::inputs::Inputs;
 use super::load_plan::{LoadPlan, load_plan};
 use super::problems::ImportProblem;
 use super::queries::{ExportsQuery, ImportedQuery, ParsedQuery, ProblemsQuery, ResolutionsQuery};
+use super::reachable::reachable;
 use super::resolve::ResolvedImport;
 use super::source::{FileSource, TEXT_BYTES_MAX};
 use super::source_file::SourceFile;
@@ -58,19 +60,22 @@ impl Workspace {
         self.database.replace_text(file, text);
     }
 
-    /// Looks at a file or a directory again, because it was written, created or removed.
+    /// Looks at a file, or at everything below a directory, again, because it was written,
+    /// created or removed.
     pub fn refresh(&mut self, path: impl AsRef<Path>) {
-        let file = self.database.file_at(path.as_ref());
-        let canonical = Arc::clone(self.database.path(file));
-        if self.database.inputs.is_overridden(&canonical) {
-            return;
+        let root = self.database.file_at(path.as_ref());
+        let directory = Arc::clone(self.database.path(root));
+        for file in self.database.files_read_below(&directory) {
+            let canonical = Arc::clone(self.database.path(file));
+            if !self.database.inputs.is_overridden(&canonical) {
+                let text = self.database.inputs.read(&canonical);
+                self.database.replace_text(file, text);
+            }
         }
-        if !self.database.has_read(file) {
+        if !self.database.has_read(root) {
             // Nobody has read it, but somebody may have looked for it.
-            return self.database.inputs.layout_changed();
+            self.database.inputs.layout_changed();
         }
-        let text = self.database.inputs.read(&canonical);
-        self.database.replace_text(file, text);
     }
 
     /// The one path a file is known by.
@@ -105,6 +110,12 @@ impl Workspace {
         self.database.get::<ImportedQuery>(file)
     }
 
+    /// The functions that the imports of a file bind, in order.
+    pub fn bindings(&mut self, path: impl AsRef<Path>) -> Vec<BoundFunction> {
+        let file = self.database.file_at(path.as_ref());
+        bindings(&mut self.database, file)
+    }
+
     /// What would go wrong when the imports of a file are executed.
     pub fn import_problems(&mut self, path: impl AsRef<Path>) -> Arc<[ImportProblem]> {
         let file = self.database.file_at(path.as_ref());
@@ -126,6 +137,13 @@ impl Workspace {
     pub fn load_plan(&mut self, path: impl AsRef<Path>) -> LoadPlan {
         let file = self.database.file_at(path.as_ref());
         load_plan(&mut self.database, file)
+    }
+
+    /// A file and every module it imports, directly or not, each after those it imports. What
+    /// is broken does not hide the rest.
+    pub fn reachable(&mut self, path: impl AsRef<Path>) -> Vec<Arc<Path>> {
+        let file = self.database.file_at(path.as_ref());
+        reachable(&mut self.database, file)
     }
 
     /// How often values were made so far, to see what is remembered.

@@ -123,6 +123,8 @@ fn a_long_chain_is_followed_to_its_end() {
     assert_eq!(workspace.import_problems("/main.harn").len(), 0);
     let plan = workspace.load_plan("/main.harn");
     assert_eq!((plan.order.len(), plan.failure), (DEEP + 2, None));
+    assert_eq!(workspace.reachable("/main.harn"), plan.order);
+    assert_eq!(workspace.bindings("/main.harn").len(), 1);
     // An edit at the far end is noticed too.
     workspace.set_text(format!("/m{DEEP}.harn"), "pub fn renamed() {}");
     assert_eq!(workspace.imported("/all.harn").names.join(" "), "renamed");

@@ -193,3 +193,39 @@ fn a_function_is_known_by_the_module_that_declares_it() {
     assert_eq!(functions, ["own of /a.harn", "passed of /lib/b.harn"]);
     assert!(exports.complete);
 }
+
+#[test]
+fn bindings_name_each_function_and_its_home() {
+    let (mut workspace, _) = workspace(&[
+        (
+            "/main.harn",
+            "import { hidden, passed, T, nope } from \"a\"\nimport \"gone\"\nimport \"b\"",
+        ),
+        (
+            "/a.harn",
+            "pub import \"b\"\npub fn open() {}\nfn hidden() {}\ntype T = int",
+        ),
+        ("/b.harn", "pub fn passed() {}\npub fn other() {}"),
+    ]);
+    let bindings = workspace.bindings("/main.harn");
+    let bound: Vec<_> = bindings
+        .iter()
+        .map(|it| {
+            format!(
+                "{} {} {}",
+                it.import,
+                it.function.name,
+                shown(&it.function.module)
+            )
+        })
+        .collect();
+    assert_eq!(
+        bound,
+        [
+            "0 hidden /a.harn",
+            "0 passed /b.harn",
+            "2 passed /b.harn",
+            "2 other /b.harn"
+        ]
+    );
+}

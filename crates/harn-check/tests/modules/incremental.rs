@@ -182,6 +182,20 @@ fn files_are_read_again_when_they_are_said_to_have_changed() {
 }
 
 #[test]
+fn a_directory_stands_for_what_is_in_it() {
+    let (mut workspace, files) = workspace(&[
+        ("/main.harn", "import \"lib/a\"\nimport \"lib/b\""),
+        ("/lib/a.harn", "fn a() {}"),
+    ]);
+    assert!(workspace.imported("/main.harn").unresolved);
+    files.write("/lib/a.harn", "fn a2() {}");
+    files.write("/lib/b.harn", "fn b() {}");
+    workspace.refresh("/lib");
+    assert_eq!(workspace.imported("/main.harn").names.join(" "), "a2 b");
+    assert!(!workspace.imported("/main.harn").unresolved);
+}
+
+#[test]
 fn modules_may_come_and_go() {
     let (mut workspace, files) = program();
     files.remove("/c.harn");

@@ -122,3 +122,28 @@ fn standard_modules_are_loaded_like_others() {
         "<stdlib>/hitl <stdlib>/plan main",
     );
 }
+
+#[test]
+fn everything_reachable_is_listed_whatever_is_broken() {
+    let (mut workspace, _) = workspace(&[
+        (
+            "/main.harn",
+            "import \"gone\"\nimport \"a\"\nimport \"broken\"",
+        ),
+        ("/a.harn", "import \"b\"\nimport \"main\""),
+        ("/b.harn", "import \"a\""),
+        ("/broken.harn", "fn (\nimport \"c\""),
+        ("/c.harn", ""),
+        ("/unrelated.harn", ""),
+    ]);
+    let files = workspace.reachable("/main.harn");
+    let files: Vec<_> = files.iter().map(|path| shown(path)).collect();
+    let expected = [
+        "/b.harn",
+        "/a.harn",
+        "/c.harn",
+        "/broken.harn",
+        "/main.harn",
+    ];
+    assert_eq!(files, expected);
+}
