@@ -11,10 +11,12 @@
 //!
 //! Every answer is remembered with what it was made from (see `memo`), so that after an edit
 //! only what can differ is made again: a body that changes concerns nobody who imports the
-//! module, a new `pub fn` concerns them all. The workspace reads files through a
+//! module, a new `pub fn` concerns them all. [`Checks`] carries that on to whatever looks at
+//! single files, such as the checker. The workspace reads files through a
 //! [`FileSource`] and knows nothing about time, threads or editors.
 
 mod bindings;
+mod checks;
 mod clean;
 mod database;
 mod diagnostics;
@@ -37,6 +39,7 @@ mod standard;
 mod workspace;
 
 pub use bindings::BoundFunction;
+pub use checks::Checks;
 pub use database::Computations;
 pub use error::{ImportError, ModuleFault, Unreadable};
 pub use exports::{ExportedFunction, ExportedType, Exports};

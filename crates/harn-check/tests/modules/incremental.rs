@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use harn_check::modules::{Computations, MemoryFiles, Workspace};
+use harn_check::modules::{Checks, Computations, MemoryFiles, Workspace};
 
 use crate::files::workspace;
 
@@ -308,4 +308,29 @@ fn any_order_of_edits_gives_what_a_fresh_look_gives() {
             assert_eq!(edited.load_plan(path), fresh.load_plan(path));
         }
     }
+}
+
+/// How often the importer is checked, which is what an editor waits for.
+#[test]
+fn only_files_that_may_be_different_are_checked_again() {
+    let (mut workspace, _) = program();
+    let mut checks = Checks::new();
+    let mut count = 0;
+    let mut check = |workspace: &mut Workspace| {
+        let names = checks.get(workspace, "/main.harn", |_, imported| {
+            count += 1;
+            imported.names.join(" ")
+        });
+        (count, names.unwrap().to_string())
+    };
+    assert_eq!(check(&mut workspace), (1, "f g T h".to_owned()));
+    assert_eq!(check(&mut workspace).0, 1);
+    workspace.set_text("/b.harn", "pub fn g() { 2 }");
+    assert_eq!(check(&mut workspace).0, 1, "a body of a module");
+    workspace.set_text("/other.harn", "");
+    assert_eq!(check(&mut workspace).0, 1, "another program");
+    workspace.set_text("/b.harn", "pub fn g() { 2 }\npub fn g2() { 2 }");
+    assert_eq!(check(&mut workspace), (2, "f g g2 T h".to_owned()));
+    workspace.set_text("/main.harn", MAIN.replace("f()", "g()"));
+    assert_eq!(check(&mut workspace).0, 3, "a body of its own");
 }

@@ -5,6 +5,7 @@ mod exports;
 mod files;
 mod incremental;
 mod load_plan;
+mod model;
 mod problems;
 mod resolution;
 mod standard;
