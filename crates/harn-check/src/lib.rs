@@ -3,5 +3,7 @@
 pub mod builtins;
 mod imported;
 pub mod modules;
+mod refusals;
 
 pub use imported::Imported;
+pub use refusals::{Refusal, refusals};
