@@ -2,5 +2,10 @@
 
 pub mod builtins;
 mod imported;
+mod types;
 
 pub use imported::Imported;
+pub use types::{
+    Aliases, Applied, CheckOptions, Checked, FunctionTy, Schema, SchemaField, Shape, ShapeField,
+    TYPE_CODES, Ty, Union, check_types, inspect_types, schema_of_parameter, schema_of_type,
+};
