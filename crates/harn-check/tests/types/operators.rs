@@ -89,5 +89,13 @@ fn comparisons_that_tell_nothing() {
             "warning: Comparing float with string using '<=' may give unexpected results",
         ],
     );
+    check_body(
+        "let a = \"a\" == 1\nlet b = 1.5 != \"a\"",
+        &[
+            "warning: Comparing string with int using '==' may give unexpected results",
+            "warning: Comparing float with string using '!=' may give unexpected results",
+        ],
+    );
+    accept("let a = true == 1\nlet b = nil != \"a\"\nlet c = \"a\" in \"b\"\nlet d = [] == 1");
     accept("let a = 1 < 2.0\nlet b = \"a\" > \"b\"\nlet c = [1] < [2]\nlet d = true == 1");
 }

@@ -69,8 +69,8 @@ impl Checker {
                 (!numbers && !repeated)
                     .then(|| format!("can't multiply {one} and {other} (try string * int)"))
             }
-            BinaryOp::Less | BinaryOp::Greater | BinaryOp::LessEqual | BinaryOp::GreaterEqual => {
-                return self.check_comparison(text, one, other, span);
+            _ if matches!(op.level(), 6 | 7) => {
+                return self.check_comparison(op, one, other, span);
             }
             _ => None,
         };
@@ -79,13 +79,22 @@ impl Checker {
         }
     }
 
-    fn check_comparison(&mut self, op: &str, one: &str, other: &str, span: Span) {
-        let ordered = |name: &str| is_number(name) || name == "string";
-        if !ordered(one) || !ordered(other) {
+    fn check_comparison(&mut self, op: BinaryOp, one: &str, other: &str, span: Span) {
+        let orders = match op {
+            BinaryOp::Less | BinaryOp::Greater | BinaryOp::LessEqual | BinaryOp::GreaterEqual => {
+                true
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => false,
+            _ => return,
+        };
+        let op = op.text();
+        let mixed = |text: &str, number: &str| text == "string" && is_number(number);
+        let has_order = |name: &str| is_number(name) || name == "string";
+        if orders && !(has_order(one) && has_order(other)) {
             let message =
                 format!("Comparison '{op}' may not be meaningful for types {one} and {other}");
             self.warn(codes::COMPARISON, span, message);
-        } else if is_number(one) != is_number(other) {
+        } else if mixed(one, other) || mixed(other, one) {
             let message =
                 format!("Comparing {one} with {other} using '{op}' may give unexpected results");
             self.warn(codes::COMPARISON, span, message);

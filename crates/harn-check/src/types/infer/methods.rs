@@ -1,4 +1,8 @@
 //! What methods give, by their names.
+//!
+//! The receiver hardly matters: the names say what methods give most of the time, so that
+//! `reverse` is taken for a string although lists have it too. Only methods that the file
+//! itself declares for a struct are known better, and then nothing is claimed.
 
 use crate::types::checker::Checker;
 use crate::types::lower::container_name;
@@ -9,7 +13,7 @@ impl Checker {
     pub(super) fn infer_method(&self, receiver: &Ty, method: &str) -> Ty {
         let head = receiver.head().map_or("", |name| name.as_str());
         let own = self.known.declarations.methods.get(head);
-        if own.is_some_and(|methods| methods.contains_key(method)) || is_misleading(head, method) {
+        if own.is_some_and(|methods| methods.contains_key(method)) {
             return Ty::Dynamic;
         }
         if container_name(head) == Some("iter") {
@@ -22,18 +26,6 @@ impl Checker {
             return method_of_iter(&element, method);
         }
         method_by_name(receiver, method)
-    }
-}
-
-/// The names below say what methods give most of the time. Where the receiver is known to
-/// be something for which they give another kind of value, nothing is claimed.
-fn is_misleading(receiver: &str, method: &str) -> bool {
-    match receiver {
-        "list" => method == "reverse",
-        "set" | "range" | "generator" | "Generator" | "stream" | "Stream" => {
-            matches!(method, "map" | "filter" | "flat_map")
-        }
-        _ => false,
     }
 }
 
