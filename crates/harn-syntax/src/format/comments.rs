@@ -21,6 +21,7 @@ use std::borrow::Cow;
 
 use crate::lexer::{Comment, CommentKind};
 use crate::position::Span;
+use crate::token::TokenKind;
 
 use super::Formatter;
 use super::comment_text::{self, Unit};
@@ -36,6 +37,10 @@ pub(super) struct Comments {
 pub(super) struct Note {
     pub(super) kind: CommentKind,
     pub(super) span: Span,
+    /// Whether nothing precedes it on its line.
+    pub(super) begins_line: bool,
+    /// Whether nothing follows it on its line.
+    ends_line: bool,
     /// Whether nothing but comments precedes it on its line.
     pub(super) own_line: bool,
     /// Whether something other than comments follows it on its line.
@@ -61,13 +66,16 @@ impl Comments {
         let mut notes: Vec<Note> = Vec::with_capacity(comments.len());
         for comment in comments {
             let before = text[..comment.span.start as usize].trim_end_matches([' ', '\t', '\r']);
+            let begins_line = before.is_empty() || before.ends_with('\n');
             let own_line = match notes.last() {
                 Some(last) if last.span.end as usize == before.len() => last.own_line,
-                _ => before.is_empty() || before.ends_with('\n'),
+                _ => begins_line,
             };
             notes.push(Note {
                 kind: comment.kind,
                 span: comment.span,
+                begins_line,
+                ends_line: false,
                 own_line,
                 followed: false,
                 multi_line: comment.span.of(text).contains('\n'),
@@ -77,9 +85,10 @@ impl Comments {
         for note in notes.iter_mut().rev() {
             let after = text[note.span.end as usize..].trim_start_matches([' ', '\t', '\r']);
             let end = text.len() - after.len();
+            note.ends_line = after.is_empty() || after.starts_with('\n');
             note.followed = match next {
                 Some(next) if next.span.start as usize == end => next.followed,
-                _ => !after.is_empty() && !after.starts_with('\n'),
+                _ => !note.ends_line,
             };
             next = Some(*note);
         }
@@ -151,7 +160,7 @@ impl<'a> Formatter<'a> {
         while let Some(note) = self.comments.take_before(offset) {
             if gap == Gap::Glued && note.needs_line() {
                 self.hoisted.push(note);
-            } else if note.needs_line() || (note.own_line && gap == Gap::Free) {
+            } else if note.needs_line() || (note.begins_line && gap == Gap::Free) {
                 self.stand_alone(note);
                 is_broken = true;
             } else {
@@ -163,15 +172,18 @@ impl<'a> Formatter<'a> {
         is_broken
     }
 
-    /// A comment that ends a line, behind what precedes it or on a line of its own.
+    /// A comment that ends a line or begins one: behind what precedes it or on another line.
     fn stand_alone(&mut self, note: Note) {
-        if note.own_line {
+        if note.begins_line {
             self.layout.hard_line();
             self.comment(note);
         } else {
             self.trailing_comment(note);
         }
-        self.layout.hard_line();
+        match note.needs_line() || note.ends_line {
+            true => self.layout.hard_line(),
+            false => self.layout.space(),
+        }
     }
 
     fn trailing_comment(&mut self, note: Note) {
@@ -210,6 +222,9 @@ impl<'a> Formatter<'a> {
             self.comments.take_before(bound);
             self.trailing_comment(note);
             self.layout.hard_line();
+            if note.needs_line() {
+                break;
+            }
         }
     }
 
@@ -217,9 +232,7 @@ impl<'a> Formatter<'a> {
     /// `bound`.
     pub(super) fn trailing_comments(&mut self, end: u32, bound: u32) {
         while let Some(note) = self.comments.peek_before(bound) {
-            let between = &self.text[end.min(note.span.start) as usize..note.span.start as usize];
-            let belongs_to_next = note.introduces() && between.contains([',', ';']);
-            if note.own_line || belongs_to_next {
+            if note.own_line || self.belongs_to_next(note, end) {
                 break;
             }
             self.comments.take_before(bound);
@@ -227,7 +240,26 @@ impl<'a> Formatter<'a> {
             self.trailing_comment(note);
             if note.needs_line() {
                 self.layout.hard_line();
+                break;
             }
+        }
+    }
+
+    /// Whether a comment after what ends at `end` is about what comes next: if that has
+    /// begun already, or follows on the same line after a comma or semicolon.
+    fn belongs_to_next(&self, note: Note, end: u32) -> bool {
+        let before = self.tokens[..self.first_token(note.span.start)].last();
+        match before.filter(|token| token.span.start >= end).map(|token| token.kind) {
+            None => false,
+            Some(TokenKind::Comma | TokenKind::Semicolon) => note.introduces(),
+            Some(
+                TokenKind::RightParenthesis
+                | TokenKind::RightBracket
+                | TokenKind::RightBrace
+                | TokenKind::Greater
+                | TokenKind::Question,
+            ) => false,
+            Some(_) => true,
         }
     }
 
@@ -242,7 +274,7 @@ impl<'a> Formatter<'a> {
             rest = &rest[length..];
             if self.is_apart(previous.as_ref(), &unit, first, place) {
                 self.layout.blank_line();
-            } else {
+            } else if previous.is_none() || first.begins_line {
                 self.layout.hard_line();
             }
             self.unit(&unit);
@@ -290,7 +322,7 @@ impl<'a> Formatter<'a> {
 
     fn unit(&mut self, unit: &Unit<'a>) {
         match unit {
-            Unit::Plain(note) if note.introduces() => {
+            Unit::Plain(note) if !note.needs_line() && !note.ends_line => {
                 self.comment(*note);
                 return self.layout.space();
             }

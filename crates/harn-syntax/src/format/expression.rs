@@ -44,7 +44,7 @@ impl<'a> Formatter<'a> {
     /// Writes what begins at `start`. If comments push it to another line, it is indented.
     fn below_comments(&mut self, start: u32, gap: Gap, write: impl FnOnce(&mut Self)) {
         let notes = self.comments.all_before(start);
-        let breaks = notes.iter().any(|note| note.needs_line() || note.own_line);
+        let breaks = notes.iter().any(|note| note.needs_line() || note.begins_line);
         let is_indented = breaks && gap == Gap::Free;
         if is_indented {
             self.layout.indent();
@@ -78,7 +78,7 @@ impl<'a> Formatter<'a> {
             }
             ExpressionKind::Dict(entries) => self.dict(entries, span.end - 1),
             ExpressionKind::Struct(literal) => self.struct_literal(literal, span.end - 1),
-            ExpressionKind::Closure(closure) => self.closure(closure),
+            ExpressionKind::Closure(closure) => self.closure(closure, span.start),
             ExpressionKind::Call(call) => {
                 self.layout.text(call.name.text.as_str());
                 self.type_arguments(&call.type_arguments);
@@ -127,9 +127,9 @@ impl<'a> Formatter<'a> {
     }
 
     /// `{ x -> x * 2 }`, `fn(x) { x + 1 }`
-    fn closure(&mut self, closure: &'a Closure) {
+    fn closure(&mut self, closure: &'a Closure, start: u32) {
         let is_inline = is_simple(&closure.body);
-        let group = is_inline.then(|| self.layout.open(Rule::Whole));
+        let group = is_inline.then(|| self.layout.open());
         let body = Body {
             is_inline,
             ..Body::block(closure.body.span.end)
@@ -145,13 +145,13 @@ impl<'a> Formatter<'a> {
             }
             ClosureStyle::Fn => {
                 self.text("fn");
-                self.parameters(&closure.parameters, closure.body.span.start);
+                self.parameters(&closure.parameters, start);
                 self.text(" {");
                 self.body(body, closure.body.statements.iter());
             }
         }
         if let Some(group) = group {
-            self.layout.close(group);
+            self.layout.close(group, Rule::Whole);
         }
     }
 
@@ -427,8 +427,10 @@ impl<'a> Element<'a> for ParallelOption<'a> {
 }
 
 impl<'a> Element<'a> for &'a MatchArm {
+    /// Parentheses around its first pattern go away.
     fn start(&self) -> u32 {
-        self.span.start
+        let first = self.patterns.first();
+        first.map_or(self.span.start, |first| first.span.start)
     }
 
     fn end(&self) -> u32 {
@@ -450,7 +452,7 @@ impl<'a> Element<'a> for &'a MatchArm {
         }
         formatter.text(" -> ");
         let is_inline = is_simple(&self.body);
-        let group = is_inline.then(|| formatter.layout.open(Rule::Whole));
+        let group = is_inline.then(|| formatter.layout.open());
         formatter.text("{");
         let body = Body {
             is_inline,
@@ -458,7 +460,7 @@ impl<'a> Element<'a> for &'a MatchArm {
         };
         formatter.body(body, self.body.statements.iter());
         if let Some(group) = group {
-            formatter.layout.close(group);
+            formatter.layout.close(group, Rule::Whole);
         }
     }
 }

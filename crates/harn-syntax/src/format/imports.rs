@@ -7,7 +7,7 @@ use crate::tree::{Import, ItemKind, Module, Name, Statement, StatementKind};
 use super::Formatter;
 use super::comments::Place;
 use super::layout::{Op, Rule};
-use super::lists::Element;
+use super::lists::{Brackets, Element};
 
 /// The imports that a file begins with.
 pub(super) fn leading(statements: &[Statement]) -> &[Statement] {
@@ -46,7 +46,7 @@ impl<'a> Formatter<'a> {
             self.leading_comments(statement.span.start, Place::Import);
             self.entry(&statement);
             let next = module.statements.get(at + 1);
-            let bound = next.map_or(end, |next| next.span.start);
+            let bound = next.map_or(end, |next| Element::start(&next));
             self.trailing_comments(statement.span.end, bound);
             self.layout.hard_line();
             sorted.push((import(statement).map(order), self.layout.split_off(start)));
@@ -87,7 +87,10 @@ impl<'a> Formatter<'a> {
         let mut written = Vec::with_capacity(names.len());
         let last = names.last().map_or(path, |last| last.span.end);
         let close = self.find(TokenKind::RightBrace, last).min(path);
-        let group = self.layout.open(Rule::Whole);
+        if names.is_empty() {
+            return self.empty_sequence(Brackets::PADDED, close);
+        }
+        let group = self.layout.open();
         self.text("{");
         self.layout.indent();
         self.opener_comments(names.first().map_or(close, |first| first.span.start));
@@ -118,6 +121,6 @@ impl<'a> Formatter<'a> {
         self.layout.dedent();
         self.layout.line();
         self.text("}");
-        self.layout.close(group);
+        self.layout.close(group, Rule::Whole);
     }
 }

@@ -222,7 +222,7 @@ impl<'a> Element<'a> for &'a EvalPackEntry {
         match self {
             EvalPackEntry::Field(name, _) => name.span.start,
             EvalPackEntry::Summarize(block) => block.span.start,
-            EvalPackEntry::Statement(statement) => statement.span.start,
+            EvalPackEntry::Statement(statement) => Element::start(&statement),
         }
     }
 
@@ -260,7 +260,7 @@ impl<'a> Element<'a> for ToolEntry<'a> {
     fn start(&self) -> u32 {
         match self {
             Self::Description(text) => text.span.start,
-            Self::Statement(statement) => statement.span.start,
+            Self::Statement(statement) => Element::start(statement),
         }
     }
 

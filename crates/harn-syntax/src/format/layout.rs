@@ -74,13 +74,14 @@ pub(super) enum Rule {
     Chain,
     /// Always: operators that stood on several lines.
     Broken,
+    /// Never, but what is in it may be: a single call.
+    Inline,
 }
 
 /// A group that was opened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opened {
     at: usize,
-    rule: Rule,
     width: u32,
     breaks: u32,
 }
@@ -169,10 +170,10 @@ impl<'a> Layout<'a> {
         self.ops.push(Op::DedentIfBroken);
     }
 
-    pub(super) fn open(&mut self, rule: Rule) -> Opened {
+    /// Begins a group. Its rule may be decided when it ends.
+    pub(super) fn open(&mut self) -> Opened {
         let opened = Opened {
             at: self.ops.len(),
-            rule,
             width: self.width,
             breaks: self.breaks,
         };
@@ -180,10 +181,10 @@ impl<'a> Layout<'a> {
         opened
     }
 
-    pub(super) fn close(&mut self, opened: Opened) {
+    pub(super) fn close(&mut self, opened: Opened, rule: Rule) {
         self.ops.push(Op::Close);
         self.ops[opened.at] = Op::Open(Group {
-            rule: opened.rule,
+            rule,
             width: self.width - opened.width,
             has_break: self.breaks > opened.breaks,
             length: narrow(self.ops.len() - opened.at - 1),

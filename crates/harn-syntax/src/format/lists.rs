@@ -87,7 +87,7 @@ impl<'a> Formatter<'a> {
         let Some(first) = elements.peek() else {
             return self.empty_sequence(brackets, close);
         };
-        let group = self.layout.open(Rule::Whole);
+        let group = self.layout.open();
         self.text(brackets.open);
         self.layout.indent();
         self.opener_comments(first.start());
@@ -108,7 +108,7 @@ impl<'a> Formatter<'a> {
         self.layout.dedent();
         self.sequence_line(brackets.is_padded);
         self.text(brackets.close);
-        self.layout.close(group);
+        self.layout.close(group, Rule::Whole);
     }
 
     fn sequence_line(&mut self, is_padded: bool) {
@@ -126,7 +126,7 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    fn empty_sequence(&mut self, brackets: Brackets, close: u32) {
+    pub(super) fn empty_sequence(&mut self, brackets: Brackets, close: u32) {
         self.text(brackets.open);
         let notes = self.comments.all_before(close);
         if notes.iter().all(|note| !note.needs_line()) {

@@ -38,6 +38,7 @@ use crate::tree::{Expression, Module, Name};
 
 use comments::{Comments, Gap, Note, Place};
 use layout::Layout;
+use lists::Element;
 use printer::Printer;
 
 /// How a text is formatted.
@@ -126,9 +127,9 @@ impl<'a> Formatter<'a> {
             if at > 0 || !imports.is_empty() {
                 self.layout.blank_line();
             }
-            self.leading_comments(statement.span.start, Place::Item);
+            self.leading_comments(Element::start(&statement), Place::Item);
             self.entry(&statement);
-            let bound = rest.get(at + 1).map_or(end, |next| next.span.start);
+            let bound = rest.get(at + 1).map_or(end, |next| Element::start(&next));
             self.trailing_comments(statement.span.end, bound);
             printer.print(&self.layout.take());
         }
@@ -139,9 +140,16 @@ impl<'a> Formatter<'a> {
         printer.print(&self.layout.take());
     }
 
-    /// Writes a text that cannot be broken.
+    /// Writes a text that cannot be broken. Spaces at its ends are not written where a line
+    /// begins or ends.
     fn text(&mut self, text: &'static str) {
-        self.layout.text(text);
+        if text.starts_with(' ') {
+            self.layout.space();
+        }
+        self.layout.text(text.trim_ascii());
+        if text.ends_with(' ') {
+            self.layout.space();
+        }
     }
 
     /// Writes a name, with the comments before it.

@@ -1,6 +1,6 @@
 //! Operators and what they stand between.
 
-use crate::tree::{Binary, BinaryOp, Expression, Postfix, Range, Suffix, SuffixKind, Ternary};
+use crate::tree::{Binary, BinaryOp, Expression, Operand, Postfix, Range, Suffix, SuffixKind, Ternary};
 
 use super::Formatter;
 use super::comments::Gap;
@@ -15,21 +15,17 @@ impl<'a> Formatter<'a> {
         let wrapped: Vec<bool> = (0..binary.rest.len())
             .map(|operand| reads_as_call(binary, operand))
             .collect();
-        let group = self.layout.open(self.binary_rule(binary));
+        let mut rule = self.binary_rule(binary);
+        let group = self.layout.open();
         for _ in wrapped.iter().filter(|is_wrapped| **is_wrapped) {
             self.text("(");
         }
         self.child(&binary.first, Around::First(binary.rest[0].op), Gap::Free);
         self.layout.indent_if_broken();
         for (at, operand) in binary.rest.iter().enumerate() {
-            if may_begin_line(operand.op) {
-                self.gap(operand.value.span.start, Gap::Free);
-                self.layout.line();
-            } else {
-                self.layout.backslash_line();
+            if self.operator(operand) {
+                rule = Rule::Broken;
             }
-            self.text(operand.op.text());
-            self.layout.space();
             let next = binary.rest.get(at + 1).map(|next| next.op);
             self.child(&operand.value, Around::Next(operand.op, next), Gap::Free);
             if wrapped[at] {
@@ -37,7 +33,24 @@ impl<'a> Formatter<'a> {
             }
         }
         self.layout.dedent_if_broken();
-        self.layout.close(group);
+        self.layout.close(group, rule);
+    }
+
+    /// An operator, and the comments before its operand. Says whether they broke a line.
+    fn operator(&mut self, operand: &'a Operand) -> bool {
+        let start = operand.value.span.start;
+        let is_broken = if may_begin_line(operand.op) {
+            let is_broken = self.gap(start, Gap::Free);
+            self.layout.line();
+            self.text(operand.op.text());
+            is_broken
+        } else {
+            self.layout.backslash_line();
+            self.text(operand.op.text());
+            self.gap(start, Gap::Free)
+        };
+        self.layout.space();
+        is_broken
     }
 
     fn binary_rule(&self, binary: &Binary) -> Rule {
@@ -55,7 +68,7 @@ impl<'a> Formatter<'a> {
     /// `c ? a : b`. Neither the `?` nor what follows it can begin a line, so a long one is
     /// broken behind a backslash.
     pub(super) fn ternary(&mut self, ternary: &'a Ternary) {
-        let group = self.layout.open(Rule::Chain);
+        let group = self.layout.open();
         self.child(&ternary.condition, Around::TernaryEnd, Gap::Free);
         self.layout.indent_if_broken();
         self.layout.backslash_line();
@@ -66,7 +79,7 @@ impl<'a> Formatter<'a> {
         self.text(": ");
         self.child(&ternary.otherwise, Around::TernaryEnd, Gap::Glued);
         self.layout.dedent_if_broken();
-        self.layout.close(group);
+        self.layout.close(group, Rule::Chain);
     }
 
     pub(super) fn range(&mut self, range: &'a Range) {
@@ -82,31 +95,30 @@ impl<'a> Formatter<'a> {
     pub(super) fn postfix(&mut self, postfix: &'a Postfix) {
         let lines = self.suffix_lines(postfix);
         let methods = postfix.suffixes.iter().filter(|suffix| is_method(suffix));
-        let rule = match lines.contains(&true) {
-            true => Some(Rule::Broken),
-            false => (methods.count() > 1).then_some(Rule::Chain),
+        let mut rule = match (lines.contains(&true), methods.count()) {
+            (true, _) => Rule::Broken,
+            (false, 0 | 1) => Rule::Inline,
+            (false, _) => Rule::Chain,
         };
-        let group = rule.map(|rule| self.layout.open(rule));
+        let group = self.layout.open();
         for _ in 0..inner_tries(postfix) {
             self.text("(");
         }
         self.child(&postfix.base, Around::Base, Gap::Free);
-        if group.is_some() {
-            self.layout.indent_if_broken();
-        }
+        self.layout.indent_if_broken();
         let mut is_after_line = false;
         for (at, suffix) in postfix.suffixes.iter().enumerate() {
             let begins_line = lines[at] || (is_method(suffix) && !is_after_line);
             is_after_line = lines[at] && !is_method(suffix);
-            self.suffix(suffix, begins_line && group.is_some());
+            if self.suffix(suffix, begins_line) {
+                rule = Rule::Broken;
+            }
             if matches!(suffix.kind, SuffixKind::Try) && at + 1 < postfix.suffixes.len() {
                 self.text(")");
             }
         }
-        if let Some(group) = group {
-            self.layout.dedent_if_broken();
-            self.layout.close(group);
-        }
+        self.layout.dedent_if_broken();
+        self.layout.close(group, rule);
     }
 
     /// For each suffix, whether it is a member at the start of a line.
@@ -125,10 +137,12 @@ impl<'a> Formatter<'a> {
         postfix.suffixes.iter().map(is_at_line).collect()
     }
 
-    fn suffix(&mut self, suffix: &'a Suffix, begins_line: bool) {
+    /// Writes a suffix. Says whether a comment pushed it to another line.
+    fn suffix(&mut self, suffix: &'a Suffix, begins_line: bool) -> bool {
+        let mut is_pushed = false;
         match &suffix.kind {
             SuffixKind::Member { name, optional } | SuffixKind::Method { name, optional, .. } => {
-                self.gap(name.span.start, Gap::Free);
+                is_pushed = self.gap(name.span.start, Gap::Free);
                 if begins_line {
                     self.layout.soft_line();
                 }
@@ -138,14 +152,20 @@ impl<'a> Formatter<'a> {
             SuffixKind::Index { index, optional } => {
                 self.text(if *optional { "?[" } else { "[" });
                 self.expression(index);
+                self.gap(suffix.span.end - 1, Gap::Free);
                 self.text("]");
             }
-            SuffixKind::Slice { start, end } => self.slice(start.as_ref(), end.as_ref()),
+            SuffixKind::Slice { start, end } => {
+                self.slice(start.as_ref(), end.as_ref());
+                self.gap(suffix.span.end - 1, Gap::Free);
+                self.text("]");
+            }
             SuffixKind::Try => self.text("?"),
         }
         if let SuffixKind::Method { arguments, .. } = &suffix.kind {
             self.sequence(Brackets::ROUND, arguments.iter(), suffix.span.end - 1);
         }
+        is_pushed
     }
 
     fn slice(&mut self, start: Option<&'a Expression>, end: Option<&'a Expression>) {
@@ -157,7 +177,6 @@ impl<'a> Formatter<'a> {
         if let Some(end) = end {
             self.expression(end);
         }
-        self.text("]");
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) enum Around {
     Dict,
     /// Before the brace of a block.
     Header,
+    /// Between `guard` and its `else`.
+    Guard,
     /// Between `while` and its block.
     While,
     /// After `retry` and `deadline`.
@@ -80,6 +82,7 @@ pub(super) fn needs_parentheses(expression: &Expression, around: Around) -> bool
         Around::TernaryMiddle => level < 4 || !may_follow_question_mark(expression),
         Around::Dict => true,
         Around::Header => ends_in_question_mark(expression),
+        Around::Guard => ends_in_open_if(expression),
         Around::While => ends_in_question_mark(expression) || begins_with(expression, Start::Round),
         Around::Primary => level < PRIMARY,
         Around::ParallelCount => {
@@ -253,6 +256,14 @@ fn ends_in_question_mark(expression: &Expression) -> bool {
             let last = postfix.suffixes.last().map(|suffix| &suffix.kind);
             matches!(last, Some(SuffixKind::Try))
         }
+        _ => false,
+    })
+}
+
+/// Whether an `else` after it would become its own.
+fn ends_in_open_if(expression: &Expression) -> bool {
+    rightmost(expression).is_some_and(|last| match &last.kind {
+        ExpressionKind::If(item) => item.otherwise.is_none(),
         _ => false,
     })
 }

@@ -178,6 +178,7 @@ impl Printer {
             Rule::Broken => Mode::Broken,
             Rule::Whole if group.has_break => Mode::Broken,
             Rule::Chain if group.has_break => Mode::Inline,
+            Rule::Inline => Mode::Inline,
             Rule::Whole | Rule::Chain if self.fits(group.width, rest) => Mode::Flat,
             Rule::Whole | Rule::Chain => Mode::Broken,
         }

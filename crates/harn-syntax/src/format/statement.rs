@@ -25,7 +25,7 @@ impl<'a> Formatter<'a> {
             }
             StatementKind::Guard(guard) => {
                 self.text("guard ");
-                self.expression(&guard.condition);
+                self.child(&guard.condition, Around::Guard, Gap::Free);
                 self.text(" else ");
                 self.block(&guard.otherwise);
             }
@@ -137,8 +137,13 @@ impl<'a> Formatter<'a> {
 }
 
 impl<'a> Element<'a> for &'a Statement {
+    /// Parentheses that begin a statement go away.
     fn start(&self) -> u32 {
-        self.span.start
+        match &self.kind {
+            StatementKind::Expression(expression) => expression.span.start,
+            StatementKind::Assignment(assignment) => assignment.target.span.start,
+            _ => self.span.start,
+        }
     }
 
     fn end(&self) -> u32 {

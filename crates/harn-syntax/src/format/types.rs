@@ -46,17 +46,21 @@ impl<'a> Formatter<'a> {
 
     /// `A | B`. A line cannot begin with the bar.
     fn union(&mut self, members: &'a [Type]) {
-        let group = self.layout.open(Rule::Chain);
+        let mut rule = Rule::Chain;
+        let group = self.layout.open();
         self.layout.indent_if_broken();
         for (at, member) in members.iter().enumerate() {
             if at > 0 {
                 self.text(" |");
+                if self.gap(member.span.start, Gap::Free) {
+                    rule = Rule::Broken;
+                }
                 self.layout.line();
             }
             self.ty(member);
         }
         self.layout.dedent_if_broken();
-        self.layout.close(group);
+        self.layout.close(group, rule);
     }
 
     /// `: type`
