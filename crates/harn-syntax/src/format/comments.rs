@@ -249,7 +249,10 @@ impl<'a> Formatter<'a> {
     /// begun already, or follows on the same line after a comma or semicolon.
     fn belongs_to_next(&self, note: Note, end: u32) -> bool {
         let before = self.tokens[..self.first_token(note.span.start)].last();
-        match before.filter(|token| token.span.start >= end).map(|token| token.kind) {
+        match before
+            .filter(|token| token.span.start >= end)
+            .map(|token| token.kind)
+        {
             None => false,
             Some(TokenKind::Comma | TokenKind::Semicolon) => note.introduces(),
             Some(

@@ -44,7 +44,9 @@ impl<'a> Formatter<'a> {
     /// Writes what begins at `start`. If comments push it to another line, it is indented.
     fn below_comments(&mut self, start: u32, gap: Gap, write: impl FnOnce(&mut Self)) {
         let notes = self.comments.all_before(start);
-        let breaks = notes.iter().any(|note| note.needs_line() || note.begins_line);
+        let breaks = notes
+            .iter()
+            .any(|note| note.needs_line() || note.begins_line);
         let is_indented = breaks && gap == Gap::Free;
         if is_indented {
             self.layout.indent();
@@ -361,7 +363,7 @@ impl<'a> Element<'a> for DictEntry<'a> {
             }
             Entry::Spread(_) => formatter.text("..."),
         }
-        let around = match has_arrow_in_call(value) {
+        let around = match formatter.has_generic_calls && has_arrow_in_call(value) {
             true => Around::Dict,
             false => Around::Nothing,
         };

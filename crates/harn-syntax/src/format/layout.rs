@@ -99,6 +99,9 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     pub(super) fn text(&mut self, text: impl Into<Cow<'a, str>>) {
         let text = text.into();
+        if text.is_empty() {
+            return;
+        }
         if text.contains('\n') {
             self.breaks += 1;
             return self.ops.push(Op::Verbatim(text));

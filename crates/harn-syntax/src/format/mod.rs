@@ -31,7 +31,7 @@ mod statement;
 mod types;
 
 use crate::lexer::lex;
-use crate::parser::{SyntaxError, parse};
+use crate::parser::{NESTING_MAX, SyntaxError, parse};
 use crate::position::Span;
 use crate::token::{Token, TokenKind};
 use crate::tree::{Expression, Module, Name};
@@ -71,7 +71,30 @@ pub fn format(text: &str, options: &FormatOptions) -> Result<String, Vec<SyntaxE
     let mut formatter = Formatter::new(text, &parsed.module);
     formatter.shebang();
     formatter.module(&parsed.module, &mut printer);
-    Ok(printer.finish())
+    let formatted = printer.finish();
+    if is_deep(&formatter.tokens) && !parse(&formatted).errors.is_empty() {
+        return Ok(text.to_owned());
+    }
+    Ok(formatted)
+}
+
+/// Whether something is nested so deeply that the parentheses we add may be more than the
+/// parser accepts. Then the text is better left alone.
+fn is_deep(tokens: &[Token]) -> bool {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for token in tokens {
+        match token.kind {
+            TokenKind::LeftParenthesis | TokenKind::LeftBracket | TokenKind::LeftBrace => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            TokenKind::RightParenthesis | TokenKind::RightBracket | TokenKind::RightBrace => {
+                depth = depth.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    deepest > NESTING_MAX / 8
 }
 
 /// What is known while a file is written.
@@ -85,15 +108,22 @@ struct Formatter<'a> {
     hoisted: Vec<Note>,
     /// The expression at the start of a statement that needs parentheses there.
     guarded: Option<&'a Expression>,
+    /// Whether there may be calls with type arguments, which may contain arrows.
+    has_generic_calls: bool,
     /// Whether we are in the pattern of a match arm, where a computed key is no key.
     in_pattern: bool,
 }
 
 impl<'a> Formatter<'a> {
     fn new(text: &'a str, module: &Module) -> Self {
+        let tokens = lex(text).tokens;
+        let is_generic_call = |pair: &[Token]| {
+            pair[0].kind == TokenKind::Greater && pair[1].kind == TokenKind::LeftParenthesis
+        };
         Self {
             text,
-            tokens: lex(text).tokens,
+            has_generic_calls: tokens.windows(2).any(is_generic_call),
+            tokens,
             comments: Comments::new(text, &module.comments),
             layout: Layout::default(),
             hoisted: Vec::new(),

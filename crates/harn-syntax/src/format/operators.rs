@@ -1,6 +1,8 @@
 //! Operators and what they stand between.
 
-use crate::tree::{Binary, BinaryOp, Expression, Operand, Postfix, Range, Suffix, SuffixKind, Ternary};
+use crate::tree::{
+    Binary, BinaryOp, Expression, Operand, Postfix, Range, Suffix, SuffixKind, Ternary,
+};
 
 use super::Formatter;
 use super::comments::Gap;
@@ -143,7 +145,7 @@ impl<'a> Formatter<'a> {
         match &suffix.kind {
             SuffixKind::Member { name, optional } | SuffixKind::Method { name, optional, .. } => {
                 is_pushed = self.gap(name.span.start, Gap::Free);
-                if begins_line {
+                if begins_line || is_pushed {
                     self.layout.soft_line();
                 }
                 self.text(if *optional { "?." } else { "." });

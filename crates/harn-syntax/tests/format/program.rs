@@ -5,7 +5,7 @@
 //! breaks the line.
 
 /// The program that some choices make.
-pub fn program(choices: &[u16]) -> String {
+pub(crate) fn program(choices: &[u16]) -> String {
     let mut writer = Writer {
         choices: choices.iter(),
         out: String::new(),
@@ -34,8 +34,21 @@ const DEPTH_MAX: u32 = 5;
 
 /// Names, some of which mean something elsewhere.
 const NAMES: &[&str] = &[
-    "a", "b", "xs", "Name", "MAX", "each", "settle", "with", "gen", "timeout", "not", "where",
-    "out", "description", "r",
+    "a",
+    "b",
+    "xs",
+    "Name",
+    "MAX",
+    "each",
+    "settle",
+    "with",
+    "gen",
+    "timeout",
+    "not",
+    "where",
+    "out",
+    "description",
+    "r",
 ];
 
 impl Writer<'_> {
@@ -125,7 +138,8 @@ impl Writer<'_> {
             }
             11 => {
                 let name = self.comment_name();
-                self.out.push_str(&format!("\n// ---- {name} ----\n// ----\n"));
+                self.out
+                    .push_str(&format!("\n// ---- {name} ----\n// ----\n"));
             }
             _ => self.out.push('\n'),
         }
@@ -192,8 +206,11 @@ impl Writer<'_> {
     }
 
     fn item(&mut self) {
-        match self.choose(12) {
+        match self.choose(16) {
             0..4 => self.statement(),
+            12 => self.pipeline(),
+            13 => self.skill(),
+            14 => self.eval_pack(),
             4 => {
                 self.attributes();
                 self.free("fn");
@@ -270,6 +287,63 @@ impl Writer<'_> {
             }
         }
         self.separator();
+    }
+
+    fn pipeline(&mut self) {
+        self.attributes();
+        self.free("pipeline");
+        self.name();
+        self.sequence("(", ")", Self::name);
+        if self.is_chosen(2) {
+            self.glued("->");
+            self.ty();
+        }
+        if self.is_chosen(2) {
+            self.glued("extends");
+            self.name();
+        }
+        self.block();
+    }
+
+    fn skill(&mut self) {
+        self.free("skill");
+        self.name();
+        self.free("{");
+        self.line_break();
+        for _ in 0..self.choose(3) {
+            self.name();
+            self.expression();
+            self.separator();
+        }
+        self.free("}");
+    }
+
+    fn eval_pack(&mut self) {
+        self.free("eval_pack");
+        self.name();
+        if self.is_chosen(2) {
+            self.glued("\"id\"");
+        }
+        self.free("{");
+        self.line_break();
+        for _ in 0..self.choose(3) {
+            self.free("field");
+            self.glued(":");
+            self.expression();
+            self.separator();
+        }
+        if self.is_chosen(2) {
+            self.free("summarize");
+            self.glued("{");
+            self.statements();
+            self.free("}");
+            self.separator();
+        }
+        if self.is_chosen(2) {
+            self.statement();
+            self.separator();
+        }
+        self.free("}");
     }
 
     fn separator_of_members(&mut self) {
@@ -361,8 +435,23 @@ impl Writer<'_> {
 
     fn statement(&mut self) {
         let is_deep = self.depth >= DEPTH_MAX;
-        match self.choose(if is_deep { 6 } else { 18 }) {
+        match self.choose(if is_deep { 6 } else { 21 }) {
             0..3 => self.expression_statement(),
+            18 => {
+                self.free("deadline");
+                self.glued("(");
+                self.expression();
+                self.free(")");
+                self.block();
+            }
+            19 => {
+                self.free("fn");
+                self.function();
+            }
+            20 => {
+                let word = self.pick(&["break", "continue", "return", "yield"]);
+                self.free(word);
+            }
             3 => {
                 self.free("let");
                 self.pattern();
@@ -734,8 +823,22 @@ impl Writer<'_> {
         self.expression();
     }
 
+    fn closure_parameters(&mut self) {
+        for _ in 0..self.choose(3) {
+            self.name();
+            self.annotation();
+            self.glued("=");
+            self.expression();
+            self.free(",");
+        }
+    }
+
     fn entry(&mut self) {
-        match self.choose(6) {
+        match self.choose(7) {
+            6 => {
+                self.free("...");
+                return self.expression();
+            }
             0 => self.free("key"),
             1 => self.free("\"key\""),
             2 => self.free("\"x-y\""),
@@ -775,7 +878,8 @@ impl Writer<'_> {
             12 => {
                 self.glued("Point");
                 self.glued("{");
-                self.free("x");
+                let key = self.pick(&["x", "\"x\"", "\"if\"", "\"x-y\""]);
+                self.free(key);
                 self.glued(":");
                 self.expression();
                 self.free(",");
@@ -784,9 +888,12 @@ impl Writer<'_> {
             }
             13 | 14 => {
                 self.glued("{");
-                self.name();
+                self.closure_parameters();
                 self.free("->");
-                self.statements();
+                match self.is_chosen(6) {
+                    true => {}
+                    false => self.statements(),
+                }
                 self.free("}");
             }
             15 => {

@@ -1,12 +1,12 @@
 //! What must hold of every text that is formatted.
 
 use harn_syntax::tree::{Import, ItemKind, Module, Statement, StatementKind};
-use harn_syntax::{FormatOptions, format, parse};
+use harn_syntax::{FormatOptions, TokenKind, format, lex, parse};
 
 /// Formats a text, and checks that it means the same, has the same comments, ends as it
 /// should, and stays as it is when formatted again.
 #[track_caller]
-pub fn formatted(source: &str, width: usize) -> String {
+pub(crate) fn formatted(source: &str, width: usize) -> String {
     let options = FormatOptions { width };
     let first = format(source, &options).unwrap_or_else(|errors| {
         let messages: Vec<_> = errors.iter().map(|error| &error.message).collect();
@@ -31,7 +31,27 @@ pub fn formatted(source: &str, width: usize) -> String {
         first.is_empty() || (first.ends_with('\n') && !first.ends_with("\n\n")),
         "one line break at the end\n{first:?}"
     );
+    check_line_ends(&first);
     first
+}
+
+/// No line ends in white space, except in strings.
+#[track_caller]
+fn check_line_ends(text: &str) {
+    let tokens = lex(text).tokens;
+    let strings = tokens.iter().filter(|token| {
+        let kind = token.kind;
+        kind == TokenKind::String || kind == TokenKind::InterpolatedString
+    });
+    let spans: Vec<_> = strings.map(|token| token.span.range()).collect();
+    for (at, _) in text.match_indices('\n') {
+        let is_in_string = spans.iter().any(|span| span.contains(&at));
+        let is_clean = !text[..at].ends_with([' ', '\t', '\r']);
+        assert!(
+            is_in_string || is_clean,
+            "white space at the end of a line\n{text}"
+        );
+    }
 }
 
 /// What a program means: its imports in order, and everything else as it is printed. Keys
@@ -99,9 +119,15 @@ fn without_quoted_keys(printed: &str) -> String {
 /// The words of all comments, sorted: sorting imports may reorder them, and some move up.
 fn comments(source: &str) -> Vec<String> {
     let module = parse(source).module;
-    let texts = module.comments.iter().map(|comment| comment.span.of(source));
+    let texts = module
+        .comments
+        .iter()
+        .map(|comment| comment.span.of(source));
     let words = texts.flat_map(|text| text.split(|part: char| !part.is_alphanumeric()));
-    let mut words: Vec<_> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let mut words: Vec<_> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
     words.sort();
     words
 }

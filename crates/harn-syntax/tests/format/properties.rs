@@ -1,15 +1,18 @@
 //! Formatting random programs keeps what they mean.
 
-mod format_program;
-mod format_support;
-
-use format_program::program;
-use format_support::formatted;
 use harn_syntax::parse;
 use proptest::prelude::*;
 
+use super::placement::check_placement;
+use super::program::program;
+use super::promises::formatted;
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// Whatever the program, its layout and its comments, and however narrow the lines.
     #[test]
@@ -20,6 +23,9 @@ proptest! {
         let source = program(&choices);
         let errors = parse(&source).errors;
         prop_assert!(errors.is_empty(), "{:?}\n{source}", errors[0].message);
-        formatted(&source, width);
+        let formatted = formatted(&source, width);
+        if !source.contains("import") {
+            check_placement(&source, &formatted);
+        }
     }
 }
