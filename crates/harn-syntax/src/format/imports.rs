@@ -72,6 +72,18 @@ impl<'a> Formatter<'a> {
         self.leading_comments(bound, Place::Header);
     }
 
+    /// A first `/** … */` with a blank line below it is about the file. Directly above the
+    /// first item it would document that.
+    pub(super) fn file_comment(&mut self, first: u32) {
+        let [note, rest @ ..] = self.comments.all_before(first) else {
+            return;
+        };
+        if note.kind == CommentKind::DocBlock && self.has_blank_line_after(note.span.end) {
+            let bound = rest.first().map_or(first, |next| next.span.start);
+            self.leading_comments(bound, Place::Header);
+        }
+    }
+
     /// `import { a, b } from "m"`
     pub(super) fn import(&mut self, import: &'a Import) {
         self.text("import ");

@@ -154,8 +154,9 @@ impl<'a> Formatter<'a> {
         printer.print(&self.layout.take());
         let rest = &module.statements[imports.len()..];
         for (at, statement) in rest.iter().enumerate() {
-            if at > 0 || !imports.is_empty() {
-                self.layout.blank_line();
+            match at > 0 || !imports.is_empty() {
+                true => self.layout.blank_line(),
+                false => self.file_comment(Element::start(&statement)),
             }
             self.leading_comments(Element::start(&statement), Place::Item);
             self.entry(&statement);

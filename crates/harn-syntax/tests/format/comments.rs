@@ -166,6 +166,19 @@ fn documentation_stands_directly_above() {
     );
 }
 
+/// Documentation of a file does not become that of its first item.
+#[test]
+fn documentation_of_the_file_stays_apart() {
+    check(
+        "/** The file. */\n\n\nfn g() { a() }",
+        "/** The file. */\n\nfn g() {\n  a()\n}\n",
+    );
+    check(
+        "/** The file. */\n\n/// Text.\n\nfn g() { a() }",
+        "/** The file. */\n\n/** Text. */\nfn g() {\n  a()\n}\n",
+    );
+}
+
 #[test]
 fn bars_go_up_to_column_80() {
     let bar = format!("// {}", "-".repeat(77));
