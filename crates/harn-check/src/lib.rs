@@ -2,5 +2,6 @@
 
 pub mod builtins;
 mod imported;
+pub mod modules;
 
 pub use imported::Imported;
