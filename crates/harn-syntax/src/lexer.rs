@@ -84,17 +84,16 @@ impl fmt::Display for LexErrorKind {
 
 /// Turns a text into tokens.
 pub fn lex(text: &str) -> Lexed {
-    let mut lexer = Lexer {
-        text,
-        at: 0,
-        lexed: Lexed::default(),
-    };
+    let mut lexer = Lexer::new(text);
     lexer.skip_shebang();
-    while lexer.at < text.len() {
-        lexer.next();
-    }
-    lexer.push(TokenKind::End, text.len());
-    lexer.lexed
+    lexer.run()
+}
+
+/// Turns a part of a text into tokens whose places are those in the whole.
+pub(crate) fn lex_part(text: &str, part: Span) -> Lexed {
+    let mut lexer = Lexer::new(&text[..part.end as usize]);
+    lexer.at = part.start as usize;
+    lexer.run()
 }
 
 struct Lexer<'a> {
@@ -104,7 +103,23 @@ struct Lexer<'a> {
     lexed: Lexed,
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            lexed: Lexed::default(),
+        }
+    }
+
+    fn run(mut self) -> Lexed {
+        while self.at < self.text.len() {
+            self.next();
+        }
+        self.push(TokenKind::End, self.text.len());
+        self.lexed
+    }
+
     /// The byte `ahead` bytes from here; 0 beyond the end.
     fn peek(&self, ahead: usize) -> u8 {
         let bytes = self.text.as_bytes();

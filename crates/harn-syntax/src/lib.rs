@@ -31,6 +31,6 @@ pub mod visit;
 
 pub use diagnostic::{Code, Colour, Diagnostic, Edit, Fix, Label, Severity, render};
 pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
-pub use parser::{Parsed, SyntaxError, parse};
+pub use parser::{NESTING_MAX, Parsed, SyntaxError, parse};
 pub use position::{LineIndex, Position, Span};
 pub use token::{Token, TokenKind};

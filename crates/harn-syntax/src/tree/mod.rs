@@ -17,6 +17,7 @@
 
 mod expression;
 mod item;
+mod print;
 mod statement;
 mod types;
 

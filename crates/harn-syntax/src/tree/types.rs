@@ -1,5 +1,7 @@
 //! Types as they are written.
 
+use std::fmt;
+
 use smol_str::SmolStr;
 
 use super::Name;
@@ -46,4 +48,39 @@ pub struct ShapeField {
     pub optional: bool,
     /// Its type.
     pub ty: Type,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            TypeKind::Named(name, arguments) if arguments.is_empty() => f.write_str(&name.text),
+            TypeKind::Named(name, arguments) => {
+                write!(f, "{}<{}>", name.text, joined(arguments, ", "))
+            }
+            TypeKind::List(element) => write!(f, "list<{element}>"),
+            TypeKind::Shape(fields) => {
+                let fields = fields.iter().map(|field| {
+                    let mark = if field.optional { "?" } else { "" };
+                    format!("{}{mark}: {}", field.name.text, field.ty)
+                });
+                write!(f, "{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            }
+            TypeKind::Function(parameters, result) => {
+                write!(f, "fn({}) -> {result}", joined(parameters, ", "))
+            }
+            TypeKind::String(text) => {
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+                write!(f, "\"{text}\"")
+            }
+            TypeKind::Int(number) => write!(f, "{number}"),
+            TypeKind::Nil => f.write_str("nil"),
+            TypeKind::Bool(_) => f.write_str("bool"),
+            TypeKind::Union(members) => f.write_str(&joined(members, " | ")),
+        }
+    }
+}
+
+fn joined(types: &[Type], separator: &str) -> String {
+    let texts: Vec<_> = types.iter().map(Type::to_string).collect();
+    texts.join(separator)
 }
