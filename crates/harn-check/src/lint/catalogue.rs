@@ -1,16 +1,15 @@
 //! All rules.
 
 use super::rule::Rule;
-use super::rules;
 
 /// Every rule, sorted by name.
-pub fn rules() -> &'static [Rule] {
+pub fn all() -> &'static [Rule] {
     RULES
 }
 
 macro_rules! catalogue {
     ($($module:ident)*) => {
-        &[$(rules::$module::RULE,)*]
+        &[$(super::rules::$module::RULE,)*]
     };
 }
 

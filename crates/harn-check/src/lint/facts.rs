@@ -125,7 +125,10 @@ pub(super) fn says_something(ty: &Type) -> bool {
 pub(super) fn only_members(postfix: &Postfix) -> bool {
     let is_member =
         |kind: &SuffixKind| matches!(kind, SuffixKind::Member { .. } | SuffixKind::Index { .. });
-    postfix.suffixes.iter().all(|suffix| is_member(&suffix.kind))
+    postfix
+        .suffixes
+        .iter()
+        .all(|suffix| is_member(&suffix.kind))
 }
 
 /// The call an expression is.

@@ -13,6 +13,8 @@ pub(super) struct FileFacts {
     pub(super) has_public_function: bool,
     /// Whether anything in it is public.
     pub(super) has_public: bool,
+    /// Whether it imports from `std/connectors/…`.
+    pub(super) uses_connectors: bool,
     /// Whether something is done at its top level.
     pub(super) has_action: bool,
 }
@@ -36,19 +38,25 @@ impl FileFacts {
         match &item.kind {
             ItemKind::Pipeline(_) => self.has_pipeline = true,
             ItemKind::Function(_) => self.has_public_function |= item.public.is_some(),
+            ItemKind::Import(import) => {
+                self.uses_connectors |= import.path.text.starts_with("std/connectors/");
+            }
             _ => {}
         }
     }
 
     /// Its imports, in order.
     pub(super) fn imports(self, module: &Module) -> impl Iterator<Item = &Import> {
-        module.statements.iter().filter_map(|statement| match &statement.kind {
-            StatementKind::Item(item) => match &item.kind {
-                ItemKind::Import(import) => Some(import),
+        module
+            .statements
+            .iter()
+            .filter_map(|statement| match &statement.kind {
+                StatementKind::Item(item) => match &item.kind {
+                    ItemKind::Import(import) => Some(import),
+                    _ => None,
+                },
                 _ => None,
-            },
-            _ => None,
-        })
+            })
     }
 
     /// Whether it is a program of its own: it has a pipeline, or does something at its top

@@ -8,7 +8,12 @@ use super::Context;
 pub(super) const SCANS: &[&str] = &["secret_scan", "self_review"];
 
 /// Builtins that wait for the consent of a person.
-pub(super) const ASKS: &[&str] = &["request_approval", "dual_control", "ask_user", "escalate_to"];
+pub(super) const ASKS: &[&str] = &[
+    "request_approval",
+    "dual_control",
+    "ask_user",
+    "escalate_to",
+];
 
 /// What the body that is walked has passed so far.
 #[derive(Clone, Copy, Debug, Default)]

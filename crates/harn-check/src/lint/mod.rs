@@ -33,7 +33,7 @@ mod walk;
 use harn_syntax::Diagnostic;
 use harn_syntax::tree::Module;
 
-pub use catalogue::rules;
+pub use catalogue::all as rules;
 pub use rule::Rule;
 
 use crate::imported::Imported;

@@ -63,7 +63,8 @@ impl<'a> Source<'a> {
 
     /// The index of the first token that does not begin before a byte.
     pub(super) fn token_from(&self, offset: u32) -> usize {
-        self.tokens.partition_point(|token| token.span.start < offset)
+        self.tokens
+            .partition_point(|token| token.span.start < offset)
     }
 
     /// The index of the first token of a kind that does not begin before `offset`, if it is
@@ -105,19 +106,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The byte after a token that follows `offset` on its line, blanks in between.
-    pub(super) fn after_blanks(&self, offset: u32) -> u32 {
-        let rest = &self.text[offset as usize..];
-        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        let at = offset as usize + blanks;
-        Span::new(at, at).start
-    }
-
     /// A span and, where it fills whole lines, those lines with their last break: what is to
     /// be taken away so that no empty line stays behind.
     pub(super) fn whole_lines(&self, span: Span) -> Span {
         let start = self.line_start(span.start);
-        let is_first = self.text[start as usize..span.start as usize].trim().is_empty();
+        let is_first = self.text[start as usize..span.start as usize]
+            .trim()
+            .is_empty();
         let end = self.line_end(span.end);
         let is_last = self.text[span.end as usize..end as usize].trim().is_empty();
         match is_first && is_last {

@@ -40,6 +40,10 @@ pub(super) struct Place {
     pub(super) in_pipeline: bool,
     /// Whether it is inside a function whose name says that it checks something.
     pub(super) in_assertion: bool,
+    /// Whether it is inside a function that is there to open pull requests.
+    pub(super) in_opener: bool,
+    /// Whether it is inside a declaration that an invariant guards.
+    pub(super) in_invariant: bool,
     /// Whether an error is caught here.
     pub(super) in_try: bool,
     /// Whether it is inside something that is declared.
@@ -146,6 +150,10 @@ impl Visit for Walk<'_> {
         rules::item(self.ctx, self.place, item, &mut self.out);
         let place = Place {
             in_item: true,
+            in_invariant: item
+                .attributes
+                .iter()
+                .any(|one| one.name.text == "invariant"),
             ..self.place
         };
         match &item.kind {
@@ -169,6 +177,7 @@ impl Visit for Walk<'_> {
         rules::function(self.ctx, function, &mut self.out);
         let place = Place {
             in_assertion: is_assertion(&function.name.text),
+            in_opener: rules::is_opener(&function.name.text),
             ..self.place
         };
         self.inside_body(place, |this| {
@@ -201,9 +210,7 @@ impl Visit for Walk<'_> {
                 self.place.gates.pass(self.ctx, &call.name.text);
             }
             // They run later, but what came before them still came before them.
-            ExpressionKind::Closure(_)
-            | ExpressionKind::Spawn(_)
-            | ExpressionKind::Parallel(_) => {
+            ExpressionKind::Closure(_) | ExpressionKind::Spawn(_) | ExpressionKind::Parallel(_) => {
                 let place = Place {
                     in_loop: false,
                     ..self.place

@@ -189,7 +189,11 @@ impl Collector {
             last: at,
             as_value: false,
         };
-        let mentions = self.names.mentions.entry(name.text.clone()).or_insert(first);
+        let mentions = self
+            .names
+            .mentions
+            .entry(name.text.clone())
+            .or_insert(first);
         mentions.first = mentions.first.min(at);
         mentions.last = mentions.last.max(at);
         mentions.as_value |= as_value;

@@ -40,9 +40,7 @@ fn leaves(statement: &Statement) -> Option<&'static str> {
         StatementKind::Break => Some("`break` comes before it"),
         StatementKind::Continue => Some("`continue` comes before it"),
         StatementKind::Expression(value) => match &value.kind {
-            ExpressionKind::If(item) if all_leave(item) => {
-                Some("every branch before it leaves")
-            }
+            ExpressionKind::If(item) if all_leave(item) => Some("every branch before it leaves"),
             _ => None,
         },
         _ => None,
@@ -52,6 +50,11 @@ fn leaves(statement: &Statement) -> Option<&'static str> {
 /// Looks at the last statements of the branches only, so that the walk over a whole file stays
 /// linear in its length.
 fn all_leave(item: &If) -> bool {
-    let last = |block: &Block| block.statements.last().is_some_and(|one| leaves(one).is_some());
+    let last = |block: &Block| {
+        block
+            .statements
+            .last()
+            .is_some_and(|one| leaves(one).is_some())
+    };
     item.otherwise.as_ref().is_some_and(last) && item.branches.iter().all(|(_, one)| last(one))
 }

@@ -93,7 +93,10 @@ fn key(pattern: &Expression, is_only: bool) -> Option<Key> {
 
 fn report(ctx: &Context<'_>, arm: &MatchArm, pattern: &Expression, out: &mut Findings) {
     let finding = RULE
-        .warning(pattern.span, "this arm is never reached: one before it takes the same")
+        .warning(
+            pattern.span,
+            "this arm is never reached: one before it takes the same",
+        )
         .with_help("remove it, or match something else");
     out.push(match arm.patterns.len() {
         1 if ctx.source.is_free_of_comments(arm.span) => {

@@ -3,8 +3,8 @@
 //! Only where the value is certain to be lazy: it begins with a range, `range(…)`, `iter(…)` or
 //! goes through `.iter()`. A `for` loop takes anything that `.to_list()` takes.
 
-use harn_syntax::tree::{Expression, ExpressionKind, Postfix, Statement, StatementKind, Suffix};
 use harn_syntax::tree::{Argument, SuffixKind};
+use harn_syntax::tree::{Expression, ExpressionKind, Postfix, Statement, StatementKind, Suffix};
 
 use super::Findings;
 use crate::lint::rule::{Rule, remove};
@@ -18,8 +18,19 @@ pub(crate) const RULE: Rule = Rule {
 
 /// Methods of iterators that give iterators again.
 const COMBINATORS: &[&str] = &[
-    "map", "filter", "flat_map", "take", "skip", "take_while", "skip_while", "zip", "enumerate",
-    "chain", "chunks", "windows", "iter",
+    "map",
+    "filter",
+    "flat_map",
+    "take",
+    "skip",
+    "take_while",
+    "skip_while",
+    "zip",
+    "enumerate",
+    "chain",
+    "chunks",
+    "windows",
+    "iter",
 ];
 
 /// Combinators that mean the same for lists.
@@ -89,7 +100,10 @@ fn method(suffix: &Suffix) -> Option<(&str, usize)> {
     match &suffix.kind {
         SuffixKind::Method {
             name, arguments, ..
-        } => Some((name.text.as_str(), arguments.iter().filter(|one| is_one(one)).count())),
+        } => Some((
+            name.text.as_str(),
+            arguments.iter().filter(|one| is_one(one)).count(),
+        )),
         _ => None,
     }
 }

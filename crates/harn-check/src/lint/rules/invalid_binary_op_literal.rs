@@ -72,7 +72,10 @@ fn complaint(op: BinaryOp, left: Option<Kind>, right: Option<Kind>) -> Option<St
         || match op {
             BinaryOp::Add => left == right,
             BinaryOp::Multiply => {
-                matches!((left, right), (Kind::String, Kind::Int) | (Kind::Int, Kind::String))
+                matches!(
+                    (left, right),
+                    (Kind::String, Kind::Int) | (Kind::Int, Kind::String)
+                )
             }
             _ => false,
         };
@@ -102,9 +105,7 @@ fn are_numbers(left: Kind, right: Kind) -> bool {
 /// Whether an operator can do anything with that kind of value.
 fn can_take(op: BinaryOp, kind: Kind) -> bool {
     match op {
-        BinaryOp::Add => {
-            is_number(kind) || matches!(kind, Kind::String | Kind::List | Kind::Dict)
-        }
+        BinaryOp::Add => is_number(kind) || matches!(kind, Kind::String | Kind::List | Kind::Dict),
         BinaryOp::Multiply => is_number(kind) || kind == Kind::String,
         _ => is_number(kind),
     }

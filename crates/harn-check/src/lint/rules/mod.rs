@@ -46,6 +46,11 @@ use super::walk::Place;
 
 type Findings = Vec<Diagnostic>;
 
+/// Whether a function is there to open pull requests.
+pub(super) fn is_opener(name: &str) -> bool {
+    pr_open_without_secret_scan::OPENERS.contains(&name)
+}
+
 /// Rules about a file as a whole.
 pub(super) fn file(ctx: &Context<'_>, out: &mut Findings) {
     blank_line_between_items::check(ctx, out);
@@ -127,15 +132,9 @@ pub(super) fn undefended(ctx: &Context<'_>, expression: &Expression, out: &mut F
 }
 
 /// Rules about a call, once its arguments have been looked at.
-pub(super) fn call(
-    ctx: &Context<'_>,
-    place: Place,
-    call: &Call,
-    span: Span,
-    out: &mut Findings,
-) {
+pub(super) fn call(ctx: &Context<'_>, place: Place, call: &Call, span: Span, out: &mut Findings) {
     connector_effect_policy::check(ctx, place, call, span, out);
-    pr_open_without_secret_scan::check(ctx, place, call, span, out);
+    pr_open_without_secret_scan::check(place, call, span, out);
     prompt_injection_risk::check(ctx, call, out);
 }
 

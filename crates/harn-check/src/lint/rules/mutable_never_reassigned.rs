@@ -31,9 +31,7 @@ pub(super) fn check(ctx: &Context<'_>, out: &mut Findings) {
 }
 
 fn may_change(ctx: &Context<'_>, binding: &Binding) -> bool {
-    binding.is_assigned
-        || binding.is_rebound
-        || ctx.names.is_assigned_elsewhere(&binding.name.text)
+    binding.is_assigned || binding.is_rebound || ctx.names.is_assigned_elsewhere(&binding.name.text)
 }
 
 fn report(statement: Span, bindings: &[&Binding], out: &mut Findings) {

@@ -30,7 +30,10 @@ pub(super) fn check(ctx: &Context<'_>, expression: &Expression, out: &mut Findin
     let reason = if facts::same_path(left, right) {
         Some(("both sides are the same", SAME_HELP))
     } else if are_literals(left, right) {
-        Some(("both sides are literals", "compare with a value that can change"))
+        Some((
+            "both sides are literals",
+            "compare with a value that can change",
+        ))
     } else {
         length_reason(ctx, left, operand.op, right)
     };

@@ -71,7 +71,9 @@ fn is_copy(ctx: &Context<'_>, suffix: &Suffix) -> bool {
                 "clone" | "copy" | "slice" => arguments.is_empty(),
                 _ => false,
             };
-            is_copy && !ctx.names.has_method(&name.text) && ctx.source.is_free_of_comments(suffix.span)
+            is_copy
+                && !ctx.names.has_method(&name.text)
+                && ctx.source.is_free_of_comments(suffix.span)
         }
         _ => false,
     }

@@ -24,6 +24,7 @@ pub(super) fn check(ctx: &Context<'_>, out: &mut Findings) {
         return;
     }
     let imported: HashSet<&str> = imported(ctx).collect();
+    let mut suggestions = 0;
     for call in &ctx.names.calls {
         let name = call.text.as_str();
         let is_defined = ctx.names.declares(name)
@@ -36,7 +37,12 @@ pub(super) fn check(ctx: &Context<'_>, out: &mut Findings) {
             continue;
         }
         let finding = RULE.error(call.span, format!("there is no function called `{name}`"));
-        out.push(match similar(ctx, name, &imported) {
+        suggestions += 1;
+        let similar = match suggestions <= SUGGESTIONS_MAX {
+            true => similar(ctx, name, &imported),
+            false => None,
+        };
+        out.push(match similar {
             Some(other) => finding
                 .with_help(format!("did you mean `{other}`?"))
                 .with_fix(format!("Call `{other}`"), vec![replace(call.span, other)]),
@@ -47,7 +53,10 @@ pub(super) fn check(ctx: &Context<'_>, out: &mut Findings) {
 
 /// The names that imports bring in, those that are listed included.
 fn imported<'a>(ctx: &'a Context<'_>) -> impl Iterator<Item = &'a str> {
-    let listed = ctx.file.imports(ctx.module).flat_map(|import| &import.names);
+    let listed = ctx
+        .file
+        .imports(ctx.module)
+        .flat_map(|import| &import.names);
     let listed = listed.flatten().map(|name| name.text.as_str());
     let known = ctx.imported.names.iter().map(|name| name.as_str());
     listed.chain(known)
@@ -55,6 +64,9 @@ fn imported<'a>(ctx: &'a Context<'_>) -> impl Iterator<Item = &'a str> {
 
 /// The closest name that could be meant, two changes away at most.
 fn similar(ctx: &Context<'_>, name: &str, imported: &HashSet<&str>) -> Option<String> {
+    if name.len() > LENGTH_MAX {
+        return None;
+    }
     let builtins = builtins::all().iter().map(|builtin| builtin.name);
     let functions = ctx.names.functions.iter().map(|one| one.name.text.as_str());
     let mut imported: Vec<&str> = imported.iter().copied().collect();
@@ -68,6 +80,10 @@ fn similar(ctx: &Context<'_>, name: &str, imported: &HashSet<&str>) -> Option<St
 }
 
 const DISTANCE_MAX: usize = 2;
+/// Longer names are not compared.
+const LENGTH_MAX: usize = 64;
+/// A file with more unknown names than this has other troubles.
+const SUGGESTIONS_MAX: usize = 50;
 
 /// The edit distance of Levenshtein, over characters.
 fn distance(left: &str, right: &str) -> usize {

@@ -1,7 +1,7 @@
 //! An `else` after branches that all end with `return`: its content can follow the `if`.
 
-use harn_syntax::tree::{Block, ExpressionKind, Statement, StatementKind};
 use harn_syntax::Span;
+use harn_syntax::tree::{Block, ExpressionKind, Statement, StatementKind};
 
 use super::Findings;
 use crate::lint::Context;
@@ -54,9 +54,8 @@ fn moved(
     otherwise: &Block,
     span: Span,
 ) -> Option<String> {
-    let binds = |one: &Statement| {
-        matches!(one.kind, StatementKind::Binding(_) | StatementKind::Item(_))
-    };
+    let binds =
+        |one: &Statement| matches!(one.kind, StatementKind::Binding(_) | StatementKind::Item(_));
     let content = Span {
         start: otherwise.span.start + 1,
         end: otherwise.span.end - 1,

@@ -50,7 +50,8 @@ fn imported(ctx: &Context<'_>, statement: &Statement, import: &Import, out: &mut
 
 fn unused(name: &Name) -> Diagnostic {
     let message = format!("`{}` is imported and never used", name.text);
-    RULE.warning(name.span, message).with_help("do not import it")
+    RULE.warning(name.span, message)
+        .with_help("do not import it")
 }
 
 /// The list without one of its names, unless a comment would go with it.
