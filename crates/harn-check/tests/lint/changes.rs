@@ -205,7 +205,7 @@ fn unused_parameter() {
 #[test]
 fn undefined_function() {
     const RULE: &str = "undefined-function";
-    fixes(RULE, "printn(1)", "println(1)");
+    fixes(RULE, "prinln(1)", "println(1)");
     leaves(RULE, "no_such_function_at_all(1)");
     finds(
         RULE,

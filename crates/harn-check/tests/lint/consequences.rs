@@ -171,7 +171,7 @@ fn untyped_dict_access() {
     finds(
         RULE,
         "let d = yaml_parse(s)\nf(d[\"a\"], d.b)",
-        &["2:4", "2:13"],
+        &["2:4", "2:12"],
     );
     finds(
         RULE,

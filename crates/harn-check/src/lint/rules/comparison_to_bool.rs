@@ -52,7 +52,7 @@ fn finding(
     }
     let is_wanted = literal == (operand.op == BinaryOp::Equal);
     let text = match is_wanted {
-        true => value.span.of(ctx.source.text).to_owned(),
+        true => ctx.source.operand(value, operand.op.level()),
         false => format!("!{}", ctx.source.operand(value, TIGHTEST - 1)),
     };
     let finding = RULE
