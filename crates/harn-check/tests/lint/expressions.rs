@@ -16,7 +16,11 @@ fn comparison_to_bool() {
     // Only what is known to be a bool can be left alone.
     leaves(RULE, "let y = x == true");
     fixes(RULE, "let y = (a < b) == true", "let y = a < b");
-    fixes(RULE, "let y = (a && b) == true && c", "let y = (a && b) && c");
+    fixes(
+        RULE,
+        "let y = (a && b) == true && c",
+        "let y = (a && b) && c",
+    );
     fixes(RULE, "let y = (a < b) == false", "let y = !(a < b)");
     fixes(RULE, "let y = true != is_ok(r)", "let y = !is_ok(r)");
     fixes(
@@ -122,7 +126,11 @@ fn redundant_nil_ternary() {
 fn unnecessary_cast() {
     const RULE: &str = "unnecessary-cast";
     fixes(RULE, "let y = to_string(\"a\")", "let y = \"a\"");
-    fixes(RULE, "let y = to_int(bytes_len(xs))", "let y = bytes_len(xs)");
+    fixes(
+        RULE,
+        "let y = to_int(bytes_len(xs))",
+        "let y = bytes_len(xs)",
+    );
     fixes(RULE, "let y = to_list([1])", "let y = [1]");
     fixes(
         RULE,
