@@ -13,6 +13,8 @@ fn comparison_to_bool() {
     silent(RULE, "let y = options[\"quiet\"] == true");
     silent(RULE, "fn f(x: bool | nil) { return x == false }");
     silent(RULE, "let y = a == b");
+    // Without the comparison this would be a struct literal.
+    silent(RULE, "let READY = true\nif READY == true { }");
     // Only what is known to be a bool can be left alone.
     leaves(RULE, "let y = x == true");
     fixes(RULE, "let y = (a < b) == true", "let y = a < b");

@@ -97,6 +97,8 @@ fn dead_code_after_return() {
     silent(RULE, "fn f() {\n  if a { return 1 } else { g() }\n  g()\n}");
     silent(RULE, "fn f() {\n  if a { return 1 }\n  g()\n}");
     silent(RULE, "fn f() {\n  return 1\n}");
+    finds(RULE, "throw 1\nfn f() { }\nlet x = 1", &["3:1"]);
+    silent(RULE, "throw 1\nfn f() { }");
     says(
         RULE,
         "fn f() {\n  return 1\n  g()\n}",

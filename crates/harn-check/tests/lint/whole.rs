@@ -146,6 +146,40 @@ fn one_long_line_is_linted_in_no_time() {
     assert!(found.len() > 60_000);
 }
 
+/// The parser bounds how deeply a program is nested; the walks must bear what it lets through.
+#[test]
+fn a_deep_program_is_linted() {
+    for (open, close) in [
+        ("[", "]"),
+        ("f(", ")"),
+        ("{ x -> ", " }"),
+        ("{a: ", "}"),
+        ("if c { ", " }"),
+        ("match c { _ -> { ", " } }"),
+        ("!", ""),
+        ("c ? (", ") : 1"),
+        ("spawn { ", " }"),
+        ("try { ", " }"),
+    ] {
+        let nested = |depth: usize| {
+            let (open, close) = (open.repeat(depth), close.repeat(depth));
+            format!("fn f(c) {{\n  return {open}1{close}\n}}\n")
+        };
+        let depths = (1..1_000).rev();
+        let deepest = depths
+            .map(nested)
+            .find(|text| parse(text).errors.is_empty());
+        let text = deepest.expect("some depth is fine");
+        let parsed = parse(&text);
+        lint(
+            &text,
+            &parsed.module,
+            &Imported::default(),
+            &LintOptions::default(),
+        );
+    }
+}
+
 const PIECES: &[&str] = &[
     "fn f(a, b,) {",
     "}",

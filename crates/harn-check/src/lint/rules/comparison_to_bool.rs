@@ -1,7 +1,8 @@
 //! `x == true` is `x`.
 //!
 //! Fields and elements are left alone, because they may be missing: `options.quiet == false`
-//! tells false from nil. So are variables whose declared type is not `bool`. A fix is offered
+//! tells false from nil. So are variables whose declared type is not `bool`, and names with a
+//! capital, which a `{` after them would turn into a struct literal. A fix is offered
 //! where the value is known to be a bool; elsewhere `x` alone would also take other values.
 
 use harn_syntax::tree::{BinaryOp, Expression, ExpressionKind, Operand};
@@ -47,7 +48,7 @@ fn finding(
 ) -> Option<Diagnostic> {
     let kind = facts::kind(value, &ctx.names);
     let is_bool = kind == Some(Kind::Bool);
-    if !(is_bool || may_be_bool(ctx, value, kind)) {
+    if !(is_bool || may_be_bool(ctx, value, kind)) || is_type_like(value) {
         return None;
     }
     let is_wanted = literal == (operand.op == BinaryOp::Equal);
@@ -79,6 +80,11 @@ fn may_be_bool(ctx: &Context<'_>, value: &Expression, kind: Option<Kind>) -> boo
         }
         _ => false,
     }
+}
+
+/// `if READY == true { }` is the way to keep `READY { }` from being a struct literal.
+fn is_type_like(value: &Expression) -> bool {
+    facts::name(value).is_some_and(|name| name.text.starts_with(char::is_uppercase))
 }
 
 fn one_line(text: &str) -> &str {

@@ -17,7 +17,9 @@ pub(super) fn check(statements: &[Statement], out: &mut Findings) {
     let Some((at, word)) = exit(statements) else {
         return;
     };
-    if let Some(dead) = statements.get(at + 1) {
+    // Declarations do nothing where they stand, and at the top level they count from anywhere.
+    let is_done = |one: &&Statement| !matches!(one.kind, StatementKind::Item(_));
+    if let Some(dead) = statements[at + 1..].iter().find(is_done) {
         out.push(
             RULE.warning(dead.span, format!("this is never reached: {word}"))
                 .with_secondary(statements[at].span, "this always leaves")

@@ -25,7 +25,10 @@ pub(super) fn check(ctx: &Context<'_>, expression: &Expression, out: &mut Findin
     for (at, operand) in binary.rest.iter().enumerate() {
         let right = facts::literal(&operand.value);
         if let Some(message) = complaint(operand.op, left, right) {
-            let span = before.span.to(operand.value.span);
+            let span = match binary.rest.len() {
+                1 => expression.span,
+                _ => before.span.to(operand.value.span),
+            };
             let finding = RULE.error(span, message).with_help(help(left, right));
             let fix = (at == 0).then(|| to_string(ctx, before, left, operand, right));
             out.push(match fix.flatten() {
