@@ -5,16 +5,15 @@
 //! compared it counts as compatible, and afterwards its answer is not worked out again.
 //! A comparison that takes too many steps all the same ends as compatible.
 
-use std::collections::HashMap;
-
 use harn_syntax::tree::Variance;
+use hashbrown::{HashMap, HashSet};
 
 use super::known::Known;
 use super::lower::container_name;
-use super::ty::{Applied, FunctionTy, Shape, Ty};
+use super::ty::{Applied, FunctionTy, Shape, Ty, Union};
 
 /// How many pairs one comparison may look at.
-const STEPS_MAX: u32 = 10_000;
+const STEPS_MAX: u32 = 50_000;
 /// How deeply a comparison may lead, aliases included.
 const DEPTH_MAX: u32 = 150;
 
@@ -106,13 +105,15 @@ impl<'a> Comparison<'a> {
             (Ty::Never, _) => true,
             (_, Ty::Never) => false,
             _ if actual.is("any") || expected.is("any") || expected.is("unknown") => true,
+            (Ty::Union(one), Ty::Union(other)) => self.compare_unions(one, other, expected),
             (Ty::Union(union), _) => {
                 let mut members = union.members.iter();
                 members.all(|member| self.holds(member, expected))
             }
             (_, Ty::Union(union)) => {
+                // Most of the time it is simply one of them.
                 let mut members = union.members.iter();
-                members.any(|member| self.holds(actual, member))
+                union.members.contains(actual) || members.any(|one| self.holds(actual, one))
             }
             (Ty::Named(one), Ty::Named(other)) => names_fit(one, other),
             (Ty::Applied(applied), Ty::Named(name)) | (Ty::Named(name), Ty::Applied(applied)) => {
@@ -165,6 +166,13 @@ impl<'a> Comparison<'a> {
                 Variance::Invariant => self.both(one, other),
             }
         })
+    }
+
+    /// Members that both have in common are found at once, however many there are.
+    fn compare_unions(&mut self, actual: &Union, expected: &Union, whole: &Ty) -> bool {
+        let accepted: HashSet<&Ty> = expected.members.iter().collect();
+        let mut members = actual.members.iter();
+        members.all(|member| accepted.contains(member) || self.holds(member, whole))
     }
 
     fn compare_shapes(&mut self, actual: &Shape, expected: &Shape) -> bool {

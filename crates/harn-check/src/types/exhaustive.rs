@@ -18,10 +18,12 @@ impl Checker {
         if let ExpressionKind::Postfix(postfix) = &item.value.kind
             && let Some((object, tag)) = member_of_variable(postfix)
             && let Some((_, variable)) = self.environment.variable(object)
-            && let Some(tagged) = self.known.tagged(&variable.state.current)
+            && let current = variable.state.current.clone()
+            && let Some(tagged) = self.tagged(&current)
             && tagged.tag == *tag
         {
-            let tags: Vec<Ty> = tagged.variants.into_iter().map(|(_, tag)| tag).collect();
+            let tags = tagged.variants.iter().map(|(_, tag)| tag.clone());
+            let tags: Vec<Ty> = tags.collect();
             let missing = missing_literals(&tags, &patterns)?;
             let what = "Non-exhaustive match on tagged shape union: missing variants";
             return Some(format!("{what} {missing}"));
@@ -48,7 +50,7 @@ impl Checker {
 
     fn missing_variants(&self, name: &SmolStr, patterns: &[&Expression]) -> Option<String> {
         let declared = self.known.declarations.enums.get(name)?;
-        let mut covered = std::collections::HashSet::new();
+        let mut covered = hashbrown::HashSet::new();
         for pattern in patterns {
             let is_own = |text: &SmolStr| declared.variants.iter().any(|(own, _)| own == text);
             let variant = match &pattern.kind {
@@ -105,8 +107,8 @@ fn is_variant(suffix: &SuffixKind) -> bool {
 /// The literals that no pattern names. A pattern that is no literal deals with all of them.
 fn missing_literals(literals: &[Ty], patterns: &[&Expression]) -> Option<String> {
     let named = patterns.iter().map(|pattern| literal_type(pattern));
-    let named: std::collections::HashSet<Ty> = named.collect::<Option<_>>()?;
-    let missing = literals.iter().filter(|literal| !named.contains(literal));
+    let named: hashbrown::HashSet<Ty> = named.collect::<Option<_>>()?;
+    let missing = literals.iter().filter(|literal| !named.contains(*literal));
     let missing: Vec<String> = missing.map(Ty::to_string).collect();
     (!missing.is_empty()).then(|| missing.join(", "))
 }

@@ -1,5 +1,6 @@
 //! What is known about types by their names, and what names stand for.
 
+use hashbrown::HashSet;
 use smol_str::SmolStr;
 
 use super::declarations::Declarations;
@@ -87,6 +88,7 @@ impl Known {
     /// `None` if there are too many.
     pub(super) fn resolved_members(&self, ty: &Ty) -> Option<Vec<Ty>> {
         let mut members = Vec::new();
+        let mut seen = HashSet::new();
         let mut waiting = vec![ty.clone()];
         for _ in 0..MEMBERS_MAX {
             let Some(next) = waiting.pop() else {
@@ -94,8 +96,11 @@ impl Known {
             };
             match self.resolve(&next) {
                 Ty::Union(union) => waiting.extend(union.members.iter().rev().cloned()),
-                member if members.contains(&member) => {}
-                member => members.push(member),
+                member if seen.contains(&member) => {}
+                member => {
+                    seen.insert(member.clone());
+                    members.push(member);
+                }
             }
         }
         None
@@ -130,7 +135,7 @@ impl Known {
 
 /// Whether the field has another literal type in each of the shapes.
 fn tells_apart(shapes: &[&Shape], name: &str) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     shapes.iter().all(|shape| {
         let field = shape.field(name).filter(|field| !field.optional);
         let literal = field.map(|field| &field.ty);

@@ -121,6 +121,9 @@ impl Ty {
         Self::Named(SmolStr::new_static(name))
     }
 
+    /// How many members a union may get by inference. Nobody writes or reads more.
+    pub(super) const MEMBERS_MAX: usize = 200;
+
     /// `nil`
     pub const NIL: Self = Self::named("nil");
     /// `int`
@@ -214,7 +217,7 @@ impl Ty {
                     members.push(member.clone());
                 }
             }
-            if members.len() > MEMBERS_MAX {
+            if members.len() > Self::MEMBERS_MAX {
                 return Self::Dynamic;
             }
         }
@@ -331,6 +334,3 @@ impl Ty {
         }
     }
 }
-
-/// How many members a union may get by inference. Nobody writes or reads more.
-const MEMBERS_MAX: usize = 200;
