@@ -25,6 +25,7 @@ mod diagnostic;
 mod lexer;
 mod parser;
 mod position;
+pub mod template;
 mod token;
 pub mod tree;
 pub mod visit;
@@ -33,4 +34,5 @@ pub use diagnostic::{Code, Colour, Diagnostic, Edit, Fix, Label, Severity, rende
 pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
 pub use parser::{NESTING_MAX, Parsed, SyntaxError, parse};
 pub use position::{LineIndex, Position, Span};
+pub use template::{Template, TemplateError, parse_template};
 pub use token::{Token, TokenKind};
