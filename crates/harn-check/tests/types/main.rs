@@ -7,6 +7,7 @@ mod attributes;
 mod bindings;
 mod calls;
 mod compatibility;
+mod conformance;
 mod deep;
 mod exhaustiveness;
 mod generated;
