@@ -45,7 +45,7 @@ pub(super) enum Misspelt {
 
 /// With how many names misspelt ones are compared. A file that needs more has other problems,
 /// and looking through all names each time takes a while.
-const CANDIDATES_MAX: usize = 5_000_000;
+const CANDIDATES_MAX: usize = 2_000_000;
 
 /// What statements belong to.
 #[derive(Clone, Debug, PartialEq)]

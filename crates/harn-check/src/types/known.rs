@@ -1,9 +1,11 @@
 //! What is known about types by their names, and what names stand for.
 
-use hashbrown::HashSet;
+use std::cell::{Cell, RefCell};
+
+use hashbrown::{HashMap, HashSet};
 use smol_str::SmolStr;
 
-use super::declarations::Declarations;
+use super::declarations::{Alias, Declarations};
 use super::ty::{Shape, Ty};
 
 /// How many aliases are followed one after the other before we take them for a circle.
@@ -21,6 +23,10 @@ pub(super) struct Known {
     pub(super) type_parameters: Vec<SmolStr>,
     /// Type parameters of the declarations around with the interfaces they satisfy.
     pub(super) bounds: Vec<(SmolStr, SmolStr)>,
+    /// How many steps all comparisons together have taken.
+    pub(super) steps: Cell<u64>,
+    /// Answers about pairs of declared types, which are asked for again and again.
+    pub(super) answers: RefCell<HashMap<(Ty, Ty), bool>>,
 }
 
 /// A union of shapes that a field tells apart.
@@ -38,6 +44,8 @@ impl Known {
             declarations,
             type_parameters: Vec::new(),
             bounds: Vec::new(),
+            steps: Cell::new(0),
+            answers: RefCell::default(),
         }
     }
 
@@ -49,26 +57,10 @@ impl Known {
 
     /// What an alias stands for; `None` for everything else.
     pub(super) fn expand(&self, ty: &Ty) -> Option<Ty> {
-        let alias = self.declarations.aliases.get(ty.head()?)?;
         if self.is_parameter(ty) {
             return None;
         }
-        let arguments = match ty {
-            Ty::Applied(applied) => applied.arguments.as_slice(),
-            _ => &[],
-        };
-        let apply = |arguments: &[Ty]| {
-            alias.ty.substitute(&|name| {
-                let at = alias.parameters.iter().position(|own| own == name)?;
-                Some(arguments.get(at).cloned().unwrap_or(Ty::Wildcard))
-            })
-        };
-        if alias.parameters.is_empty() {
-            return Some(alias.ty.clone());
-        }
-        let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);
-        let members = combinations.iter().map(|arguments| apply(arguments));
-        Some(Ty::union(members.collect()))
+        expand(&self.declarations.aliases, ty)
     }
 
     /// The type with the alias it may be replaced by its definition. Nothing is known about
@@ -131,6 +123,27 @@ impl Known {
             variants: members.into_iter().zip(tags).collect(),
         })
     }
+}
+
+/// What a type stands for if it is one of these aliases.
+pub(super) fn expand(aliases: &HashMap<SmolStr, Alias>, ty: &Ty) -> Option<Ty> {
+    let alias = aliases.get(ty.head()?)?;
+    if alias.parameters.is_empty() {
+        return Some(alias.ty.clone());
+    }
+    let arguments = match ty {
+        Ty::Applied(applied) => applied.arguments.as_slice(),
+        _ => &[],
+    };
+    let apply = |arguments: &[Ty]| {
+        alias.ty.substitute(&|name| {
+            let at = alias.parameters.iter().position(|own| own == name)?;
+            Some(arguments.get(at).cloned().unwrap_or(Ty::Wildcard))
+        })
+    };
+    let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);
+    let members = combinations.iter().map(|arguments| apply(arguments));
+    Some(Ty::union(members.collect()))
 }
 
 /// Whether the field has another literal type in each of the shapes.
