@@ -38,7 +38,13 @@ const STATIC_ERRORS: &[&str] = &[
     "Field '",
 ];
 
-fn programs(directory: &Path, found: &mut Vec<PathBuf>) {
+/// Where the programs are.
+pub(crate) fn conformance() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
+}
+
+/// Every program in a directory.
+pub(crate) fn programs(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).expect("the programs can be listed") {
         let path = entry.expect("the programs can be listed").path();
         if path.is_dir() {
@@ -93,9 +99,8 @@ fn problem_of_failure(expected: &str, diagnostics: &[Diagnostic]) -> Option<Stri
 
 #[test]
 fn programs_are_checked_as_they_expect() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let mut found = Vec::new();
-    programs(&root, &mut found);
+    programs(&conformance(), &mut found);
     let mut workspace = Workspace::new(Box::new(Disk));
     let mut problems = Vec::new();
     for path in &found {

@@ -9,6 +9,7 @@ mod calls;
 mod compatibility;
 mod conformance;
 mod deep;
+mod editors;
 mod exhaustiveness;
 mod generated;
 mod generics;
