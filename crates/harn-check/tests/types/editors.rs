@@ -7,7 +7,8 @@ use crate::support::inspect;
 #[track_caller]
 fn at(source: &str, needle: &str, expected: Option<&str>) {
     let checked = inspect(source, &Imported::default(), CheckOptions::default());
-    let offset = u32::try_from(source.find(needle).unwrap()).unwrap();
+    let place = source.find(needle).expect("it is there");
+    let offset = u32::try_from(place).expect("sources are short here");
     let found = checked.type_at(offset).map(|(_, ty)| ty.to_string());
     assert_eq!(found.as_deref(), expected, "{needle}");
 }
