@@ -70,7 +70,8 @@ pub(super) struct Group {
 pub(super) enum Rule {
     /// When it does not fit or contains a line break: a comma sequence.
     Whole,
-    /// When it does not fit, unless something in it has several lines anyway: operators.
+    /// When it does not fit: operators. If something in it has several lines anyway, only
+    /// the first line counts.
     Chain,
     /// Always: operators that stood on several lines.
     Broken,
@@ -186,6 +187,9 @@ impl<'a> Layout<'a> {
 
     pub(super) fn close(&mut self, opened: Opened, rule: Rule) {
         self.ops.push(Op::Close);
+        if rule == Rule::Broken {
+            self.breaks += 1;
+        }
         self.ops[opened.at] = Op::Open(Group {
             rule,
             width: self.width - opened.width,

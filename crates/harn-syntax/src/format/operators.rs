@@ -68,8 +68,12 @@ impl<'a> Formatter<'a> {
     }
 
     /// `c ? a : b`. Neither the `?` nor what follows it can begin a line, so a long one is
-    /// broken behind a backslash.
+    /// broken behind a backslash. It stays broken as other operators do.
     pub(super) fn ternary(&mut self, ternary: &'a Ternary) {
+        let (condition, then) = (ternary.condition.span, ternary.then.span);
+        let is_broken = self.has_line_break(condition.end, then.start)
+            || self.has_line_break(then.end, ternary.otherwise.span.start);
+        let rule = if is_broken { Rule::Broken } else { Rule::Chain };
         let group = self.layout.open();
         self.child(&ternary.condition, Around::TernaryEnd, Gap::Free);
         self.layout.indent_if_broken();
@@ -81,7 +85,7 @@ impl<'a> Formatter<'a> {
         self.text(": ");
         self.child(&ternary.otherwise, Around::TernaryEnd, Gap::Glued);
         self.layout.dedent_if_broken();
-        self.layout.close(group, Rule::Chain);
+        self.layout.close(group, rule);
     }
 
     pub(super) fn range(&mut self, range: &'a Range) {
