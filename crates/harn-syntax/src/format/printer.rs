@@ -3,8 +3,8 @@
 use super::comment_text::BAR_DASHES_MIN;
 use super::layout::{Group, Op, Rule, width_of};
 
-/// How many spaces a level is indented by.
-const INDENT: usize = 2;
+/// What a level is indented by.
+const INDENT: &str = "  ";
 
 /// Up to which column a bar goes.
 const BAR_COLUMN: usize = 80;
@@ -68,7 +68,9 @@ impl Printer {
         for (at, op) in ops.iter().enumerate() {
             match op {
                 Op::Text(text, width) => self.text(text, *width),
+                Op::Made(text, width) => self.text(text, *width),
                 Op::Verbatim(text) => self.verbatim(text),
+                Op::MadeVerbatim(text) => self.verbatim(text),
                 Op::Trailing(text) => self.trailing(text),
                 Op::Bar => self.bar(),
                 Op::Space => self.request(Pending::Space),
@@ -164,9 +166,14 @@ impl Printer {
 
     fn begin_line(&mut self, breaks: &str) {
         self.out.push_str(breaks);
-        let indent = self.level * INDENT;
-        self.out.extend(std::iter::repeat_n(' ', indent));
-        self.column = u32::try_from(indent).unwrap_or(u32::MAX);
+        for _ in 0..self.level {
+            self.out.push_str(INDENT);
+        }
+        self.column = self.indent();
+    }
+
+    fn indent(&self) -> u32 {
+        u32::try_from(self.level * INDENT.len()).unwrap_or(u32::MAX)
     }
 
     /// How a group is written that begins here, before `ops`.
@@ -200,12 +207,13 @@ impl Printer {
             let is_broken = broken.last() == Some(&true);
             match op {
                 _ if column > self.width => break,
-                Op::Text(_, width) => column = column.saturating_add(*width),
+                Op::Text(_, width) | Op::Made(_, width) => column = column.saturating_add(*width),
                 Op::Verbatim(text) => {
                     let first = text.split('\n').next().unwrap_or(text);
                     column = column.saturating_add(width_of(first));
                     break;
                 }
+                Op::MadeVerbatim(_) => break,
                 Op::Space => column += 1,
                 Op::Line | Op::BackslashLine if !is_broken => column += 1,
                 Op::SoftLine if !is_broken => {}
@@ -224,7 +232,7 @@ impl Printer {
         match self.pending {
             Pending::Nothing => self.column,
             Pending::Space => self.column + 1,
-            Pending::Newline | Pending::Blank => narrow(self.level * INDENT),
+            Pending::Newline | Pending::Blank => self.indent(),
         }
     }
 
@@ -237,7 +245,7 @@ impl Printer {
         for op in rest {
             match op {
                 _ if column > self.width => break,
-                Op::Text(_, width) => column = column.saturating_add(*width),
+                Op::Text(_, width) | Op::Made(_, width) => column = column.saturating_add(*width),
                 Op::Space => column += 1,
                 Op::TrailingComma => column += u32::from(is_broken),
                 Op::BackslashLine if is_broken => column += 2,
@@ -253,8 +261,4 @@ impl Printer {
         }
         column <= self.width
     }
-}
-
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
