@@ -32,6 +32,9 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Appends that are under way at the same time.
 const IN_FLIGHT: usize = 256;
 
+/// A part of the benchmark, by name.
+type Part<'a> = (&'a str, &'a dyn Fn(&mut Table));
+
 fn main() -> ExitCode {
     let effort = Effort::from_args();
     let mut table = Table::new();
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .expect("a runtime can be made");
-    let work: [(&str, &dyn Fn(&mut Table)); 6] = [
+    let work: [Part<'_>; 6] = [
         ("file", &|table| {
             file_with_many_in_flight(effort, &runtime, table)
         }),
