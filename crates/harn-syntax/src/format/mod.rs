@@ -19,6 +19,7 @@
 mod comment_text;
 mod comments;
 mod expression;
+mod extent;
 mod imports;
 mod item;
 mod layout;

@@ -6,6 +6,7 @@ use crate::tree::{
 
 use super::Formatter;
 use super::comments::Gap;
+use super::extent;
 use super::layout::Rule;
 use super::lists::Brackets;
 use super::parentheses::{Around, inner_tries, reads_as_call};
@@ -38,7 +39,7 @@ impl<'a> Formatter<'a> {
 
     /// An operator, and the comments before its operand. Says whether they broke a line.
     fn operator(&mut self, operand: &'a Operand) -> bool {
-        let start = operand.value.span.start;
+        let start = extent::start(&operand.value);
         let is_broken = if may_begin_line(operand.op) {
             let is_broken = self.gap(start, Gap::Free);
             self.layout.line();
@@ -54,13 +55,13 @@ impl<'a> Formatter<'a> {
     }
 
     fn binary_rule(&self, binary: &Binary) -> Rule {
-        let mut end = binary.first.span.end;
+        let mut end = extent::end(&binary.first);
         let mut rule = Rule::Chain;
         for operand in &binary.rest {
-            if self.has_line_break(end, operand.value.span.start) {
+            if self.has_line_break(end, extent::start(&operand.value)) {
                 rule = Rule::Broken;
             }
-            end = operand.value.span.end;
+            end = extent::end(&operand.value);
         }
         rule
     }
@@ -68,9 +69,10 @@ impl<'a> Formatter<'a> {
     /// `c ? a : b`. Neither the `?` nor what follows it can begin a line, so a long one is
     /// broken behind a backslash. It stays broken as other operators do.
     pub(super) fn ternary(&mut self, ternary: &'a Ternary) {
-        let (condition, then) = (ternary.condition.span, ternary.then.span);
-        let is_broken = self.has_line_break(condition.end, then.start)
-            || self.has_line_break(then.end, ternary.otherwise.span.start);
+        let (condition, then) = (&ternary.condition, &ternary.then);
+        let otherwise = extent::start(&ternary.otherwise);
+        let is_broken = self.has_line_break(extent::end(condition), extent::start(then))
+            || self.has_line_break(extent::end(then), otherwise);
         let rule = if is_broken { Rule::Broken } else { Rule::Chain };
         let group = self.layout.open();
         self.child(&ternary.condition, Around::TernaryEnd, Gap::Free);
@@ -78,7 +80,7 @@ impl<'a> Formatter<'a> {
         self.layout.backslash_line();
         self.text("? ");
         self.child(&ternary.then, Around::TernaryMiddle, Gap::Glued);
-        self.gap(ternary.otherwise.span.start, Gap::Glued);
+        self.gap(otherwise, Gap::Glued);
         self.layout.line();
         self.text(": ");
         self.child(&ternary.otherwise, Around::TernaryEnd, Gap::Glued);
@@ -130,7 +132,7 @@ impl<'a> Formatter<'a> {
     /// Whether a suffix is a member at the start of a line.
     fn begins_line(&self, postfix: &Postfix, at: usize) -> bool {
         let end = match at {
-            0 => postfix.base.span.end,
+            0 => extent::end(&postfix.base),
             _ => postfix.suffixes[at - 1].span.end,
         };
         match &postfix.suffixes[at].kind {
