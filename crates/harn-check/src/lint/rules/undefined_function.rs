@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use harn_syntax::{TokenKind, lex};
+
 use super::Findings;
 use crate::builtins;
 use crate::lint::Context;
@@ -68,6 +70,7 @@ fn similar(ctx: &Context<'_>, name: &str, imported: &HashSet<&str>) -> Option<St
         return None;
     }
     let builtins = builtins::all().iter().map(|builtin| builtin.name);
+    let builtins = builtins.filter(|name| is_callable(name));
     let functions = ctx.names.functions.iter().map(|one| one.name.text.as_str());
     let mut imported: Vec<&str> = imported.iter().copied().collect();
     imported.sort_unstable();
@@ -77,6 +80,12 @@ fn similar(ctx: &Context<'_>, name: &str, imported: &HashSet<&str>) -> Option<St
     let best = measured.min_by_key(|(distance, _)| *distance);
     best.filter(|(distance, _)| *distance <= DISTANCE_MAX)
         .map(|(_, other)| other.to_owned())
+}
+
+/// Whether a call can be written with it. Some builtins are there for a word of the language.
+fn is_callable(name: &str) -> bool {
+    let first = lex(name).tokens.first().map(|token| token.kind);
+    first == Some(TokenKind::Identifier) && !name.contains('.')
 }
 
 const DISTANCE_MAX: usize = 2;
