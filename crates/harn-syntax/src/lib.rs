@@ -22,15 +22,19 @@
 //! ```
 
 mod diagnostic;
+mod format;
 mod lexer;
 mod parser;
 mod position;
+pub mod template;
 mod token;
 pub mod tree;
 pub mod visit;
 
 pub use diagnostic::{Code, Colour, Diagnostic, Edit, Fix, Label, Severity, render};
+pub use format::{FormatOptions, format};
 pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
 pub use parser::{NESTING_MAX, Parsed, SyntaxError, parse};
 pub use position::{LineIndex, Position, Span};
+pub use template::{Template, TemplateError, parse_template};
 pub use token::{Token, TokenKind};

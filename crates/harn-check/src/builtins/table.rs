@@ -1,831 +1,141 @@
-//! Every builtin, by name.
+//! The tables as one, sorted while compiling: a table that is out of order does not compile.
 
-use super::Builtin;
+use super::{Builtin, Effect, signature};
+use super::{
+    agents, collections, concurrency, data, encoding, files, http, llm, mcp, numbers,
+    observability, output, people, process, state, text, time, tools, transcripts, transport,
+    triggers, unlisted, values, workflows,
+};
 
+/// Declares builtins that the checker knows: signature, result, effect, documentation.
 macro_rules! builtins {
-    ($($name:literal => $($result:literal)*;)*) => {
-        &[$(Builtin { name: $name, result: &[$($result),*] },)*]
+    ($($signature:literal [$($result:ident)*] $effect:ident $doc:literal;)*) => {
+        pub(super) const TABLE: &[$crate::builtins::Builtin] = &[$(
+            $crate::builtins::table::declare(
+                $signature,
+                &[$(stringify!($result)),*],
+                $crate::builtins::Effect::$effect,
+                $doc,
+            ),
+        )*];
     };
 }
+pub(super) use builtins;
+
+pub(super) const fn declare(
+    declaration: &'static str,
+    result: &'static [&'static str],
+    effect: Effect,
+    doc: &'static str,
+) -> Builtin {
+    Builtin {
+        name: signature::name(declaration),
+        signature: declaration,
+        type_parameters: signature::type_parameters(declaration),
+        result,
+        effect,
+        doc,
+        known: true,
+    }
+}
+
+const TABLES: &[&[Builtin]] = &[
+    agents::TABLE,
+    collections::TABLE,
+    concurrency::TABLE,
+    data::TABLE,
+    encoding::TABLE,
+    files::TABLE,
+    http::TABLE,
+    llm::TABLE,
+    mcp::TABLE,
+    numbers::TABLE,
+    observability::TABLE,
+    output::TABLE,
+    people::TABLE,
+    process::TABLE,
+    state::TABLE,
+    text::TABLE,
+    time::TABLE,
+    tools::TABLE,
+    transcripts::TABLE,
+    transport::TABLE,
+    triggers::TABLE,
+    values::TABLE,
+    workflows::TABLE,
+];
 
 /// Sorted by name.
-pub(super) const BUILTINS: &[Builtin] = builtins! {
-    "__waitpoint_cancel" => "dict";
-    "__waitpoint_complete" => "dict";
-    "__waitpoint_create" => "dict";
-    "__waitpoint_wait" =>;
-    "abs" =>;
-    "acos" => "float";
-    "add_assistant" =>;
-    "add_message" =>;
-    "add_system" =>;
-    "add_tool_result" =>;
-    "add_user" =>;
-    "addr_of" => "string";
-    "advance_time" => "int";
-    "agent" => "dict";
-    "agent_config" => "dict";
-    "agent_inject_feedback" => "nil";
-    "agent_loop" => "dict";
-    "agent_name" =>;
-    "agent_session_ancestry" => "dict" "nil";
-    "agent_session_close" => "nil";
-    "agent_session_compact" => "int";
-    "agent_session_current_id" => "string" "nil";
-    "agent_session_exists" => "bool";
-    "agent_session_fork" => "string";
-    "agent_session_fork_at" => "string";
-    "agent_session_inject" => "nil";
-    "agent_session_length" => "int";
-    "agent_session_open" => "string";
-    "agent_session_reset" => "nil";
-    "agent_session_snapshot" => "dict" "nil";
-    "agent_session_trim" => "int";
-    "agent_subscribe" => "nil";
-    "agent_trace" => "list";
-    "agent_trace_summary" => "dict";
-    "append_file" => "nil";
-    "arch" => "string";
-    "artifact" => "dict";
-    "artifact_apply_intent" => "dict";
-    "artifact_command_result" => "dict";
-    "artifact_context" => "string";
-    "artifact_derive" => "dict";
-    "artifact_diff" => "dict";
-    "artifact_diff_review" => "dict";
-    "artifact_editor_selection" => "dict";
-    "artifact_git_diff" => "dict";
-    "artifact_patch_proposal" => "dict";
-    "artifact_review_decision" => "dict";
-    "artifact_select" => "list";
-    "artifact_test_result" => "dict";
-    "artifact_verification_bundle" => "dict";
-    "artifact_verification_result" => "dict";
-    "artifact_workspace_file" => "dict";
-    "artifact_workspace_snapshot" => "dict";
-    "asin" => "float";
-    "ask_user" =>;
-    "assemble_context" => "dict";
-    "assert" => "nil";
-    "assert_eq" => "nil";
-    "assert_ne" => "nil";
-    "asset_root" => "string";
-    "atan" => "float";
-    "atan2" => "float";
-    "atomic" =>;
-    "atomic_add" =>;
-    "atomic_cas" => "bool";
-    "atomic_get" =>;
-    "atomic_set" =>;
-    "await" =>;
-    "base32_decode" =>;
-    "base32_encode" => "string";
-    "base64_decode" =>;
-    "base64_encode" => "string";
-    "base64url_decode" =>;
-    "base64url_encode" => "string";
-    "basename" => "string";
-    "blake3" => "string";
-    "bold" => "string";
-    "brotli_decode" => "bytes";
-    "brotli_encode" => "bytes";
-    "bytes_concat" => "bytes";
-    "bytes_eq" => "bool";
-    "bytes_from_base64" => "bytes";
-    "bytes_from_hex" => "bytes";
-    "bytes_from_string" => "bytes";
-    "bytes_len" => "int";
-    "bytes_slice" => "bytes";
-    "bytes_to_base64" => "string";
-    "bytes_to_hex" => "string";
-    "bytes_to_string" => "string";
-    "bytes_to_string_lossy" => "string";
-    "camel_to_kebab" => "string";
-    "camel_to_pascal" => "string";
-    "camel_to_snake" => "string";
-    "cancel" => "nil";
-    "cancel_graceful" =>;
-    "capture_stderr_start" => "nil";
-    "capture_stderr_take" => "string";
-    "ceil" =>;
-    "channel" =>;
-    "channel_select" =>;
-    "checkpoint" =>;
-    "checkpoint_clear" =>;
-    "checkpoint_delete" =>;
-    "checkpoint_exists" =>;
-    "checkpoint_get" =>;
-    "checkpoint_list" =>;
-    "chunk" => "list";
-    "circuit_breaker" => "string";
-    "circuit_check" => "string";
-    "circuit_record_failure" => "bool";
-    "circuit_record_success" => "nil";
-    "circuit_reset" => "nil";
-    "clear_tool_hooks" => "nil";
-    "close_agent" =>;
-    "close_channel" => "nil";
-    "color" => "string";
-    "command_llm_risk_scan" => "dict";
-    "command_policy" => "dict";
-    "command_policy_pop" => "nil";
-    "command_policy_push" => "nil";
-    "command_result_scan" => "dict";
-    "command_risk_scan" => "dict";
-    "compute_content_hash" => "string";
-    "connector_call" =>;
-    "constant_time_eq" => "bool";
-    "contains" =>;
-    "context_pack_manifest" => "dict";
-    "context_pack_manifest_parse" => "dict";
-    "context_pack_suggestions" => "list";
-    "continue_as_new" => "dict";
-    "conversation" => "list";
-    "cookie_delete" => "string";
-    "cookie_parse" => "dict";
-    "cookie_round_trip" => "dict";
-    "cookie_serialize" => "string";
-    "cookie_sign" => "string";
-    "cookie_verify" => "dict";
-    "copy_file" => "nil";
-    "cos" => "float";
-    "csv_parse" => "list";
-    "csv_stringify" => "string";
-    "cwd" => "string";
-    "daemon_resume" => "dict";
-    "daemon_snapshot" => "dict";
-    "daemon_spawn" => "dict";
-    "daemon_stop" => "dict";
-    "daemon_trigger" => "dict";
-    "date_add" =>;
-    "date_diff" => "duration";
-    "date_format" => "string";
-    "date_from_components" =>;
-    "date_in_zone" => "dict";
-    "date_iso" => "string";
-    "date_now" => "dict";
-    "date_now_iso" => "string";
-    "date_parse" =>;
-    "date_to_zone" => "string";
-    "dedup_by" => "list";
-    "delete_file" => "nil";
-    "dim" => "string";
-    "dirname" => "string";
-    "dual_control" =>;
-    "duration_days" => "duration";
-    "duration_hours" => "duration";
-    "duration_minutes" => "duration";
-    "duration_ms" => "duration";
-    "duration_seconds" => "duration";
-    "duration_to_human" => "string";
-    "duration_to_seconds" => "int";
-    "e" => "float";
-    "ed25519_keypair" => "dict";
-    "ed25519_sign" => "string";
-    "ed25519_verify" => "bool";
-    "egress_policy" => "dict";
-    "elapsed" => "int";
-    "enable_tracing" => "nil";
-    "ends_with" =>;
-    "entries" => "list";
-    "env" => "string" "nil";
-    "env_or" =>;
-    "eprint" => "nil";
-    "eprintln" => "nil";
-    "error_category" => "string";
-    "escalate_to" => "dict";
-    "estimate_tokens" => "int";
-    "eval_metric" => "nil";
-    "eval_metrics" => "list";
-    "eval_pack_manifest" => "dict";
-    "eval_pack_run" => "dict";
-    "eval_suite_manifest" => "dict";
-    "eval_suite_run" => "dict";
-    "event_log.emit" => "int";
-    "event_log.latest" => "int" "nil";
-    "event_log.subscribe" => "stream";
-    "event_log_emit" =>;
-    "exec" => "dict";
-    "exec_at" => "dict";
-    "execution_root" => "string";
-    "exit" => "nil";
-    "exp" => "float";
-    "extname" => "string";
-    "file_exists" => "bool";
-    "flat_map" => "list";
-    "floor" =>;
-    "flow_evidence_atom" => "dict";
-    "flow_evidence_citation" => "dict";
-    "flow_evidence_metadata" => "dict";
-    "flow_evidence_transcript" => "dict";
-    "flow_invariant_allow" => "dict";
-    "flow_invariant_block" => "dict";
-    "flow_invariant_confidence" => "float";
-    "flow_invariant_is_blocking" => "bool";
-    "flow_invariant_kind" => "string";
-    "flow_invariant_require_approval" => "dict";
-    "flow_invariant_warn" => "dict";
-    "flow_remediation" => "dict";
-    "flow_with_confidence" => "dict";
-    "flow_with_evidence" => "dict";
-    "flow_with_remediation" => "dict";
-    "format" => "string";
-    "friction_clear" => "nil";
-    "friction_eval_fixture" => "dict";
-    "friction_event" => "dict";
-    "friction_events" => "list";
-    "friction_record" => "dict";
-    "glob" => "list";
-    "group_by" => "dict";
-    "gzip_decode" => "bytes";
-    "gzip_encode" => "bytes";
-    "handler_context" => "dict";
-    "handoff" => "dict";
-    "handoff_context" => "string";
-    "hash_value" => "int";
-    "hex_decode" =>;
-    "hex_encode" => "string";
-    "hitl_pending" =>;
-    "hmac_sha256" => "string";
-    "hmac_sha256_base64" => "string";
-    "home_dir" => "string";
-    "host_call" =>;
-    "host_capabilities" => "dict";
-    "host_has" => "bool";
-    "host_mock" => "nil";
-    "host_mock_calls" => "list";
-    "host_mock_clear" => "nil";
-    "host_mock_pop_scope" => "nil";
-    "host_mock_push_scope" => "nil";
-    "host_tool_call" =>;
-    "host_tool_list" => "list";
-    "hostname" => "string";
-    "http_delete" => "dict";
-    "http_download" => "dict";
-    "http_get" => "dict";
-    "http_header" => "string" "nil";
-    "http_mock" => "nil";
-    "http_mock_calls" => "list";
-    "http_mock_clear" => "nil";
-    "http_patch" => "dict";
-    "http_post" => "dict";
-    "http_put" => "dict";
-    "http_request" => "dict";
-    "http_response" => "dict";
-    "http_response_bytes" => "dict";
-    "http_response_json" => "dict";
-    "http_response_text" => "dict";
-    "http_server" => "dict";
-    "http_server_after" => "dict";
-    "http_server_before" => "dict";
-    "http_server_on_shutdown" => "dict";
-    "http_server_readiness" => "dict";
-    "http_server_ready" => "bool";
-    "http_server_request" => "dict";
-    "http_server_route" => "dict";
-    "http_server_security_headers" => "dict";
-    "http_server_set_ready" => "bool";
-    "http_server_shutdown" => "bool";
-    "http_server_test" => "dict";
-    "http_server_tls_edge" => "dict";
-    "http_server_tls_pem" => "dict";
-    "http_server_tls_plain" => "dict";
-    "http_server_tls_self_signed_dev" => "dict";
-    "http_session" => "string";
-    "http_session_close" => "bool";
-    "http_session_request" => "dict";
-    "http_stream_close" => "bool";
-    "http_stream_info" => "dict";
-    "http_stream_open" => "string";
-    "http_stream_read" => "bytes" "nil";
-    "invalidate_facts" => "nil";
-    "is_cancelled" =>;
-    "is_err" => "bool";
-    "is_infinite" => "bool";
-    "is_nan" => "bool";
-    "is_ok" => "bool";
-    "is_rate_limited" => "bool";
-    "is_same" => "bool";
-    "is_stderr_tty" => "bool";
-    "is_stdin_tty" => "bool";
-    "is_stdout_tty" => "bool";
-    "is_timeout" => "bool";
-    "is_type" => "bool";
-    "iter" => "iter";
-    "join" => "string";
-    "jq" => "list";
-    "jq_first" =>;
-    "json_extract" =>;
-    "json_parse" =>;
-    "json_pointer" =>;
-    "json_pointer_delete" =>;
-    "json_pointer_set" =>;
-    "json_stringify" => "string";
-    "json_validate" => "bool";
-    "jwt_sign" => "string";
-    "jwt_verify" => "dict";
-    "kebab_to_camel" => "string";
-    "kebab_to_snake" => "string";
-    "keys" => "list";
-    "len" =>;
-    "list_agents" => "list";
-    "list_dir" => "list";
-    "list_providers_native" => "list";
-    "llm_available_providers" => "list";
-    "llm_budget" => "nil";
-    "llm_budget_remaining" =>;
-    "llm_call" => "dict";
-    "llm_call_safe" => "dict";
-    "llm_call_structured" =>;
-    "llm_call_structured_result" =>;
-    "llm_call_structured_safe" => "dict";
-    "llm_completion" => "dict";
-    "llm_config" =>;
-    "llm_cost" => "float";
-    "llm_healthcheck" => "dict";
-    "llm_infer_provider" => "string";
-    "llm_info" => "dict";
-    "llm_known_models" => "list";
-    "llm_mock" => "nil";
-    "llm_mock_calls" => "list";
-    "llm_mock_clear" => "nil";
-    "llm_mock_pop_scope" => "nil";
-    "llm_mock_push_scope" => "nil";
-    "llm_model_info" => "dict";
-    "llm_model_tier" => "string";
-    "llm_pick_model" => "dict";
-    "llm_provider_catalog" => "dict";
-    "llm_providers" => "list";
-    "llm_qc_default_model" => "string" "nil";
-    "llm_rate_limit" =>;
-    "llm_resolve_model" => "dict";
-    "llm_session_cost" => "dict";
-    "llm_stream" =>;
-    "llm_usage" => "dict";
-    "ln" => "float";
-    "load_run_tree" => "dict";
-    "load_skill" => "string";
-    "log" => "nil";
-    "log10" => "float";
-    "log2" => "float";
-    "log_debug" => "nil";
-    "log_error" => "nil";
-    "log_info" => "nil";
-    "log_json" => "nil";
-    "log_set_level" => "nil";
-    "log_warn" => "nil";
-    "lowercase" => "string";
-    "lowercase_first" => "string";
-    "mailbox_close" => "bool";
-    "mailbox_lookup" =>;
-    "mailbox_metrics" => "dict";
-    "mailbox_open" => "dict";
-    "mailbox_receive" =>;
-    "mailbox_send" => "bool";
-    "mailbox_try_receive" =>;
-    "max" =>;
-    "mcp_call" =>;
-    "mcp_connect" =>;
-    "mcp_disconnect" => "nil";
-    "mcp_ensure_active" =>;
-    "mcp_get_prompt" => "dict";
-    "mcp_list_prompts" => "list";
-    "mcp_list_resource_templates" =>;
-    "mcp_list_resources" => "list";
-    "mcp_list_tools" => "list";
-    "mcp_prompt" => "nil";
-    "mcp_read_resource" =>;
-    "mcp_registry_status" => "list";
-    "mcp_release" => "nil";
-    "mcp_resource" => "nil";
-    "mcp_resource_template" => "nil";
-    "mcp_serve" =>;
-    "mcp_server_card" => "dict";
-    "mcp_server_info" => "dict";
-    "mcp_tools" =>;
-    "md5" => "string";
-    "mean" => "float";
-    "median" => "float";
-    "metadata_entries" => "list";
-    "metadata_get" => "dict";
-    "metadata_refresh_hashes" => "nil";
-    "metadata_resolve" => "dict";
-    "metadata_save" => "nil";
-    "metadata_set" => "nil";
-    "metadata_stale" =>;
-    "metadata_status" => "dict";
-    "metrics_inc" =>;
-    "microcompact" => "string";
-    "min" =>;
-    "mkdir" => "nil";
-    "mock_stdin" => "nil";
-    "mock_time" => "nil";
-    "mock_tty" => "nil";
-    "monitor_wait_for_native" =>;
-    "monotonic_ms" => "int";
-    "month_name" => "string";
-    "move_file" => "nil";
-    "multipart_field_bytes" => "bytes";
-    "multipart_field_text" => "string";
-    "multipart_form_data" => "dict";
-    "multipart_parse" => "dict";
-    "now_ms" => "int";
-    "pair" => "pair";
-    "parallel_race" =>;
-    "parse_junit_xml" => "list";
-    "partition" => "dict";
-    "pascal_to_camel" => "string";
-    "pascal_to_snake" => "string";
-    "path_basename" => "string";
-    "path_extension" => "string";
-    "path_is_absolute" => "bool";
-    "path_is_relative" => "bool";
-    "path_join" => "string";
-    "path_normalize" => "string";
-    "path_parent" => "string";
-    "path_parts" => "dict";
-    "path_relative_to" =>;
-    "path_segments" => "list";
-    "path_stem" => "string";
-    "path_to_native" => "string";
-    "path_to_posix" => "string";
-    "path_with_extension" => "string";
-    "path_with_stem" => "string";
-    "path_workspace_info" => "dict";
-    "path_workspace_normalize" => "string" "nil";
-    "percentile" => "float";
-    "pg_close" => "bool";
-    "pg_connect" => "dict";
-    "pg_execute" => "dict";
-    "pg_mock_calls" => "list";
-    "pg_mock_pool" => "dict";
-    "pg_pool" => "dict";
-    "pg_query" => "list";
-    "pg_query_one" =>;
-    "pg_transaction" =>;
-    "pi" => "float";
-    "pid" => "int";
-    "plan_artifact" => "dict";
-    "plan_entries" => "list";
-    "platform" => "string";
-    "pow" =>;
-    "print" => "nil";
-    "println" => "nil";
-    "progress" => "nil";
-    "project_catalog_native" => "list";
-    "project_enrich_native" => "dict";
-    "project_fingerprint" =>;
-    "project_root" => "string";
-    "project_scan_native" => "dict";
-    "project_scan_tree_native" => "dict";
-    "project_walk_tree_native" => "list";
-    "prompt_mark_rendered" => "int";
-    "prompt_user" => "string" "nil";
-    "provider_capabilities" => "dict";
-    "provider_capabilities_clear" => "bool";
-    "provider_capabilities_install" => "bool";
-    "provider_register" => "bool";
-    "query_parse" => "list";
-    "query_stringify" => "string";
-    "random" => "float";
-    "random_choice" =>;
-    "random_int" =>;
-    "random_shuffle" => "list";
-    "range" => "list";
-    "read_file" => "string";
-    "read_file_bytes" => "bytes";
-    "read_file_result" =>;
-    "read_line" => "string" "nil";
-    "read_lines" => "list";
-    "read_stdin" => "string" "nil";
-    "receive" =>;
-    "regex_captures" => "list";
-    "regex_match" => "string" "nil";
-    "regex_replace" => "string";
-    "regex_replace_all" => "string";
-    "regex_split" => "list";
-    "register_tool_hook" => "nil";
-    "render" => "string";
-    "render_always_on_catalog" => "string";
-    "render_prompt" => "string";
-    "render_string" => "string";
-    "render_with_provenance" => "dict";
-    "replace" => "string";
-    "request_approval" => "dict";
-    "resume_agent" => "dict";
-    "rng_seed" =>;
-    "round" =>;
-    "run_record" => "dict";
-    "run_record_diff" => "dict";
-    "run_record_eval" => "dict";
-    "run_record_eval_suite" => "dict";
-    "run_record_fixture" => "dict";
-    "run_record_load" => "dict";
-    "run_record_save" => "dict";
-    "runtime_context" => "dict";
-    "runtime_context_clear" =>;
-    "runtime_context_get" =>;
-    "runtime_context_set" =>;
-    "runtime_context_values" => "dict";
-    "runtime_paths" => "dict";
-    "scan_directory" =>;
-    "schema_check" =>;
-    "schema_expect" =>;
-    "schema_extend" => "dict";
-    "schema_from_json_schema" => "dict";
-    "schema_from_openapi_schema" => "dict";
-    "schema_is" => "bool";
-    "schema_of" => "dict";
-    "schema_omit" => "dict";
-    "schema_parse" =>;
-    "schema_partial" => "dict";
-    "schema_pick" => "dict";
-    "schema_to_json_schema" => "dict";
-    "schema_to_openapi_schema" => "dict";
-    "secret_get" =>;
-    "secret_scan" => "list";
-    "select" =>;
-    "select_artifacts_adaptive" =>;
-    "self_review" => "dict";
-    "send" =>;
-    "send_input" =>;
-    "session_cookie" => "string";
-    "session_from_cookies" => "dict";
-    "session_sign" => "string";
-    "session_verify" => "dict";
-    "set" =>;
-    "set_add" =>;
-    "set_color_mode" => "nil";
-    "set_contains" => "bool";
-    "set_difference" =>;
-    "set_intersect" =>;
-    "set_is_disjoint" => "bool";
-    "set_is_subset" => "bool";
-    "set_is_superset" => "bool";
-    "set_remove" =>;
-    "set_symmetric_difference" =>;
-    "set_union" =>;
-    "sha224" => "string";
-    "sha256" => "string";
-    "sha384" => "string";
-    "sha3_256" => "string";
-    "sha3_512" => "string";
-    "sha512" => "string";
-    "sha512_256" => "string";
-    "shared_cas" => "bool";
-    "shared_cell" => "dict";
-    "shared_get" =>;
-    "shared_map" => "dict";
-    "shared_map_cas" => "bool";
-    "shared_map_delete" =>;
-    "shared_map_entries" => "dict";
-    "shared_map_get" =>;
-    "shared_map_set" =>;
-    "shared_map_snapshot" => "dict";
-    "shared_metrics" =>;
-    "shared_scope_id" => "string";
-    "shared_set" =>;
-    "shared_snapshot" => "dict";
-    "shell" => "dict";
-    "shell_at" => "dict";
-    "sign" => "int";
-    "signed_url" => "string";
-    "sin" => "float";
-    "skill_count" => "int";
-    "skill_define" => "dict";
-    "skill_describe" => "string";
-    "skill_find" =>;
-    "skill_list" => "list";
-    "skill_registry" => "dict";
-    "skill_remove" => "dict";
-    "skill_render" => "string";
-    "skill_select" => "dict";
-    "skills_catalog_entries" => "list";
-    "sleep" => "nil";
-    "sleep_ms" => "nil";
-    "snake_to_camel" => "string";
-    "snake_to_kebab" => "string";
-    "snake_to_pascal" => "string";
-    "source_dir" => "string";
-    "spawn" =>;
-    "spawn_agent" =>;
-    "split" =>;
-    "sqrt" =>;
-    "sse_close" => "bool";
-    "sse_connect" => "string";
-    "sse_event" => "string";
-    "sse_mock" => "nil";
-    "sse_receive" => "dict" "nil";
-    "sse_server_cancel" => "bool";
-    "sse_server_cancelled" => "bool";
-    "sse_server_close" => "bool";
-    "sse_server_disconnected" => "bool";
-    "sse_server_flush" => "bool";
-    "sse_server_heartbeat" => "bool";
-    "sse_server_mock_disconnect" => "bool";
-    "sse_server_mock_receive" => "dict" "nil";
-    "sse_server_response" => "dict";
-    "sse_server_send" => "bool";
-    "sse_server_status" => "dict";
-    "starts_with" =>;
-    "stat" => "dict";
-    "stddev" => "float";
-    "store_clear" =>;
-    "store_delete" =>;
-    "store_get" =>;
-    "store_list" =>;
-    "store_save" =>;
-    "store_set" =>;
-    "str_pad" => "string";
-    "stream" => "dict";
-    "stream.broadcast" => "list";
-    "stream.collect" => "list";
-    "stream.debounce" =>;
-    "stream.filter" =>;
-    "stream.first" =>;
-    "stream.fold" =>;
-    "stream.interleave" =>;
-    "stream.map" =>;
-    "stream.merge" =>;
-    "stream.race" =>;
-    "stream.scan" =>;
-    "stream.take" =>;
-    "stream.take_until" =>;
-    "stream.tap" =>;
-    "stream.throttle" =>;
-    "stream.zip" =>;
-    "sub_agent_run" => "dict";
-    "substring" => "string";
-    "supervisor_events" => "list";
-    "supervisor_metrics" => "dict";
-    "supervisor_start" => "dict";
-    "supervisor_state" => "dict";
-    "supervisor_stop" => "dict";
-    "sync_gate_acquire" =>;
-    "sync_metrics" =>;
-    "sync_mutex_acquire" =>;
-    "sync_release" => "bool";
-    "sync_rwlock_acquire" =>;
-    "sync_semaphore_acquire" =>;
-    "tan" => "float";
-    "tar_create" => "bytes";
-    "tar_extract" => "list";
-    "task_current" => "dict";
-    "temp_dir" => "string";
-    "throw_error" =>;
-    "timer_end" => "int";
-    "timer_start" => "dict";
-    "timestamp" => "float";
-    "title_case" => "string";
-    "to_float" => "float";
-    "to_int" => "int";
-    "to_list" => "list";
-    "to_string" => "string";
-    "toml_parse" =>;
-    "toml_stringify" => "string";
-    "tool_bind" =>;
-    "tool_count" => "int";
-    "tool_def" => "dict";
-    "tool_define" => "dict";
-    "tool_describe" => "string";
-    "tool_find" =>;
-    "tool_format_result" => "string";
-    "tool_list" => "list";
-    "tool_parse_call" =>;
-    "tool_prompt" => "string";
-    "tool_ref" => "string";
-    "tool_registry" => "dict";
-    "tool_remove" => "dict";
-    "tool_schema" => "dict";
-    "tool_select" => "dict";
-    "tool_surface_validate" => "dict";
-    "tool_synth_invoke" =>;
-    "tool_synthesis_cache" => "list";
-    "tool_synthesis_clear" => "nil";
-    "tool_synthesize" =>;
-    "trace_end" => "nil";
-    "trace_id" => "string" "nil";
-    "trace_spans" => "list";
-    "trace_start" => "dict";
-    "trace_summary" => "string";
-    "transcript" => "dict";
-    "transcript_abandon" => "dict";
-    "transcript_add_asset" => "dict";
-    "transcript_archive" => "dict";
-    "transcript_assets" => "list";
-    "transcript_auto_compact" =>;
-    "transcript_compact" => "dict";
-    "transcript_events" => "list";
-    "transcript_events_by_kind" => "list";
-    "transcript_export" => "string";
-    "transcript_fork" =>;
-    "transcript_from_messages" => "dict";
-    "transcript_id" => "string";
-    "transcript_import" =>;
-    "transcript_messages" => "list";
-    "transcript_render_full" => "string";
-    "transcript_render_visible" => "string";
-    "transcript_reset" => "dict";
-    "transcript_resume" => "dict";
-    "transcript_stats" => "dict";
-    "transcript_summarize" => "dict";
-    "transcript_summary" => "string" "nil";
-    "transport_mock_calls" => "list";
-    "transport_mock_clear" => "nil";
-    "trigger_fire" => "dict";
-    "trigger_inspect_action_graph" => "list";
-    "trigger_inspect_dlq" => "list";
-    "trigger_inspect_lifecycle" => "list";
-    "trigger_list" => "list";
-    "trigger_register" => "dict";
-    "trigger_replay" => "dict";
-    "trigger_test_harness" => "dict";
-    "trim" => "string";
-    "trust_graph_policy_for" => "dict";
-    "trust_graph_query" => "dict";
-    "trust_graph_record" => "string";
-    "trust_graph_verify_chain" => "dict";
-    "trust_query" => "list";
-    "trust_record" => "dict";
-    "try_receive" =>;
-    "type_of" => "string";
-    "unicode_graphemes" => "list";
-    "unicode_normalize" => "string";
-    "unmock_stdin" => "nil";
-    "unmock_time" => "nil";
-    "unmock_tty" => "nil";
-    "unreachable" => "never";
-    "unwrap" =>;
-    "unwrap_err" =>;
-    "unwrap_or" =>;
-    "uppercase" => "string";
-    "uppercase_first" => "string";
-    "url_build" => "string";
-    "url_decode" =>;
-    "url_encode" => "string";
-    "url_parse" => "dict";
-    "username" => "string";
-    "uuid" => "string";
-    "uuid_nil" => "string";
-    "uuid_parse" => "string" "nil";
-    "uuid_v5" => "string";
-    "uuid_v7" => "string";
-    "values" => "list";
-    "variance" => "float";
-    "verify_signed_url" => "dict";
-    "vision_ocr" => "dict";
-    "wait_agent" =>;
-    "waitpoint_cancel" => "dict";
-    "waitpoint_complete" => "dict";
-    "waitpoint_create" => "dict";
-    "waitpoint_wait" => "dict";
-    "walk_dir" => "list";
-    "websocket_accept" => "dict" "nil";
-    "websocket_close" => "bool";
-    "websocket_connect" => "string";
-    "websocket_mock" => "nil";
-    "websocket_receive" => "dict" "nil";
-    "websocket_route" => "bool";
-    "websocket_send" => "bool";
-    "websocket_server" => "dict";
-    "websocket_server_close" => "bool";
-    "weekday_name" => "string";
-    "window" => "list";
-    "with_rate_limit" =>;
-    "worker_trigger" => "dict";
-    "workflow.continue_as_new" => "dict";
-    "workflow.pause" => "dict";
-    "workflow.publish_query" => "dict";
-    "workflow.query" =>;
-    "workflow.receive" => "dict" "nil";
-    "workflow.respond_update" => "dict";
-    "workflow.resume" => "dict";
-    "workflow.signal" => "dict";
-    "workflow.status" => "dict";
-    "workflow.update" =>;
-    "workflow_clone" => "dict";
-    "workflow_commit" => "dict";
-    "workflow_diff" => "dict";
-    "workflow_execute" => "dict";
-    "workflow_graph" => "dict";
-    "workflow_insert_node" => "dict";
-    "workflow_inspect" => "dict";
-    "workflow_policy_report" => "dict";
-    "workflow_replace_node" => "dict";
-    "workflow_rewire" => "dict";
-    "workflow_set_auto_compact" => "dict";
-    "workflow_set_context_policy" => "dict";
-    "workflow_set_model_policy" => "dict";
-    "workflow_set_output_visibility" => "dict";
-    "workflow_validate" => "dict";
-    "write_file" => "nil";
-    "write_file_bytes" => "nil";
-    "x25519_agree" => "string";
-    "x25519_keypair" => "dict";
-    "yaml_parse" =>;
-    "yaml_stringify" => "string";
-    "zip_create" => "bytes";
-    "zip_extract" => "list";
-    "zstd_decode" => "bytes";
-    "zstd_encode" => "bytes";
+pub(super) static BUILTINS: [Builtin; count(TABLES)] = merge(TABLES);
+
+/// Sorted by name.
+pub(super) static UNLISTED: [Builtin; unlisted::TABLE.len()] = {
+    let mut table = merge(&[unlisted::TABLE]);
+    let mut at = 0;
+    while at < table.len() {
+        table[at].known = false;
+        at += 1;
+    }
+    table
 };
+
+const fn count(tables: &[&[Builtin]]) -> usize {
+    let mut count = 0;
+    let mut at = 0;
+    while at < tables.len() {
+        count += tables[at].len();
+        at += 1;
+    }
+    count
+}
+
+/// All entries of sorted tables, sorted.
+const fn merge<const COUNT: usize>(tables: &[&[Builtin]]) -> [Builtin; COUNT] {
+    let mut merged = [tables[0][0]; COUNT];
+    let mut taken = [0; TABLES.len()];
+    let mut at = 0;
+    while at < COUNT {
+        let table = smallest(tables, &taken);
+        merged[at] = tables[table][taken[table]];
+        taken[table] += 1;
+        assert!(
+            at == 0 || precedes(merged[at - 1].name, merged[at].name),
+            "a table is not sorted, or a name is declared twice"
+        );
+        at += 1;
+    }
+    merged
+}
+
+/// The table whose next entry comes first.
+const fn smallest(tables: &[&[Builtin]], taken: &[usize]) -> usize {
+    let mut smallest = tables.len();
+    let mut at = 0;
+    while at < tables.len() {
+        let left = taken[at] < tables[at].len();
+        if left
+            && (smallest == tables.len()
+                || precedes(
+                    tables[at][taken[at]].name,
+                    tables[smallest][taken[smallest]].name,
+                ))
+        {
+            smallest = at;
+        }
+        at += 1;
+    }
+    smallest
+}
+
+/// Whether `a` comes before `b`, byte by byte as binary search wants it.
+const fn precedes(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() {
+        if a[at] != b[at] {
+            return a[at] < b[at];
+        }
+        at += 1;
+    }
+    a.len() < b.len()
+}

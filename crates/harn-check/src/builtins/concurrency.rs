@@ -1,0 +1,67 @@
+//! Tasks and what they share.
+
+use super::table::builtins;
+
+builtins! {
+    "atomic(value: int | float | bool = 0) -> atomic" [] Pure "Makes a number that tasks can share.";
+    "atomic_add(atomic: atomic, value: int) -> int" [] Pure "Adds to a shared number and gives the one before.";
+    "atomic_cas(atomic: atomic, expected: int, new: int) -> bool" [bool] Pure "Sets a shared number if it is the expected one.";
+    "atomic_get(atomic: atomic) -> int" [] Pure "Gives a shared number.";
+    "atomic_set(atomic: atomic, value: int) -> int" [] Pure "Sets a shared number and gives the one before.";
+    "await(task: any) -> any" [] Pure "Waits for a task and gives its value.";
+    "cancel(task: any) -> nil" [nil] Pure "Stops a task.";
+    "cancel_graceful(task: any, timeout: duration | int = 5000) -> any" [] Clock "Asks a task to stop and waits for it.";
+    r#"channel(name: string = "default", capacity: int = 256) -> channel"# [] Pure "Makes a queue between tasks.";
+    "channel_select(channels: list<channel>, timeout: duration | int | dict | nil = nil) -> dict | nil" [] Clock "Waits for a value from any of some channels, for some time at most.";
+    r#"circuit_breaker(name: string = "default", threshold: int = 5, reset_ms: int = 30000) -> string"# [string] Pure "Makes a circuit that opens after failures.";
+    "circuit_check(name: string) -> string" [string] Clock "Tells whether a circuit is closed, open or half open.";
+    "circuit_record_failure(name: string) -> bool" [bool] Clock "Counts a failure and tells whether it opens the circuit.";
+    "circuit_record_success(name: string) -> nil" [nil] Pure "Closes a circuit after a success.";
+    "circuit_reset(name: string) -> nil" [nil] Pure "Closes a circuit.";
+    "close_channel(channel: channel) -> nil" [nil] Pure "Closes a channel.";
+    "is_cancelled() -> bool" [] Pure "Tells whether this task was asked to stop.";
+    "mailbox_close(mailbox: dict | string) -> bool" [bool] Pure "Closes a mailbox.";
+    "mailbox_lookup(name: string | dict) -> dict | nil" [] Pure "Finds a mailbox.";
+    "mailbox_metrics(mailbox: dict | string) -> dict" [dict] Pure "Tells how a mailbox is used.";
+    "mailbox_open(name: string | dict, capacity: int = 256) -> dict" [dict] Pure "Opens a mailbox.";
+    "mailbox_receive(mailbox: dict | string) -> any" [] Pure "Waits for a value from a mailbox.";
+    "mailbox_send(mailbox: dict | string, value: any) -> bool" [bool] Pure "Puts a value into a mailbox.";
+    "mailbox_try_receive(mailbox: dict | string) -> any" [] Pure "Gives a value from a mailbox if there is one.";
+    "parallel_race(items: list, f: closure, limit: int | dict | nil = nil) -> any" [] Pure "Gives the first success of a function over items.";
+    "receive(channel: channel) -> any" [] Pure "Waits for a value from a channel.";
+    "runtime_context() -> dict" [dict] Pure "Tells where in the run this task is.";
+    "runtime_context_clear(key: string) -> any" [] Pure "Removes a value of this task and gives it.";
+    "runtime_context_get(key: string, fallback: any = nil) -> any" [] Pure "Gives a value of this task.";
+    "runtime_context_set(key: string, value: any) -> any" [] Pure "Sets a value of this task and gives the one before.";
+    "runtime_context_values() -> dict" [dict] Pure "Gives the values of this task.";
+    "select(...channels: channel) -> dict" [] Pure "Waits for a value from any of some channels.";
+    "send(channel: channel, value: any) -> bool" [] Pure "Puts a value into a channel.";
+    "shared_cas(cell: dict | string, expected: any, new: any) -> bool" [bool] Pure "Sets a shared value if it is the expected one.";
+    "shared_cell(key: string | dict, initial: any = nil) -> dict" [dict] Pure "Opens a value that tasks share.";
+    "shared_get(cell: dict | string) -> any" [] Pure "Gives a shared value.";
+    "shared_map(key: string | dict, initial: dict = {}) -> dict" [dict] Pure "Opens a dict that tasks share.";
+    "shared_map_cas(map: dict | string, key: string, expected: any, new: any) -> bool" [bool] Pure "Sets an entry of a shared dict if it is the expected one.";
+    "shared_map_delete(map: dict | string, key: string) -> any" [] Pure "Removes an entry of a shared dict and gives it.";
+    "shared_map_entries(map: dict | string) -> dict" [dict] Pure "Gives a copy of a shared dict.";
+    "shared_map_get(map: dict | string, key: string, fallback: any = nil) -> any" [] Pure "Gives an entry of a shared dict.";
+    "shared_map_set(map: dict | string, key: string, value: any) -> any" [] Pure "Sets an entry of a shared dict and gives the one before.";
+    "shared_map_snapshot(map: dict | string, key: string) -> dict" [dict] Pure "Gives an entry of a shared dict with the version.";
+    "shared_metrics(handle: dict | string | nil = nil) -> dict | list" [] Pure "Tells how shared values are used.";
+    r#"shared_scope_id(scope: string = "task_group", options: dict | nil = nil) -> string"# [string] Pure "Names a scope in which tasks share values.";
+    "shared_set(cell: dict | string, value: any) -> any" [] Pure "Sets a shared value and gives the one before.";
+    "shared_snapshot(cell: dict | string) -> dict" [dict] Pure "Gives a shared value with its version.";
+    "spawn(body: closure) -> task_handle" [] Pure "Starts a task.";
+    "supervisor_events(supervisor: dict | string) -> list<dict>" [list] Pure "Lists what happened to supervised tasks.";
+    "supervisor_metrics(supervisor: dict | string) -> dict" [dict] Pure "Counts what happened to supervised tasks.";
+    "supervisor_start(spec: dict) -> dict" [dict] Clock "Starts tasks and restarts those that fail.";
+    "supervisor_state(supervisor: dict | string) -> dict" [dict] Pure "Tells how supervised tasks are.";
+    "supervisor_stop(supervisor: dict | string, timeout: duration | int | nil = nil) -> dict" [dict] Clock "Stops supervised tasks.";
+    r#"sync_gate_acquire(key: string = "default", limit: int = 1, timeout: duration | int | dict | nil = nil) -> sync_permit | nil"# [] Clock "Waits for one of some places.";
+    "sync_metrics(kind: string | nil = nil, key: string | nil = nil) -> dict | list | nil" [] Pure "Tells how locks are used.";
+    r#"sync_mutex_acquire(key: string = "__default__", timeout: duration | int | dict | nil = nil) -> sync_permit | nil"# [] Clock "Waits until nobody else holds a key.";
+    "sync_release(permit: sync_permit) -> bool" [bool] Pure "Gives a permit back.";
+    r#"sync_rwlock_acquire(key: string = "default", mode: string = "read", timeout: duration | int | dict | nil = nil) -> sync_permit | nil"# [] Clock "Waits to read with others or to write alone.";
+    r#"sync_semaphore_acquire(key: string = "default", capacity: int = 1, permits: int = 1, timeout: duration | int | dict | nil = nil) -> sync_permit | nil"# [] Clock "Waits for permits of a semaphore.";
+    "task_current() -> dict" [dict] Pure "Tells where in the run this task is.";
+    "try_receive(channel: channel) -> any" [] Pure "Gives a value from a channel if there is one.";
+}

@@ -1,0 +1,64 @@
+//! Artifacts, handoffs, workflows, run records and evaluations.
+
+use super::table::builtins;
+
+builtins! {
+    "artifact(payload: dict) -> dict" [dict] Random "Makes an artifact.";
+    "artifact_apply_intent(target: dict, intent: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of the wish to apply another.";
+    "artifact_command_result(command: string, output: any, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of what a command wrote.";
+    "artifact_context(artifacts: list<dict>, policy: dict | nil = nil) -> string" [string] Pure "Writes artifacts for a model.";
+    r#"artifact_derive(parent: dict, kind: string = "artifact", options: dict | nil = nil) -> dict"# [dict] Pure "Makes an artifact of another.";
+    "artifact_diff(path: string, before: string, after: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a change.";
+    "artifact_diff_review(target: dict, summary: string | nil = nil, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a review.";
+    "artifact_editor_selection(path: string, text: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of what is selected in an editor.";
+    "artifact_git_diff(text: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a change as git shows it.";
+    "artifact_patch_proposal(target: dict, patch: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a change that is proposed.";
+    "artifact_review_decision(target: dict, decision: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of what a review decided.";
+    "artifact_select(artifacts: list<dict>, policy: dict | nil = nil) -> list<dict>" [list] Pure "Selects artifacts by a policy.";
+    "artifact_test_result(title: string, text: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a test.";
+    "artifact_verification_bundle(title: string, checks: list, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of several verifications.";
+    "artifact_verification_result(title: string, text: string, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a verification.";
+    "artifact_workspace_file(path: string, content: any, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of a file.";
+    "artifact_workspace_snapshot(paths: list<string>, summary: string | nil = nil, options: dict | nil = nil) -> dict" [dict] Random "Makes an artifact of some files.";
+    "continue_as_new(target: string | dict) -> dict" [dict] Io "Starts the next generation of a workflow.";
+    "eval_pack_manifest(config: dict) -> dict" [dict] Pure "Describes a pack of evaluations.";
+    "eval_pack_run(manifest: dict) -> dict" [dict] Io "Runs a pack of evaluations.";
+    "eval_suite_manifest(config: dict) -> dict" [dict] Pure "Describes a suite of evaluations.";
+    "eval_suite_run(manifest: dict) -> dict" [dict] Io "Runs a suite of evaluations.";
+    "handoff(payload: dict) -> dict" [dict] Random "Describes how work is handed over.";
+    "handoff_context(handoff: dict) -> string" [string] Pure "Writes for a model how work was handed over.";
+    "load_run_tree(path: string) -> dict" [dict] Io "Reads the record of a run and those of the runs it started.";
+    "run_record(payload: dict) -> dict" [dict] Random "Makes the record of a run.";
+    "run_record_diff(a: dict, b: dict) -> dict" [dict] Pure "Compares two runs.";
+    "run_record_eval(run: dict, fixture: dict | nil = nil) -> dict" [dict] Pure "Checks that a run did what was expected.";
+    "run_record_eval_suite(cases: list<dict>) -> dict" [dict] Pure "Checks that several runs did what was expected.";
+    "run_record_fixture(run: dict) -> dict" [dict] Pure "Gives what a repeated run is expected to do.";
+    "run_record_load(path: string) -> dict" [dict] Io "Reads the record of a run.";
+    "run_record_save(run: dict, path: string | nil = nil) -> dict" [dict] Io "Writes the record of a run to a file.";
+    "select_artifacts_adaptive(artifacts: list<dict>, policy: dict | nil = nil) -> list<dict>" [] Pure "Selects artifacts by a policy, without what is out of date or repeated.";
+    "workflow.continue_as_new(target: string | dict) -> dict" [dict] Io "Starts the next generation of a workflow.";
+    "workflow.pause(target: string | dict) -> dict" [dict] Io "Pauses a workflow.";
+    "workflow.publish_query(target: string | dict, name: string, value: any) -> dict" [dict] Io "Publishes a value of a workflow.";
+    "workflow.query(target: string | dict, name: string) -> any" [] Io "Gives a value that a workflow has published.";
+    "workflow.receive(target: string | dict) -> dict | nil" [dict nil] Io "Takes the next message of a workflow.";
+    "workflow.respond_update(target: string | dict, request_id: string, value: any, name: string | nil = nil) -> dict" [dict] Io "Answers an update.";
+    "workflow.resume(target: string | dict) -> dict" [dict] Io "Lets a workflow go on.";
+    "workflow.signal(target: string | dict, name: string, payload: any = nil) -> dict" [dict] Io "Sends a signal to a workflow.";
+    "workflow.status(target: string | dict) -> dict" [dict] Io "Tells how a workflow is.";
+    "workflow.update(target: string | dict, name: string, payload: any = nil, options: dict | nil = nil) -> any" [] Io "Sends an update to a workflow and waits for its answer.";
+    "workflow_clone(graph: dict) -> dict" [dict] Clock "Copies a workflow.";
+    "workflow_commit(graph: dict, reason: string | nil = nil) -> dict" [dict] Clock "Checks a workflow and notes that it is final.";
+    "workflow_diff(a: dict, b: dict) -> dict" [dict] Pure "Compares two workflows.";
+    "workflow_execute(task: string, graph: dict, artifacts: list | nil = nil, options: dict | nil = nil) -> dict" [dict] Model "Runs a workflow.";
+    "workflow_graph(config: dict) -> dict" [dict] Random "Makes a workflow.";
+    "workflow_insert_node(graph: dict, node: dict, edge: dict | nil = nil) -> dict" [dict] Clock "Adds a node to a workflow.";
+    "workflow_inspect(graph: dict, ceiling: dict | nil = nil) -> dict" [dict] Pure "Tells about a workflow.";
+    "workflow_policy_report(graph: dict, ceiling: dict | nil = nil) -> dict" [dict] Pure "Tells what a workflow may do.";
+    "workflow_replace_node(graph: dict, id: string, node: dict) -> dict" [dict] Clock "Replaces a node of a workflow.";
+    "workflow_rewire(graph: dict, source: string, target: string, branch: string | nil = nil) -> dict" [dict] Clock "Changes an edge of a workflow.";
+    "workflow_set_auto_compact(graph: dict, id: string, value: any) -> dict" [dict] Clock "Decides how a node shortens its transcript.";
+    "workflow_set_context_policy(graph: dict, id: string, value: any) -> dict" [dict] Clock "Decides what a node is told.";
+    "workflow_set_model_policy(graph: dict, id: string, value: any) -> dict" [dict] Clock "Decides which model a node asks.";
+    "workflow_set_output_visibility(graph: dict, id: string, value: string | nil) -> dict" [dict] Clock "Decides who sees what a node writes.";
+    "workflow_validate(graph: dict, ceiling: dict | nil = nil) -> dict" [dict] Pure "Checks a workflow.";
+}

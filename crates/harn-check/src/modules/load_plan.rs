@@ -1,0 +1,164 @@
+//! In which order the modules of a program are loaded, and what ends it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::database::Database;
+use super::error::ImportError;
+use super::memo::FileId;
+use super::problems::{Scope, bind, fault, pass_on};
+use super::queries::{OutlineQuery, ResolutionsQuery};
+use super::resolve::ResolvedImport;
+
+/// In which order the modules of a program are loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadPlan {
+    /// The modules, each after those it imports. The file the program starts with is the
+    /// last one, unless something fails before.
+    pub order: Vec<Arc<Path>>,
+    /// Imports of a module that is itself waiting for the one that imports it, by file and
+    /// number. They bind nothing until everything is loaded.
+    pub circular: Vec<(Arc<Path>, usize)>,
+    /// The first import that fails. What comes before it in `order` has been loaded by then.
+    pub failure: Option<LoadFailure>,
+}
+
+/// An import that ends a program before it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadFailure {
+    /// The file with the import.
+    pub importer: Arc<Path>,
+    /// Which of its imports, counted from 0.
+    pub import: usize,
+    /// Why.
+    pub error: ImportError,
+}
+
+/// The plan for a program that starts with a file.
+pub(super) fn load_plan(database: &mut Database, entry: FileId) -> LoadPlan {
+    let mut loader = Loader::default();
+    loader.enter(database, entry);
+    while loader.plan.failure.is_none() && !loader.waiting.is_empty() {
+        loader.step(database);
+    }
+    loader.plan
+}
+
+/// A module whose imports are being executed.
+struct Frame {
+    file: FileId,
+    imports: Arc<[ResolvedImport]>,
+    /// The import that is next.
+    next: usize,
+    scope: Scope,
+    /// Imports that closed a circle.
+    circular: HashSet<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Loading,
+    Loaded,
+}
+
+#[derive(Default)]
+struct Loader {
+    plan: LoadPlan,
+    states: HashMap<FileId, State>,
+    /// Each waits for the next one. A program can have many modules, so this is no recursion.
+    waiting: Vec<Frame>,
+    /// The functions of the modules that were loaded. What is not among them cannot be passed
+    /// on, so that nobody has to look for it.
+    declared: HashSet<SmolStr>,
+}
+
+impl Loader {
+    fn enter(&mut self, database: &mut Database, file: FileId) {
+        self.states.insert(file, State::Loading);
+        self.waiting.push(Frame {
+            file,
+            imports: database.get::<ResolutionsQuery>(file),
+            next: 0,
+            scope: Scope::default(),
+            circular: HashSet::new(),
+        });
+    }
+
+    fn step(&mut self, database: &mut Database) {
+        let Some(frame) = self.waiting.last_mut() else {
+            return;
+        };
+        let import = frame.next;
+        let Some(resolved) = frame.imports.get(import) else {
+            return self.leave(database);
+        };
+        let target = match &resolved.target {
+            Ok(target) => database.file(target),
+            Err(error) => {
+                let error = error.clone();
+                return self.fail(database, import, error);
+            }
+        };
+        match self.states.get(&target) {
+            None => match fault(database, target) {
+                Some(error) => self.fail(database, import, error),
+                None => self.enter(database, target),
+            },
+            Some(State::Loading) => {
+                frame.next += 1;
+                frame.circular.insert(import);
+                let importer = Arc::clone(database.path(frame.file));
+                self.plan.circular.push((importer, import));
+            }
+            Some(State::Loaded) => {
+                frame.next += 1;
+                let errors = bind(database, frame.file, import, &mut frame.scope);
+                if let Some(error) = errors.into_iter().next() {
+                    self.fail(database, import, error);
+                }
+            }
+        }
+    }
+
+    /// Ends the loading of the innermost module.
+    fn leave(&mut self, database: &mut Database) {
+        if let Some((import, error)) = self.cannot_pass_on(database) {
+            return self.fail(database, import, error);
+        }
+        let Some(Frame { file, .. }) = self.waiting.pop() else {
+            return;
+        };
+        self.states.insert(file, State::Loaded);
+        self.plan.order.push(Arc::clone(database.path(file)));
+        let outline = database.get::<OutlineQuery>(file);
+        self.declared.extend(outline.exported_functions().cloned());
+    }
+
+    /// The first thing that the innermost module cannot pass on.
+    fn cannot_pass_on(&self, database: &mut Database) -> Option<(usize, ImportError)> {
+        let frame = self.waiting.last()?;
+        let public = |(_, it): &(usize, &ResolvedImport)| it.import.public;
+        let mut imports = frame.imports.iter().enumerate().filter(public);
+        imports.find_map(|(at, resolved)| {
+            if frame.circular.contains(&at) {
+                let import = resolved.import.path.clone();
+                return Some((at, ImportError::NotLoaded { import }));
+            }
+            let declared = |name: &SmolStr| self.declared.contains(name);
+            let errors = pass_on(database, frame.file, at, declared);
+            errors.into_iter().next().map(|error| (at, error))
+        })
+    }
+
+    fn fail(&mut self, database: &Database, import: usize, error: ImportError) {
+        let importer = self.waiting.last().map(|frame| database.path(frame.file));
+        self.plan.failure = importer.map(|importer| LoadFailure {
+            importer: Arc::clone(importer),
+            import,
+            error,
+        });
+    }
+}
