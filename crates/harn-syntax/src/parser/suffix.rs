@@ -9,7 +9,6 @@ use crate::tree::{
 
 impl Parser<'_> {
     pub(super) fn postfix(&mut self) -> Parse<Expression> {
-        let from = self.tokens[self.past_newlines()].span.start;
         let mut value = self.primary()?;
         loop {
             value = match self.kind() {
@@ -24,7 +23,7 @@ impl Parser<'_> {
                     self.struct_literal(value)?
                 }
                 _ => match self.suffix()? {
-                    Some(suffix) => attach(value, suffix, from),
+                    Some(suffix) => attach(value, suffix),
                     None => return Ok(value),
                 },
             };
@@ -236,10 +235,9 @@ fn is_callable(value: &Expression) -> bool {
     }
 }
 
-/// The span of the whole includes parentheses around the value, which begin at `start`.
-fn attach(value: Expression, suffix: Suffix, start: u32) -> Expression {
+fn attach(value: Expression, suffix: Suffix) -> Expression {
     let span = Span {
-        start,
+        start: value.span.start,
         end: suffix.span.end,
     };
     let postfix = match value.kind {
