@@ -6,8 +6,10 @@
 //! mode.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use harn_check::modules::{MemoryFiles, Workspace};
+use harn_check::modules::{Disk, MemoryFiles, Workspace};
 use harn_check::{CheckOptions, LintOptions, analyse, code_groups, explain, lint, pages};
 use harn_syntax::Diagnostic;
 
@@ -79,11 +81,7 @@ impl Example {
 
     /// What is said about it before it runs.
     fn diagnostics(&mut self) -> Vec<Diagnostic> {
-        let file = self.workspace.parsed(MAIN).expect("it has an example");
-        let imported = self.workspace.imported(MAIN);
-        let mut diagnostics = self.workspace.import_diagnostics(MAIN);
-        diagnostics.extend(analyse(&file, &imported, self.options).diagnostics);
-        diagnostics
+        diagnostics(&mut self.workspace, Path::new(MAIN), self.options)
     }
 
     /// What the lint says about it.
@@ -93,6 +91,15 @@ impl Example {
         let options = LintOptions::default();
         lint(&file.text, &file.parsed.module, &imported, &options)
     }
+}
+
+/// What is said about a file before it runs.
+fn diagnostics(workspace: &mut Workspace, path: &Path, options: CheckOptions) -> Vec<Diagnostic> {
+    let file = workspace.parsed(path).expect("the file can be read");
+    let imported = workspace.imported(path);
+    let mut diagnostics = workspace.import_diagnostics(path);
+    diagnostics.extend(analyse(&file, &imported, options).diagnostics);
+    diagnostics
 }
 
 /// Diagnostics as pages show them.
@@ -207,6 +214,14 @@ fn wrong_examples_are_told_what_their_page_says() {
 }
 
 #[test]
+fn wrong_examples_are_told_in_a_form_their_page_lists() {
+    check(|_, page| {
+        let said = Example::read(page, "Wrong").diagnostics();
+        expect(said.iter().all(is_listed), || shown(&said))
+    });
+}
+
+#[test]
 fn wrong_examples_are_wrong_in_no_other_way() {
     check(|code, page| {
         let said = Example::read(page, "Wrong").diagnostics();
@@ -220,19 +235,40 @@ fn wrong_examples_are_wrong_in_no_other_way() {
     });
 }
 
-/// The forms of the messages stand before the first example.
+/// Whether the page of a diagnostic lists the form of its message, before the first example.
+fn is_listed(one: &Diagnostic) -> bool {
+    let forms = texts(page(one.code.0), "");
+    let mut forms = forms.iter().flat_map(|text| text.lines());
+    forms.any(|form| has_form(&one.message, form))
+}
+
+/// The conformance programs break every rule in many ways.
 #[test]
-fn wrong_examples_are_told_in_a_form_their_page_lists() {
-    check(|code, page| {
-        let said = Example::read(page, "Wrong").diagnostics();
-        let forms = texts(page, "");
-        let is_listed = |one: &Diagnostic| {
-            let mut forms = forms.iter().flat_map(|text| text.lines());
-            forms.any(|form| has_form(&one.message, form))
-        };
-        let mut said = said.iter().filter(|one| one.code.0 == code);
-        expect(said.all(is_listed), || format!("{forms:#?}"))
-    });
+fn whatever_is_said_has_a_form_its_page_lists() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let mut workspace = Workspace::new(Box::new(Disk));
+    let mut unlisted = BTreeSet::new();
+    for path in programs(&folder) {
+        for one in diagnostics(&mut workspace, &path, CheckOptions::default()) {
+            if !is_listed(&one) {
+                unlisted.insert(format!("{}: {}", one.code.0, one.message));
+            }
+        }
+    }
+    assert_eq!(unlisted, BTreeSet::new());
+}
+
+/// Every program below a folder.
+fn programs(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    paths
+        .flat_map(|path| match path.extension() {
+            _ if path.is_dir() => programs(&path),
+            Some(extension) if extension == "harn" => vec![path],
+            _ => Vec::new(),
+        })
+        .collect()
 }
 
 #[test]
