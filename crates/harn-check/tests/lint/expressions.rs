@@ -28,8 +28,11 @@ fn comparison_to_bool() {
         "let y = !((a + b) < (c + d)) == true",
         "let y = !((a + b) < (c + d))",
     );
-    // Inside of a string we do not see the parentheses.
-    leaves(RULE, "let y = \"${(a < b) == true}\"");
+    fixes(
+        RULE,
+        "let y = \"${(a < b) == true}\"",
+        "let y = \"${a < b}\"",
+    );
     fixes(RULE, "let y = (a < b) == false", "let y = !(a < b)");
     fixes(RULE, "let y = true != is_ok(r)", "let y = !is_ok(r)");
     fixes(

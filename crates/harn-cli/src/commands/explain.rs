@@ -68,10 +68,24 @@ fn list(form: Form, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// The first sentence of a page.
-fn summary(page: &str) -> &str {
-    let mut paragraphs = page
+fn summary(page: &str) -> String {
+    let lines = page
         .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let first = paragraphs.next().unwrap_or("");
-    first.split_inclusive(". ").next().unwrap_or("").trim_end()
+        .skip_while(|line| line.is_empty() || line.starts_with('#'));
+    let paragraph: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+    let paragraph = paragraph.join(" ");
+    let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
+    paragraph[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_is_the_first_sentence() {
+        assert_eq!(summary("# code\n\nOne\ntwo. Three.\n\nFour.\n"), "One two.");
+        assert_eq!(summary("# code\n\nOnly one.\n"), "Only one.");
+        assert_eq!(summary(""), "");
+    }
 }
