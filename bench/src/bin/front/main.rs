@@ -62,14 +62,17 @@ fn measure(effort: Effort) -> Result<Table, String> {
         Effort::Full => 100_000,
         Effort::Smoke => 2_000,
     };
-    let long = Source::new(lines);
-    let short = Source::new(lines / TIMES_LONGER);
+    let long = Source::new(lines, 0);
+    // Different ones, as many lines in total: one program again and again would stay in the
+    // caches, and the rows would compare caches instead of how the work grows.
+    let short = (1..=TIMES_LONGER as u64).map(|seed| Source::new(lines / TIMES_LONGER, seed));
+    let short: Vec<Source> = short.collect();
     let mut table = Table::new();
     growth(effort, &long, &short, &mut table);
     through_modules(effort, &long, &mut table);
     against_python(effort, &long, &mut table)?;
     against_node(effort, &long, &mut table)?;
-    memory(&long, &short, &mut table);
+    memory(&long, &short[0], &mut table);
     Ok(table)
 }
 
@@ -81,8 +84,8 @@ struct Source {
 }
 
 impl Source {
-    fn new(lines: usize) -> Self {
-        let text = program(Language::Harn, lines);
+    fn new(lines: usize, seed: u64) -> Self {
+        let text = program(Language::Harn, lines, seed);
         let parsed = parse(&text);
         assert_eq!(parsed.errors, [], "the program can be read");
         let module = parsed.module;
@@ -104,18 +107,17 @@ fn check(module: &Module) -> Vec<harn_syntax::Diagnostic> {
     check_types(module, &Imported::default(), CheckOptions::default())
 }
 
-/// Each step of the front end on a long and on a short program.
-fn growth(effort: Effort, long: &Source, short: &Source, table: &mut Table) {
+/// Each step of the front end on a long program and on short ones.
+fn growth(effort: Effort, long: &Source, short: &[Source], table: &mut Table) {
     let mut row = |step: &str, work: &dyn Fn(&Source) -> Duration| {
         let samples = versus(
             effort,
             long.lines,
             |_| work(long),
-            // As many lines in total, so that both take about as long.
-            |_| (0..TIMES_LONGER).map(|_| work(short)).sum(),
+            |_| short.iter().map(work).sum(),
         );
         let work = format!("{step}, {}{}", long.described(), speed(&samples.0));
-        let peer = format!("a line of {} lines", short.lines);
+        let peer = format!("{} programs of {} lines", short.len(), short[0].lines);
         table.times(&work, &peer, &samples, Goal::TimeAtMost(1.3));
     };
     row("lex", &|source| timed(|| lex(&source.text)));
@@ -192,7 +194,7 @@ fn scratch() -> Result<TempDir, String> {
 
 /// The same program in another language, and how it is described.
 fn translated(source: &Source, language: Language) -> (String, usize) {
-    let text = program(language, source.lines);
+    let text = program(language, source.lines, 0);
     let bytes = text.len() / source.lines;
     (text, bytes)
 }
