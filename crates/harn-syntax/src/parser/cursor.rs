@@ -143,7 +143,7 @@ impl Parser<'_> {
                 self.expect(closer)?;
                 return Ok(items);
             }
-            items.push(item(self)?);
+            add(&mut items, item(self)?);
             self.skip_newlines();
             self.eat(TokenKind::Comma);
         }
@@ -203,4 +203,13 @@ impl Parser<'_> {
         });
         Err(Stop)
     }
+}
+
+/// Adds to a list that is probably short. Most lists in a program have one or two elements,
+/// and a tree with much room in it is slow to walk.
+pub(super) fn add<T>(items: &mut Vec<T>, item: T) {
+    if items.len() == items.capacity() {
+        items.reserve_exact(items.len().max(1));
+    }
+    items.push(item);
 }
