@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::position::{LineIndex, Span};
+use crate::position::{BYTE_ORDER_MARK, LineIndex, Span};
 use crate::token::{Token, TokenKind};
 
 /// A text as tokens.
@@ -85,6 +85,7 @@ impl fmt::Display for LexErrorKind {
 /// Turns a text into tokens.
 pub fn lex(text: &str) -> Lexed {
     let mut lexer = Lexer::new(text, 0);
+    lexer.skip_byte_order_mark();
     lexer.skip_shebang();
     lexer.run()
 }
@@ -144,8 +145,15 @@ impl<'a> Lexer<'a> {
         self.lexed.errors.push(LexError { kind, offset });
     }
 
+    /// Some editors begin a file with a mark that says how its bytes are ordered.
+    fn skip_byte_order_mark(&mut self) {
+        if self.text.starts_with(BYTE_ORDER_MARK) {
+            self.at = BYTE_ORDER_MARK.len_utf8();
+        }
+    }
+
     fn skip_shebang(&mut self) {
-        if self.text.starts_with("#!") {
+        if self.rest().starts_with("#!") {
             self.at = self.text.find('\n').unwrap_or(self.text.len());
         }
     }

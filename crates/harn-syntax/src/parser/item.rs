@@ -305,9 +305,9 @@ impl Parser<'_> {
                 parameter,
                 interface,
             });
-            self.eat(TokenKind::Comma);
+            let is_more = self.eat(TokenKind::Comma).is_some();
             self.skip_newlines();
-            if self.kind() != TokenKind::Identifier {
+            if !is_more || self.kind() != TokenKind::Identifier {
                 return Ok(bounds);
             }
         }

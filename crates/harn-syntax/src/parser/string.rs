@@ -255,10 +255,12 @@ impl Parser<'_> {
         let expression = self.expression();
         let failures;
         (self.tokens, self.braces, self.at, self.last_end, failures) = outer;
+        // A block goes on after an error, so an expression alone does not mean that all is well.
+        let is_whole = self.failures.len() == failures;
         self.failures.truncate(failures);
         Some(match expression {
-            Ok(expression) => Segment::Expression(expression),
-            Err(Stop) => Segment::Text(SmolStr::new(source.of(self.text))),
+            Ok(expression) if is_whole => Segment::Expression(expression),
+            Ok(_) | Err(Stop) => Segment::Text(SmolStr::new(source.of(self.text))),
         })
     }
 }

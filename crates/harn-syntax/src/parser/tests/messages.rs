@@ -73,6 +73,11 @@ fn every_row_of_the_table() {
                 "type at 1:5",
             ),
         ),
+        ("a?[:2]", "Expected expression, got : at 1:4"),
+        (
+            "fn f<T, U>() where T: A U: B { }",
+            "Expected {, got id(U) at 1:25",
+        ),
         (
             "@a let x = 1",
             &at(attribute, "non-declaration statement at 1:4"),
