@@ -8,6 +8,7 @@ mod fmt;
 mod lint;
 mod parse;
 mod project;
+mod replacing;
 mod sources;
 mod test;
 mod watching;

@@ -8,7 +8,7 @@ use harn_check::modules::{Checks, Disk, Workspace};
 use harn_check::{Analysis, CheckOptions, Phase, analyse};
 
 use super::findings::{Findings, write_json};
-use super::project::Projects;
+use super::project::{Complaints, Projects};
 use super::watching::watch;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
@@ -53,15 +53,11 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
         projects: Projects::default(),
         strict_types: arguments.strict_types,
     };
-    let outcome = checker.check(&arguments.paths, form, output)?;
     if !arguments.watch {
-        return Ok(outcome);
+        return checker.check(&arguments.paths, form, output);
     }
     watch(&arguments.paths, output, |changed, output| {
-        changed
-            .iter()
-            .for_each(|path| checker.workspace.refresh(path));
-        checker.projects = Projects::default();
+        checker.forget(changed);
         checker.check(&arguments.paths, form, output).map(drop)
     })
 }
@@ -75,15 +71,27 @@ struct Checker {
 }
 
 impl Checker {
+    /// Files have changed.
+    fn forget(&mut self, changed: &[PathBuf]) {
+        changed.iter().for_each(|path| self.workspace.refresh(path));
+        let is_manifest = |path: &PathBuf| path.extension().is_some_and(|found| found == "toml");
+        if changed.iter().any(is_manifest) {
+            // What it says decides how files are checked.
+            self.projects = Projects::default();
+            self.checks = Checks::new();
+        }
+    }
+
     fn check(&mut self, paths: &[PathBuf], form: Form, output: &mut Output) -> io::Result<Outcome> {
         let (files, mut is_fine) = sources::find(paths, output);
+        let mut complaints = Complaints::default();
         let mut documents = Vec::new();
         for path in &files {
             let findings = match self.findings(path) {
                 Ok(findings) => findings,
                 Err(why) => {
                     is_fine = false;
-                    output.error(format_args!("{}", Untrusted(why)));
+                    complaints.tell(why, output);
                     continue;
                 }
             };

@@ -7,7 +7,7 @@ use harn_check::{explain, pages};
 
 use super::{Form, Outcome};
 use crate::arguments::after_help;
-use crate::output::Output;
+use crate::output::{Output, Untrusted};
 use crate::suggestion;
 
 const EXAMPLES: &str = "  \
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
     };
     let Some(page) = explain(code) else {
         let codes = pages().iter().map(|(code, _)| *code);
-        output.error(format_args!("there is no code `{code}`"));
+        output.error(format_args!("there is no code `{}`", Untrusted(code)));
         match suggestion::closest(code, codes) {
             Some(other) => output.note(format_args!("did you mean `{other}`?")),
             None => output.note(format_args!("`harn explain` lists all codes")),
@@ -67,11 +67,24 @@ fn list(form: Form, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The first sentence of a page.
-fn summary(page: &str) -> &str {
-    let mut paragraphs = page
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let first = paragraphs.next().unwrap_or("");
-    first.split_inclusive(". ").next().unwrap_or("").trim_end()
+/// The first sentence of a page, on one line.
+fn summary(page: &str) -> String {
+    let is_title = |line: &&str| line.is_empty() || line.starts_with('#');
+    let lines = page.lines().skip_while(is_title);
+    let paragraph: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let paragraph = paragraph.join(" ");
+    let first = paragraph.split_inclusive(". ").next().unwrap_or("");
+    first.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_a_whole_sentence() {
+        assert_eq!(summary("# x\n\nOne\ntwo. Three.\n\nFour.\n"), "One two.");
+        assert_eq!(summary("# x\n\nOne.\n"), "One.");
+        assert_eq!(summary("# x\n"), "");
+    }
 }

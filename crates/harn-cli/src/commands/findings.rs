@@ -6,7 +6,7 @@ use harn_check::modules::SourceFile;
 use harn_syntax::{Colour, Diagnostic, LineIndex, Severity, Span, render};
 use serde::Serialize;
 
-use crate::output::Output;
+use crate::output::{Output, Untrusted};
 
 /// What is said about one file.
 pub(super) struct Findings {
@@ -27,8 +27,9 @@ impl Findings {
             true => Colour::Ansi,
             false => Colour::Never,
         };
+        let name = Untrusted(&self.name).to_string();
         for diagnostic in &self.diagnostics {
-            let text = render(diagnostic, &self.name, &file.text, &file.lines, colour);
+            let text = render(diagnostic, &name, &file.text, &file.lines, colour);
             output.note(format_args!("{}", text.trim_end()));
         }
     }

@@ -1,6 +1,6 @@
 //! `harn lint`: what would make programs better.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,12 @@ use harn_check::{LintOptions, lint, rules};
 use harn_syntax::{Diagnostic, Edit, parse};
 
 use super::findings::{Findings, write_json};
-use super::project::{Projects, Settings};
+use super::project::{Complaints, Projects, Settings};
+use super::replacing::replace;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
 use crate::output::{Output, Untrusted};
+use crate::suggestion;
 
 const EXAMPLES: &str = "  \
   harn lint src/                       All programs in a folder
@@ -46,6 +48,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
     let (files, mut is_fine) = sources::find(&arguments.paths, output);
     let mut workspace = Workspace::new(Box::new(Disk));
     let mut projects = Projects::default();
+    let mut complaints = Complaints::default();
     let mut documents = Vec::new();
     for path in &files {
         let looked = look(path, arguments.fix, &mut workspace, &mut projects);
@@ -53,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
             Ok(looked) => looked,
             Err(why) => {
                 is_fine = false;
-                output.error(format_args!("{}", Untrusted(why)));
+                complaints.tell(why, output);
                 continue;
             }
         };
@@ -83,7 +86,7 @@ fn look(
     projects: &mut Projects,
 ) -> Result<(Findings, SourceFile), String> {
     let named = |why: String| format!("{}: {why}", path.display());
-    let options = options(&projects.settings(path)?).map_err(named)?;
+    let options = options(&projects.settings(path)?)?;
     let file = workspace
         .parsed(path)
         .map_err(|error| named(error.to_string()))?;
@@ -104,8 +107,9 @@ fn look(
     for _ in 0..FIX_ROUNDS_MAX {
         let fixed = fix.then(|| fixed(&current.text, &diagnostics)).flatten();
         let Some(fixed) = fixed else { break };
-        fs::write(path, &fixed).map_err(|error| named(error.to_string()))?;
+        replace(path, &fixed).map_err(|error| named(error.to_string()))?;
         (diagnostics, current) = look(&fixed);
+        workspace.refresh(path);
     }
     let findings = Findings {
         name: path.display().to_string(),
@@ -118,8 +122,17 @@ fn options(settings: &Settings) -> Result<LintOptions, String> {
     let lint = &settings.lint;
     let is_rule = |name: &str| rules().iter().any(|rule| rule.name == name);
     if let Some(unknown) = lint.disabled.iter().find(|name| !is_rule(name)) {
+        let manifest = settings
+            .manifest
+            .as_deref()
+            .unwrap_or(Path::new("harn.toml"));
+        let manifest = manifest.display();
+        let names = rules().iter().map(|rule| rule.name);
+        let hint = suggestion::closest(unknown, names);
+        let hint = hint.map(|name| format!("; did you mean `{name}`?"));
+        let hint = hint.unwrap_or_default();
         return Err(format!(
-            "harn.toml disables `{unknown}`, which is no lint rule"
+            "{manifest}: there is no lint rule `{unknown}` to disable{hint}"
         ));
     }
     let default = LintOptions::default();
@@ -134,21 +147,27 @@ fn options(settings: &Settings) -> Result<LintOptions, String> {
 /// would leave something that cannot be read.
 fn fixed(text: &str, diagnostics: &[Diagnostic]) -> Option<String> {
     let fixes = diagnostics.iter().filter_map(|one| one.fix.as_ref());
-    let mut edits: Vec<&Edit> = Vec::new();
+    // By where they begin and end, those at one place in the order of their fix. They do not
+    // overlap, so the last one to begin is also the last one to end.
+    let mut edits: BTreeMap<(u32, u32, usize), &Edit> = BTreeMap::new();
     for fix in fixes {
         let touches = |edit: &Edit| {
-            edits
-                .iter()
-                .any(|other| edit.span.start <= other.span.end && other.span.start <= edit.span.end)
+            let mut before = edits.range(..=(edit.span.end, u32::MAX, usize::MAX));
+            let last = before.next_back();
+            last.is_some_and(|(_, other)| edit.span.start <= other.span.end)
         };
         if !fix.edits.iter().any(touches) {
-            edits.extend(&fix.edits);
+            let places = fix.edits.iter().enumerate();
+            edits.extend(places.map(|(at, edit)| ((edit.span.start, edit.span.end, at), edit)));
         }
     }
-    edits.sort_by_key(|edit| edit.span.start);
-    let mut fixed = text.to_owned();
-    for edit in edits.iter().rev() {
-        fixed.replace_range(edit.span.range(), &edit.text);
+    let (mut fixed, mut copied) = (String::with_capacity(text.len()), 0);
+    for edit in edits.values() {
+        let replaced = edit.span.range();
+        fixed += &text[copied..replaced.start];
+        fixed += &edit.text;
+        copied = replaced.end;
     }
+    fixed += &text[copied..];
     (fixed != text && parse(&fixed).errors.is_empty()).then_some(fixed)
 }

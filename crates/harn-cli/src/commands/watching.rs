@@ -14,7 +14,8 @@ use crate::output::Output;
 /// Editors write a file in several steps; this is how long it is quiet after the last.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Calls `again` with what has changed, until the program is stopped.
+/// Calls `again` once, and then with what has changed, until the program is stopped. It is
+/// called for the first time when we are watching already, so that no change is missed.
 ///
 /// # Errors
 /// The answer cannot be written.
@@ -25,8 +26,12 @@ pub(super) fn watch(
 ) -> io::Result<Outcome> {
     let (sender, events) = channel();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // Nobody listens any more when the program ends.
-        let _ = event.map(|event| sender.send(event.paths));
+        if let Ok(event) = event
+            && is_change(&event)
+        {
+            // Nobody listens any more when the program ends.
+            let _ = sender.send(event.paths);
+        }
     });
     let mut watcher = match watcher {
         Ok(watcher) => watcher,
@@ -46,11 +51,18 @@ pub(super) fn watch(
             return Ok(cannot_watch(&error, output));
         }
     }
+    again(&[], output)?;
     output.note(format_args!("watching for changes, stop with Ctrl-C"));
     while let Some(changed) = next_changes(&events) {
         again(&changed, output)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Reading a file is an event as well. We read files whenever they change, so taking that for
+/// a change would never end.
+fn is_change(event: &notify::Event) -> bool {
+    !event.kind.is_access()
 }
 
 fn cannot_watch(error: &notify::Error, output: &mut Output) -> Outcome {
@@ -75,5 +87,36 @@ fn next_changes(events: &Receiver<Vec<PathBuf>>) -> Option<Vec<PathBuf>> {
                 return Some(changed.into_iter().collect());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notify::EventKind;
+    use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind, RemoveKind};
+
+    #[test]
+    fn reading_is_no_change() {
+        let is_change = |kind| is_change(&notify::Event::new(kind));
+        assert!(!is_change(EventKind::Access(AccessKind::Open(
+            AccessMode::Any
+        ))));
+        assert!(!is_change(EventKind::Access(AccessKind::Read)));
+        assert!(is_change(EventKind::Create(CreateKind::File)));
+        assert!(is_change(EventKind::Modify(ModifyKind::Any)));
+        assert!(is_change(EventKind::Remove(RemoveKind::File)));
+    }
+
+    #[test]
+    fn only_programs_and_projects_matter() {
+        let (sender, events) = channel();
+        for path in ["notes.txt", "b.harn", "harn.toml", "b.harn", "a.harn.tmp"] {
+            sender.send(vec![PathBuf::from(path)]).unwrap();
+        }
+        drop(sender);
+        let expected = ["b.harn", "harn.toml"].map(PathBuf::from).to_vec();
+        assert_eq!(next_changes(&events), Some(expected));
+        assert_eq!(next_changes(&events), None);
     }
 }
