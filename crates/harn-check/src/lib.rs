@@ -1,7 +1,7 @@
 //! What a program means, as far as one can tell without running it.
 //!
 //! ```text
-//! files ──► modules: graph, imports ──► types ──► refusals ──► a program that can be compiled
+//! files ──► modules: graph, imports ──► types ──► refusals ──► resolve ──► what can be compiled
 //!                                        └──────► lint
 //! ```
 //!
@@ -15,6 +15,7 @@ mod imported;
 mod lint;
 pub mod modules;
 mod refusals;
+pub mod resolve;
 mod types;
 
 pub use analysis::{Analysis, Phase, analyse, error_of};

@@ -67,14 +67,15 @@ fn list(form: Form, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The first sentence of a page, on one line.
+/// The first sentence of a page.
 fn summary(page: &str) -> String {
-    let is_title = |line: &&str| line.is_empty() || line.starts_with('#');
-    let lines = page.lines().skip_while(is_title);
-    let paragraph: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let lines = page
+        .lines()
+        .skip_while(|line| line.is_empty() || line.starts_with('#'));
+    let paragraph: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
     let paragraph = paragraph.join(" ");
-    let first = paragraph.split_inclusive(". ").next().unwrap_or("");
-    first.trim_end().to_owned()
+    let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
+    paragraph[..end].to_owned()
 }
 
 #[cfg(test)]
@@ -82,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_is_a_whole_sentence() {
-        assert_eq!(summary("# x\n\nOne\ntwo. Three.\n\nFour.\n"), "One two.");
-        assert_eq!(summary("# x\n\nOne.\n"), "One.");
-        assert_eq!(summary("# x\n"), "");
+    fn the_summary_is_the_first_sentence() {
+        assert_eq!(summary("# code\n\nOne\ntwo. Three.\n\nFour.\n"), "One two.");
+        assert_eq!(summary("# code\n\nOnly one.\n"), "Only one.");
+        assert_eq!(summary(""), "");
     }
 }

@@ -16,6 +16,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn kind(&self) -> TokenKind {
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
         self.tokens[self.at].kind
     }
 

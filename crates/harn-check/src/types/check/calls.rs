@@ -102,8 +102,6 @@ impl Checker {
             || builtins::find(name).is_some()
             || declarations.callable.contains(name)
             || declarations.imported.contains(name)
-            || declarations.enums.contains_key(name)
-            || declarations.structs.contains_key(name)
             || self.known.type_parameters.contains(name)
             || name.starts_with("__")
             || name.starts_with("hostlib_")
