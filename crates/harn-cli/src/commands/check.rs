@@ -1,5 +1,6 @@
 //! `harn check`: whether programs can run.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use harn_check::modules::{Checks, Disk, Workspace};
 use harn_check::{Analysis, CheckOptions, Phase, analyse};
 
 use super::findings::{Findings, write_json};
-use super::project::{Complaints, Projects};
+use super::project::{Complaints, Projects, manifest_of};
 use super::watching::watch;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
@@ -52,13 +53,15 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
         checks: Checks::new(),
         projects: Projects::default(),
         strict_types: arguments.strict_types,
+        files: Vec::new(),
     };
     if !arguments.watch {
         return checker.check(&arguments.paths, form, output);
     }
     watch(&arguments.paths, output, |changed, output| {
         checker.forget(changed);
-        checker.check(&arguments.paths, form, output).map(drop)
+        checker.check(&arguments.paths, form, output)?;
+        Ok(checker.read_files())
     })
 }
 
@@ -68,6 +71,8 @@ struct Checker {
     checks: Checks<Analysis>,
     projects: Projects,
     strict_types: bool,
+    /// The programs of the last answer.
+    files: Vec<PathBuf>,
 }
 
 impl Checker {
@@ -109,10 +114,24 @@ impl Checker {
             write_json(&documents, output)?;
         }
         output.flush()?;
+        self.files = files;
         Ok(match is_fine {
             true => Outcome::Done,
             false => Outcome::Problems,
         })
+    }
+
+    /// The files that the last answer depends on: programs, what they import, and projects.
+    fn read_files(&mut self) -> BTreeSet<PathBuf> {
+        let mut read = BTreeSet::new();
+        for path in &self.files {
+            if !read.contains(&self.workspace.canonical(path)) {
+                let files = self.workspace.reachable(path);
+                read.extend(files.iter().map(|file| file.to_path_buf()));
+            }
+            read.extend(manifest_of(path));
+        }
+        read
     }
 
     fn findings(&mut self, path: &Path) -> Result<Findings, String> {

@@ -61,8 +61,7 @@ impl Projects {
     /// # Errors
     /// It cannot be read, or does not say what it means.
     pub(super) fn settings(&mut self, file: &Path) -> Result<Settings, String> {
-        let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        self.of_folder(file.parent().unwrap_or(&file))
+        self.from(manifest_of(file))
     }
 
     /// The settings for what comes from no file: those of the folder we are in.
@@ -72,18 +71,28 @@ impl Projects {
     pub(super) fn settings_here(&mut self) -> Result<Settings, String> {
         let here = Path::new(".");
         let here = fs::canonicalize(here).unwrap_or_else(|_| here.to_owned());
-        self.of_folder(&here)
+        self.from(manifest_at_or_above(&here))
     }
 
-    fn of_folder(&mut self, folder: &Path) -> Result<Settings, String> {
-        let mut manifests = folder.ancestors().map(|folder| folder.join("harn.toml"));
-        let Some(manifest) = manifests.find(|path| path.is_file()) else {
+    fn from(&mut self, manifest: Option<PathBuf>) -> Result<Settings, String> {
+        let Some(manifest) = manifest else {
             return Ok(Settings::default());
         };
         let settings = self.known.entry(manifest);
         let settings = settings.or_insert_with_key(|manifest| read(manifest));
         settings.clone()
     }
+}
+
+/// The `harn.toml` of the project that a file belongs to, whatever is in it.
+pub(super) fn manifest_of(file: &Path) -> Option<PathBuf> {
+    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    manifest_at_or_above(file.parent()?)
+}
+
+fn manifest_at_or_above(folder: &Path) -> Option<PathBuf> {
+    let mut manifests = folder.ancestors().map(|folder| folder.join("harn.toml"));
+    manifests.find(|path| path.is_file())
 }
 
 fn read(manifest: &Path) -> Result<Settings, String> {

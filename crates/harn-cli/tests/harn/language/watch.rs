@@ -101,6 +101,38 @@ fn a_change_of_an_import_brings_a_new_answer() {
     );
 }
 
+/// What decides the answer may lie outside of what was asked about.
+#[test]
+fn imports_and_projects_of_other_folders_are_watched() {
+    let programs = Programs::new(&[
+        ("harn.toml", "[package]\nname = \"p\"\n"),
+        ("lib/one.harn", "pub fn one() {\n  return 1\n}\n"),
+        (
+            "app/main.harn",
+            "import { one } from \"../lib/one\"\n\nprintln(one())\n",
+        ),
+    ]);
+    let mut watching = Watching::start(&programs, &["check", "--watch", "app"]);
+    watching.answers("app/main.harn: ok");
+    watching.is_watching();
+
+    programs.add("lib/one.harn", "pub fn two() {\n  return 2\n}\n");
+    let mut first = String::new();
+    watching.talk.read_line(&mut first).unwrap();
+    assert!(
+        first.starts_with("error: Import error: 'one' is not defined in "),
+        "{first}"
+    );
+
+    // It may be seen before its text is there, and what the import lacks is told as well.
+    programs.add("harn.toml", "[check");
+    while !first.contains("/harn.toml:1:") {
+        first.clear();
+        let length = watching.talk.read_line(&mut first).unwrap();
+        assert!(length > 0, "it has stopped");
+    }
+}
+
 #[test]
 fn a_new_program_of_a_folder_is_found() {
     let programs = Programs::new(&[("src/a.harn", "")]);
