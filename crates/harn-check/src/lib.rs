@@ -10,6 +10,7 @@
 
 mod analysis;
 pub mod builtins;
+mod codes;
 mod explain;
 mod imported;
 mod lint;
@@ -19,10 +20,11 @@ pub mod resolve;
 mod types;
 
 pub use analysis::{Analysis, Phase, analyse, error_of};
+pub use codes::{CodeGroup, code_groups};
 pub use explain::{explain, pages};
 pub use imported::Imported;
 pub use lint::{LintOptions, Rule, lint, rules};
-pub use refusals::{Refusal, refusals};
+pub use refusals::{REFUSAL_CODES, Refusal, refusals};
 pub use types::{
     Aliases, Applied, CheckOptions, Checked, FunctionTy, Schema, SchemaField, Shape, ShapeField,
     TYPE_CODES, Ty, Union, check_types, inspect_types, schema_of_parameter, schema_of_type,

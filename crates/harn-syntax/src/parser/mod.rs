@@ -26,7 +26,7 @@ mod string;
 mod suffix;
 mod types;
 
-pub use error::SyntaxError;
+pub use error::{SYNTAX_CODES, SyntaxError};
 
 use braces::Braces;
 

@@ -31,7 +31,7 @@ pub(super) fn check(ctx: &Context<'_>, out: &mut Findings) {
     for call in &ctx.names.calls {
         let name = call.text.as_str();
         let is_defined = ctx.names.declares(name)
-            || builtins::find(name).is_some()
+            || builtins::find_any(name).is_some()
             || imported.contains(name)
             || CONSTRUCTORS.contains(&name)
             || name.starts_with("__")
