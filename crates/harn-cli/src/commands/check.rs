@@ -103,7 +103,7 @@ impl Checker {
             is_fine &= !findings.has_errors();
             let file = self.workspace.parsed(path).expect("it was read just now");
             match form {
-                Form::Json => documents.push(serde_json::to_value(findings.json(&file))?),
+                Form::Json => documents.push((findings, file)),
                 Form::Text if findings.diagnostics.is_empty() => {
                     writeln!(output, "{}: ok", Untrusted(&findings.name))?;
                 }

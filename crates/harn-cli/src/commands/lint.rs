@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
         };
         is_fine &= !findings.has_errors();
         match form {
-            Form::Json => documents.push(serde_json::to_value(findings.json(&file))?),
+            Form::Json => documents.push((findings, file)),
             Form::Text if findings.diagnostics.is_empty() => {
                 writeln!(output, "{}: ok", Untrusted(&findings.name))?;
             }

@@ -19,10 +19,10 @@ const BROKEN: &str = "fn f( {\n";
 
 /// Gives a text to `harn fmt -`.
 fn format_input(programs: &Programs, arguments: &[&str], text: &str) -> Call {
-    let input = programs.path("input");
-    fs::write(&input, text).unwrap();
+    programs.add("input", text);
+    let input = fs::File::open(programs.path("input")).expect("it was just written");
     let mut command = programs.command(&[&["fmt", "-"], arguments].concat());
-    finished(command.stdin(fs::File::open(input).unwrap()))
+    finished(command.stdin(input))
 }
 
 #[test]
