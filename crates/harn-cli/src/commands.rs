@@ -4,6 +4,7 @@ mod check;
 mod events;
 mod explain;
 mod findings;
+mod fixing;
 mod fmt;
 mod lint;
 mod parse;

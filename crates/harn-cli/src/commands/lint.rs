@@ -1,15 +1,14 @@
 //! `harn lint`: what would make programs better.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use harn_check::modules::{Disk, SourceFile, Workspace};
 use harn_check::{LintOptions, lint, rules};
-use harn_syntax::{Diagnostic, Edit, parse};
 
 use super::findings::{Findings, write_json};
+use super::fixing::fixed;
 use super::project::{Complaints, Projects, Settings};
 use super::replacing::replace;
 use super::{Form, Outcome, sources};
@@ -39,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
-    /// Change the programs as the findings suggest
+    /// Change the programs as the findings suggest; one that can run still can afterwards
     #[arg(long)]
     fix: bool,
 }
@@ -105,8 +104,8 @@ fn look(
     };
     let (mut diagnostics, mut current) = look(&file.text);
     for _ in 0..FIX_ROUNDS_MAX {
-        let fixed = fix.then(|| fixed(&current.text, &diagnostics)).flatten();
-        let Some(fixed) = fixed else { break };
+        let fixed = fix.then(|| fixed(&current, &diagnostics, &imported));
+        let Some(fixed) = fixed.flatten() else { break };
         replace(path, &fixed).map_err(|error| named(error.to_string()))?;
         (diagnostics, current) = look(&fixed);
         workspace.refresh(path);
@@ -141,33 +140,4 @@ fn options(settings: &Settings) -> Result<LintOptions, String> {
         complexity_max: lint.complexity_max.unwrap_or(default.complexity_max),
         require_file_header: lint.require_file_header,
     })
-}
-
-/// The text with all fixes that do not touch each other; `None` if there are none, or if they
-/// would leave something that cannot be read.
-fn fixed(text: &str, diagnostics: &[Diagnostic]) -> Option<String> {
-    let fixes = diagnostics.iter().filter_map(|one| one.fix.as_ref());
-    // By where they begin and end, those at one place in the order of their fix. They do not
-    // overlap, so the last one to begin is also the last one to end.
-    let mut edits: BTreeMap<(u32, u32, usize), &Edit> = BTreeMap::new();
-    for fix in fixes {
-        let touches = |edit: &Edit| {
-            let mut before = edits.range(..=(edit.span.end, u32::MAX, usize::MAX));
-            let last = before.next_back();
-            last.is_some_and(|(_, other)| edit.span.start <= other.span.end)
-        };
-        if !fix.edits.iter().any(touches) {
-            let places = fix.edits.iter().enumerate();
-            edits.extend(places.map(|(at, edit)| ((edit.span.start, edit.span.end, at), edit)));
-        }
-    }
-    let (mut fixed, mut copied) = (String::with_capacity(text.len()), 0);
-    for edit in edits.values() {
-        let replaced = edit.span.range();
-        fixed += &text[copied..replaced.start];
-        fixed += &edit.text;
-        copied = replaced.end;
-    }
-    fixed += &text[copied..];
-    (fixed != text && parse(&fixed).errors.is_empty()).then_some(fixed)
 }

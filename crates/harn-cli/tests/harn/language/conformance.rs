@@ -1,5 +1,8 @@
 //! `harn test conformance`.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::json;
 
 use super::Programs;
@@ -167,6 +170,34 @@ fn nothing_to_test_is_a_problem() {
         call.stderr,
         "error: conformance: No such file or directory (os error 2)\n"
     );
+}
+
+/// Formatting changes neither what a program means nor what is said about it, so the programs
+/// that define the language keep their promises in canonical form.
+#[test]
+fn our_own_programs_pass_when_they_are_formatted() {
+    let programs = Programs::new(&[]);
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    copy(&ours, &programs.path("conformance"));
+    let before = programs.harn(&["test", "conformance"]).exits_with(0);
+    let first = programs.harn(&["fmt", "--json", "conformance"]).json();
+    assert!(first["changed"].as_array().unwrap().len() > 100, "{first}");
+    let second = programs.harn(&["fmt", "--json", "conformance"]).json();
+    assert_eq!(second["changed"], json!([]));
+    let after = programs.harn(&["test", "conformance"]).exits_with(0);
+    assert_eq!(after.stdout, before.stdout);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the folder is ours");
+    for entry in fs::read_dir(from).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        let copy_path = to.join(path.file_name().expect("it has one"));
+        match path.is_dir() {
+            true => copy(&path, &copy_path),
+            false => drop(fs::copy(&path, &copy_path).expect("the folder is ours")),
+        }
+    }
 }
 
 /// The promises of the language, as far as they can be kept without running programs.

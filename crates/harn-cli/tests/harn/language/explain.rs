@@ -42,6 +42,25 @@ fn without_a_code_all_are_listed_with_a_sentence() {
     assert_eq!(one["summary"], expected);
 }
 
+/// Whatever is said about the programs of the repository has a page.
+#[test]
+fn every_code_in_use_is_explained() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance");
+    let known = harn(&["explain", "--json"]).json();
+    let known = known["codes"].as_array().unwrap();
+    for command in ["check", "lint"] {
+        let answer = harn(&[command, "--json", folder]).json();
+        let files = answer["files"].as_array().unwrap();
+        let diagnostics = files
+            .iter()
+            .flat_map(|file| file["diagnostics"].as_array().unwrap());
+        for diagnostic in diagnostics {
+            let code = &diagnostic["code"];
+            assert!(known.iter().any(|one| one["code"] == *code), "{diagnostic}");
+        }
+    }
+}
+
 #[test]
 fn an_unknown_code_is_a_problem_with_a_suggestion() {
     let call = harn(&["explain", "shadow-varible"]).exits_with(1);

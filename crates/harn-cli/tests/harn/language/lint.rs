@@ -78,6 +78,18 @@ fn all_findings_of_a_line_are_fixed() {
     assert_eq!(programs.text("a.harn"), COMPARED.replace(" == true", ""));
 }
 
+/// 9.7: local variables are dynamic where results are compared, so returning the value itself
+/// would turn a program that runs into one that does not.
+#[test]
+fn a_program_that_runs_still_runs_after_fixing() {
+    let text = "fn f() -> int {\n  let text = \"1\"\n  return text\n}\n\nvar n = f()\nprintln(n)\n";
+    let programs = Programs::new(&[("a.harn", text)]);
+    let call = programs.harn(&["lint", "--fix", "a.harn"]).exits_with(0);
+    assert!(call.stderr.contains("lint[let-then-return]\n"), "{call:?}");
+    assert_eq!(programs.text("a.harn"), text.replace("var n", "let n"));
+    programs.harn(&["check", "a.harn"]).exits_with(0);
+}
+
 #[test]
 fn fixing_keeps_permissions_and_links() {
     let programs = Programs::new(&[("real/a.harn", MUTABLE)]);
