@@ -30,7 +30,7 @@ pub use error::{SYNTAX_CODES, SyntaxError};
 
 use braces::Braces;
 
-use crate::lexer::lex;
+use crate::lexer::{LexError, lex};
 use crate::position::LineIndex;
 use crate::token::Token;
 use crate::tree::{Module, Statement};
@@ -60,18 +60,26 @@ pub fn parse(text: &str) -> Parsed {
     let lexed = lex(text);
     let mut parser = Parser::new(text, lexed.tokens);
     let statements = parser.module();
-    let lines = LineIndex::new(text);
-    let lexical = lexed.errors.iter();
-    let lexical = lexical.map(|error| SyntaxError::lexical(error, text, &lines));
-    let failures = parser.failures.iter();
-    let syntactic = failures.map(|failure| failure.report(text, &lines));
     Parsed {
-        errors: lexical.chain(syntactic).collect(),
+        errors: errors(text, &lexed.errors, &parser.failures),
         module: Module {
             statements,
             comments: lexed.comments,
         },
     }
+}
+
+/// Lines are counted only if somebody has to be told one.
+fn errors(text: &str, lexical: &[LexError], failures: &[Failure]) -> Vec<SyntaxError> {
+    if lexical.is_empty() && failures.is_empty() {
+        return Vec::new();
+    }
+    let lines = LineIndex::new(text);
+    let lexical = lexical.iter();
+    let lexical = lexical.map(|error| SyntaxError::lexical(error, text, &lines));
+    let syntactic = failures.iter();
+    let syntactic = syntactic.map(|failure| failure.report(text, &lines));
+    lexical.chain(syntactic).collect()
 }
 
 /// Says that something could not be read. What and why has been written down already.

@@ -1,5 +1,6 @@
 //! Statements, blocks, and how to go on after one that cannot be read.
 
+use super::cursor::add;
 use super::{Parse, Parser, Stop};
 use crate::token::TokenKind;
 use crate::tree::{
@@ -61,7 +62,7 @@ impl Parser<'_> {
                 _ => {}
             }
             let read = self.statement(place).and_then(|statement| {
-                statements.push(statement);
+                add(statements, statement);
                 self.separator(place.what())
             });
             if let Err(Stop) = read {
