@@ -30,6 +30,10 @@ pub(super) struct Checker {
     /// The last type whose tags were looked for, and what was found: the arms of a `match`
     /// all ask about the same one.
     tagged: Option<(Ty, Option<Rc<Tagged>>)>,
+    /// How many `try` blocks are being inferred, each inside the one before.
+    pub(super) try_depth: u32,
+    /// The types of those that are done, while the outermost is not.
+    pub(super) tries: HashMap<Span, Ty>,
     /// Suggestions already looked for.
     pub(super) suggestions: HashMap<(Misspelt, SmolStr), Option<SmolStr>>,
     /// How many names they have been compared with.
@@ -69,6 +73,8 @@ impl Checker {
             diagnostics: Vec::new(),
             types: None,
             tagged: None,
+            try_depth: 0,
+            tries: HashMap::new(),
             suggestions: HashMap::new(),
             candidates: 0,
         };

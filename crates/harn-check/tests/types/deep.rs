@@ -105,6 +105,32 @@ fn deep_programs_are_checked() {
     }
 }
 
+/// Each block is looked at for its value and for its errors, and so is what is in it. The
+/// parser takes forty of them; of sixty it leaves enough to look at.
+#[test]
+fn nested_tries_are_inferred_once() {
+    for (open, close) in [
+        ("(try { ", "? })"),
+        ("(try { if c { ", "? } else { 2 } })"),
+        ("(try { if c { 1 } else { ", "? } })"),
+    ] {
+        for depth in [20, 40, 60] {
+            let value = format!("{}Ok(1){}", open.repeat(depth), close.repeat(depth));
+            let parsed = harn_syntax::parse(&format!("fn f(c) {{ let probe = {value} }}"));
+            check_types(
+                &parsed.module,
+                &Imported::default(),
+                CheckOptions::default(),
+            );
+        }
+    }
+    let value = format!("{}Ok(1){}", "(try { ".repeat(40), "? })".repeat(40));
+    check(
+        &format!("fn f() {{ let probe: never = {value} }}"),
+        &["error: 'probe' declared as never, but assigned Result<int, _>"],
+    );
+}
+
 /// A file of a hundred thousand lines takes well under a second when optimised; here we only
 /// make sure that nothing grows with its square.
 #[test]

@@ -336,6 +336,14 @@ fn tries() {
     );
     infers("let r = Err(1)", "r?", "");
     infers("", "try* 1", "int");
+    infers_in(
+        "fn f(x: int | nil) { let probe: never = try { if x != nil { throw x }\n \"a\" } }",
+        "Result<string, int>",
+    );
+    infers_in(
+        "fn f(r: Result<int, string>) { let probe: never = try { (try { r? })? } }",
+        "Result<int, string>",
+    );
     infers("", "try { 1 } catch { 2 }", "");
     infers("", "try { 1 } finally { 2 }", "");
 }

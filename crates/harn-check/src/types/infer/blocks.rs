@@ -67,8 +67,24 @@ impl Checker {
         Ty::merged(known.filter(|ty| *ty != Ty::Never))
     }
 
-    /// `try { … }` alone.
+    /// `try { … }` alone. What is in it is looked at twice, once for its value and once for its
+    /// errors, so the answers for blocks further inside are kept until the outermost is done.
     pub(super) fn infer_try(&mut self, block: &Block) -> Ty {
+        if let Some(known) = self.tries.get(&block.span) {
+            return known.clone();
+        }
+        self.try_depth += 1;
+        let ty = self.infer_result(block);
+        self.try_depth -= 1;
+        if self.try_depth == 0 {
+            self.tries.clear();
+        } else {
+            self.tries.insert(block.span, ty.clone());
+        }
+        ty
+    }
+
+    fn infer_result(&mut self, block: &Block) -> Ty {
         let value = self.infer_block(block);
         let mut errors = Vec::new();
         self.collect_errors(block, &mut errors);
@@ -125,12 +141,7 @@ impl Checker {
                     }
                 }
             }
-            ExpressionKind::If(item) => {
-                let blocks = item.branches.iter().map(|(_, block)| block);
-                for block in blocks.chain(&item.otherwise) {
-                    self.collect_errors(block, errors);
-                }
-            }
+            ExpressionKind::If(item) => self.collect_errors_of_branches(item, errors),
             ExpressionKind::Retry(item) => self.collect_errors(&item.body, errors),
             ExpressionKind::Deadline(item) => self.collect_errors(&item.body, errors),
             ExpressionKind::Spawn(block) => self.collect_errors(block, errors),
@@ -140,10 +151,28 @@ impl Checker {
             _ => {}
         }
     }
+
+    /// Each branch knows what its condition tells, as when its value is inferred.
+    fn collect_errors_of_branches(&mut self, item: &If, errors: &mut Vec<Ty>) {
+        self.scoped(|checker| {
+            for (condition, block) in &item.branches {
+                checker.scoped(|checker| {
+                    checker.assume(condition, true);
+                    checker.collect_errors(block, errors);
+                });
+                checker.assume(condition, false);
+            }
+            if let Some(block) = &item.otherwise {
+                checker.collect_errors(block, errors);
+            }
+        });
+    }
 }
 
+/// Adds a type that is not there yet. Nothing is known about a union that is too large, so
+/// once it is, the rest does not matter.
 fn add_known(errors: &mut Vec<Ty>, ty: Ty) {
-    if !ty.is_unknown_part() && !errors.contains(&ty) {
+    if errors.len() <= Ty::MEMBERS_MAX && !ty.is_unknown_part() && !errors.contains(&ty) {
         errors.push(ty);
     }
 }
