@@ -174,11 +174,11 @@ impl<'a> Comparison<'a> {
                 applied.name == "dict" && applied.arguments.len() == 2
             }
             (Ty::Shape(shape), Ty::Applied(_)) => match expected.arguments_of("dict") {
-                Some([key, value]) if key.is("string") => {
+                Some([key, value]) => {
                     let mut fields = shape.fields.iter();
-                    fields.all(|field| self.holds(&field.ty, value))
+                    self.holds(&Ty::STRING, key) && fields.all(|field| self.holds(&field.ty, value))
                 }
-                _ => false,
+                None => false,
             },
             (Ty::Function(_), Ty::Named(name)) | (Ty::Named(name), Ty::Function(_)) => {
                 name == "closure"

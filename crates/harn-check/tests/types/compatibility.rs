@@ -133,6 +133,7 @@ fn shapes() {
     fits("{a: int, b: int}", "dict<string, int>");
     differs("{a: int, b: string}", "dict<string, int>");
     differs("{a: int}", "dict<int, int>");
+    fits("{a: int}", "dict<Name, int>");
     fits("dict<string, int>", "{a: string}");
 }
 

@@ -20,6 +20,18 @@ fn one_parameter_is_one_type() {
 }
 
 #[test]
+fn parameters_that_nothing_binds_accept_everything() {
+    check(
+        "fn m<K, V>(d: dict<K, V>) -> list<V> { return [] }\nm({a: 1})\nm({a: 1, b: \"x\"})",
+        &[],
+    );
+    check(
+        "fn m<V>(d: dict<int, V>) { }\nm({a: 1})",
+        &["error: Argument 1 ('d'): expected dict<int, V>, got {a: int}"],
+    );
+}
+
+#[test]
 fn matching_is_structural() {
     let conflict = |parameters: &str, arguments: &str| {
         check(
