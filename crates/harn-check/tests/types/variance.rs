@@ -40,7 +40,7 @@ fn aliases_enums_structs_and_interfaces() {
     );
     violates(
         "struct S<out T> { v: T }",
-        "'out' (covariant) but appears in an invariant position in struct 'S'",
+        "'out' (covariant) but appears in a invariant position in struct 'S'",
     );
     violates(
         "interface I<out T> { fn put(x: T) }",
@@ -68,8 +68,8 @@ fn positions_compose() {
             );
         }
     };
-    alias("list<T>", "an invariant");
-    alias("dict<string, T>", "an invariant");
+    alias("list<T>", "a invariant");
+    alias("dict<string, T>", "a invariant");
     alias("iter<T>", "");
     alias("Generator<T> | Stream<T>", "");
     alias("{a: {b: T}}", "");
