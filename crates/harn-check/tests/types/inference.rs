@@ -1,6 +1,6 @@
 //! 9.2: the types of expressions.
 
-use crate::support::{check, infers, infers_in};
+use crate::support::{check, check_body, infers, infers_in};
 
 #[test]
 fn literals() {
@@ -224,6 +224,7 @@ fn operators() {
     infers("", "3 / 1.0", "float");
     infers("", "3 % 2 ** 2", "int");
     infers("", "\"a\" * 3", "string");
+    infers("", "3 * \"a\"", "");
     infers("", "2 * 3", "int");
     infers("", "2.0 * 3", "float");
     infers("", "-1", "int");
@@ -263,6 +264,17 @@ fn choices() {
         "int | string | nil",
     );
     infers("let c = true", "if c { let n = 1\n n } else { 1 }", "");
+    check_body(
+        "let c = true\nvar x = if c { throw \"x\" } else { r\"1\" }\nx = 5\n\
+         var y = if c { throw \"x\" } else if c { r\"1\" } else { throw \"x\" }\ny = 5",
+        &[],
+    );
+    check(
+        "fn stop() -> never { throw \"x\" }\nfn f(c) {\nvar x = c ? stop() : r\"1\"\nx = 5\n\
+         var y = c ? json_parse(\"1\") : stop()\ny = 5\n}",
+        &[],
+    );
+    infers("let c = true", "if c { throw \"x\" } else { 1 }", "int");
 }
 
 #[test]

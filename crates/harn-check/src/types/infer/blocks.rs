@@ -40,31 +40,34 @@ impl Checker {
     pub(super) fn infer_if(&mut self, item: &If) -> Ty {
         let mark = self.environment.mark();
         let mut found = Vec::new();
-        let mut is_dynamic = false;
         for (condition, block) in &item.branches {
             let ty = self.scoped(|checker| {
                 checker.assume(condition, true);
                 checker.infer_block(block)
             });
-            if ty == Ty::Dynamic {
+            found.push(ty);
+            if found.last() == Some(&Ty::Dynamic) {
                 // What follows belongs to an `else` about which nothing is known.
-                is_dynamic = found.is_empty();
                 break;
             }
-            found.push(ty);
             self.assume(condition, false);
         }
         if found.len() == item.branches.len()
+            && found.last() != Some(&Ty::Dynamic)
             && let Some(block) = &item.otherwise
         {
             found.push(self.infer_block(block));
         }
         self.environment.reset(mark);
-        if is_dynamic {
+        if found.first() == Some(&Ty::Dynamic) {
             return Ty::Dynamic;
         }
+        let is_ignored = found.contains(&Ty::Dynamic);
         let known = found.into_iter().filter(|ty| *ty != Ty::Dynamic);
-        Ty::merged(known.filter(|ty| *ty != Ty::Never))
+        match Ty::merged(known.filter(|ty| *ty != Ty::Never)) {
+            Ty::Never if is_ignored => Ty::Dynamic,
+            merged => merged,
+        }
     }
 
     /// `try { … }` alone. What is in it is looked at twice, once for its value and once for its

@@ -226,9 +226,11 @@ pub(super) fn gives_bool(op: BinaryOp) -> bool {
     matches!(op.level(), 4..=7)
 }
 
-/// The type of what is one or the other. A branch about which nothing is known is ignored.
+/// The type of what is one or the other. A branch about which nothing is known is ignored,
+/// unless the other one gives no value at all.
 pub(super) fn either(one: Ty, other: Ty) -> Ty {
     match (one, other) {
+        (Ty::Dynamic, Ty::Never) | (Ty::Never, Ty::Dynamic) => Ty::Dynamic,
         (Ty::Dynamic, ty) | (ty, Ty::Dynamic) => ty,
         (one, other) => Ty::merged([one, other]),
     }

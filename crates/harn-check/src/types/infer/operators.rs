@@ -18,7 +18,7 @@ pub(in crate::types) fn operation(op: BinaryOp, left: &Ty, right: &Ty) -> Ty {
         (BinaryOp::Add, "string", "string") => Ty::STRING,
         (BinaryOp::Add, "list", "list") => Ty::LIST,
         (BinaryOp::Add, "dict", "dict") => Ty::DICT,
-        (BinaryOp::Multiply, "string", "int") | (BinaryOp::Multiply, "int", "string") => Ty::STRING,
+        (BinaryOp::Multiply, "string", "int") => Ty::STRING,
         (_, "float", _) | (_, _, "float") => Ty::FLOAT,
         _ => Ty::Dynamic,
     }
