@@ -30,6 +30,10 @@ pub(super) struct Checker {
     /// The last type whose tags were looked for, and what was found: the arms of a `match`
     /// all ask about the same one.
     tagged: Option<(Ty, Option<Rc<Tagged>>)>,
+    /// Whether what is assumed comes from an operand of `&&` or `||`.
+    pub(super) assumes_operand: bool,
+    /// Whether variables have the types they have outside of `&&` and `||`.
+    pub(super) sees_outside: bool,
     /// How many `try` blocks are being inferred, each inside the one before.
     pub(super) try_depth: u32,
     /// The types of those that are done, while the outermost is not.
@@ -73,6 +77,8 @@ impl Checker {
             diagnostics: Vec::new(),
             types: None,
             tagged: None,
+            assumes_operand: false,
+            sees_outside: false,
             try_depth: 0,
             tries: HashMap::new(),
             suggestions: HashMap::new(),

@@ -63,6 +63,9 @@ pub(super) struct State {
     pub(super) declared: Ty,
     /// What it is now.
     pub(super) current: Ty,
+    /// What it was before the left operand of `&&` or `||` told more, while the right one is
+    /// checked.
+    pub(super) outside: Option<Ty>,
     /// Whether it was declared `= nil` and has not got its type yet.
     pub(super) awaits_type: bool,
     /// The kinds an `unknown` value is known not to have, a bit for each.
@@ -77,6 +80,7 @@ impl State {
         Self {
             declared: ty.clone(),
             current: ty,
+            outside: None,
             awaits_type: false,
             ruled_out: 0,
             unvalidated: None,

@@ -46,6 +46,13 @@ impl Checker {
         }
     }
 
+    /// Takes an operand of `&&` or `||` for true or for false while the next one is checked.
+    pub(super) fn assume_operand(&mut self, operand: &Expression, holds: bool) {
+        let around = std::mem::replace(&mut self.assumes_operand, true);
+        self.assume(operand, holds);
+        self.assumes_operand = around;
+    }
+
     fn assume_equal(&mut self, left: &Expression, right: &Expression, holds: bool) {
         for (subject, value) in [(left, right), (right, left)] {
             match (&subject.kind, &value.kind) {
@@ -250,10 +257,15 @@ impl Checker {
     /// Changes the type of a variable as long as its scope lasts.
     pub(super) fn narrow(&mut self, name: &str, ty: Ty) {
         if let Some((place, variable)) = self.environment.variable(name) {
+            let before = &variable.state;
+            let outside = self
+                .assumes_operand
+                .then(|| before.outside.as_ref().unwrap_or(&before.current).clone());
             let state = State {
                 current: ty,
+                outside,
                 ruled_out: 0,
-                ..variable.state.clone()
+                ..before.clone()
             };
             self.environment.set_state(place, state);
         }

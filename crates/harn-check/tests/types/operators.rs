@@ -99,3 +99,43 @@ fn comparisons_that_tell_nothing() {
     accept("let a = true == 1\nlet b = nil != \"a\"\nlet c = \"a\" in \"b\"\nlet d = [] == 1");
     accept("let a = 1 < 2.0\nlet b = \"a\" > \"b\"\nlet c = [1] < [2]\nlet d = true == 1");
 }
+
+/// 9.14 has no narrowing inside a condition. Operators keep to that; the arguments of calls know
+/// what the left operand tells.
+#[test]
+fn operands_of_logic() {
+    let meaningless = "warning: Comparison '>' may not be meaningful for types int and nil";
+    check(
+        "fn f(x: int) { var best = nil\n if best == nil || x > best { } }",
+        &[meaningless],
+    );
+    check(
+        "fn f(x: int) { var best = nil\n let c = x > 1 || best == nil || !(x > best) }",
+        &[meaningless],
+    );
+    check("fn f(x: int | nil) { let c = x != nil && x > \"a\" }", &[]);
+    check(
+        "fn f(x: int | nil) { let c = x != nil && x + \"a\" == 1 }",
+        &[],
+    );
+    check(
+        "fn g(n: int) { }\nfn f(x: int | nil) { let c = x != nil && x > \"a\" && g(x) }",
+        &[],
+    );
+    check(
+        "fn g(n: int) { }\nfn f(x: int | nil) { let c = x != nil && g(x ?? 1) == 2 }",
+        &[],
+    );
+    check(
+        "fn f(x: int | nil) { if x != nil && x > 1 { let c = x > \"a\" } }",
+        &["warning: Comparing int with string using '>' may give unexpected results"],
+    );
+    check(
+        "fn f(x: int | nil, c) { let d = c && (x != nil ? x > \"a\" : false) }",
+        &["warning: Comparing int with string using '>' may give unexpected results"],
+    );
+    check(
+        "fn g(n: int) { }\nfn f(x: int | nil) { let c = x != nil && g(x + \"a\") }",
+        &[],
+    );
+}

@@ -17,13 +17,14 @@ impl Checker {
         }
     }
 
-    /// The right operand is only reached if the left one is true, or false.
+    /// The right operand is only reached if the left one is true, or false. Calls in it know
+    /// that, so that `x != nil && f(x)` is fine; operators do not.
     fn check_logic(&mut self, binary: &Binary, reached_if: bool) {
         self.scoped(|checker| {
             checker.check(&binary.first);
             let mut before = &binary.first;
             for operand in &binary.rest {
-                checker.assume(before, reached_if);
+                checker.assume_operand(before, reached_if);
                 checker.check(&operand.value);
                 before = &operand.value;
             }
@@ -32,10 +33,10 @@ impl Checker {
 
     fn check_operation(&mut self, binary: &Binary) {
         self.check(&binary.first);
-        let mut left = self.infer(&binary.first);
+        let mut left = self.infer_operand(&binary.first);
         for operand in &binary.rest {
             self.check(&operand.value);
-            let right = self.infer(&operand.value);
+            let right = self.infer_operand(&operand.value);
             let span = binary.first.span.to(operand.value.span);
             self.check_operands(operand.op, &left, &right, span);
             left = match operand.op {

@@ -70,10 +70,23 @@ impl Checker {
 
     fn infer_name(&self, name: &str) -> Ty {
         match self.environment.find(name) {
-            Some(Found::Variable(_, variable)) => variable.state.current.clone(),
+            Some(Found::Variable(_, variable)) => {
+                let state = &variable.state;
+                let outside = state.outside.as_ref().filter(|_| self.sees_outside);
+                outside.unwrap_or(&state.current).clone()
+            }
             Some(Found::Function(signature)) => signature.as_type(),
             Some(Found::Outer(_)) | None => Ty::Dynamic,
         }
+    }
+
+    /// The type of an operand. Operators do not know what the operands of `&&` and `||` around
+    /// them tell about variables.
+    pub(super) fn infer_operand(&mut self, operand: &Expression) -> Ty {
+        let around = std::mem::replace(&mut self.sees_outside, true);
+        let ty = self.infer(operand);
+        self.sees_outside = around;
+        ty
     }
 
     fn infer_list(&mut self, elements: &[Argument]) -> Ty {
