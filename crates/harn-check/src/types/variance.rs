@@ -43,6 +43,7 @@ impl Check<'_> {
     fn visit(&mut self, ty: &Ty, position: Variance) {
         match ty {
             Ty::Named(name) => self.visit_name(name, position),
+            Ty::Applied(applied) if self.is_opaque(&applied.name) => {}
             Ty::Applied(applied) => {
                 let declared = self.known.declarations.variances(&applied.name);
                 for (at, argument) in applied.arguments.iter().enumerate() {
@@ -67,6 +68,10 @@ impl Check<'_> {
             }
             Ty::Dynamic | Ty::Wildcard | Ty::Never | Ty::String(_) | Ty::Int(_) => {}
         }
+    }
+
+    fn is_opaque(&self, name: &str) -> bool {
+        self.known.declarations.opaque.contains_key(name)
     }
 
     fn visit_name(&mut self, name: &str, position: Variance) {

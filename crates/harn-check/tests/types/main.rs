@@ -20,6 +20,7 @@ mod narrowing;
 mod operators;
 mod order;
 mod returns;
+mod same_names;
 mod schemas;
 mod strict;
 mod structs;

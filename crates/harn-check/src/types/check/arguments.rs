@@ -90,7 +90,8 @@ impl Checker {
         let free = bound.is_unknown_part()
             || *bound == Ty::Never
             || *bound == Ty::ANY
-            || self.known.is_parameter(bound);
+            || self.known.is_parameter(bound)
+            || self.known.declarations.opaque.contains_key(interface);
         if free {
             return Ok(());
         }

@@ -5,7 +5,6 @@ use harn_syntax::tree::{
     Parameter, StructItem, TypeAlias, TypeParameter, Variance,
 };
 use harn_syntax::{Span, tree};
-use smol_str::SmolStr;
 
 use super::functions::Declared;
 use crate::types::checker::{Body, Checker};
@@ -84,14 +83,9 @@ impl Checker {
     }
 
     fn check_impl(&mut self, item: &Impl) {
-        let declared = self.known.declarations.structs.get(&item.name.text);
-        let parameters = declared.map(|declared| {
-            let names = declared.parameters.iter().map(|(name, _)| name.clone());
-            names.collect::<Vec<SmolStr>>()
-        });
+        let around = self.known.declarations.struct_parameters(&item.name.text);
         for (_, method) in &item.methods {
-            let around = parameters.as_deref().unwrap_or(&[]);
-            self.check_function(method, around, method.name.span);
+            self.check_function(method, &around, method.name.span);
         }
     }
 

@@ -17,6 +17,11 @@ impl Checker {
                 self.check_fields(literal, &declared);
                 self.check_missing_fields(literal, &declared, span);
             }
+            None if self
+                .known
+                .declarations
+                .opaque
+                .contains_key(&literal.name.text) => {}
             None => self.report_unknown_struct(literal),
         }
     }

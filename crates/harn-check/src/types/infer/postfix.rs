@@ -45,6 +45,9 @@ impl Checker {
         if self.environment.find(&base.text).is_some() {
             return None;
         }
+        if self.known.declarations.opaque.contains_key(&base.text) {
+            return Some(Ty::Dynamic);
+        }
         let builtin = builtins::find(&format!("{}.{}", base.text, member.text))?;
         Some(super::builtins::result_of(builtin))
     }
