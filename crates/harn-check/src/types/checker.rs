@@ -187,14 +187,11 @@ impl Checker {
         bounds: impl IntoIterator<Item = (SmolStr, SmolStr)>,
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let (outer, outer_bounds) = (self.known.type_parameters.len(), self.known.bounds.len());
         self.tagged = None;
-        self.known.type_parameters.extend(parameters);
-        self.known.bounds.extend(bounds);
+        let learned = self.known.learn_parameters(parameters, bounds);
         let result = work(self);
         self.tagged = None;
-        self.known.type_parameters.truncate(outer);
-        self.known.bounds.truncate(outer_bounds);
+        self.known.forget_parameters(learned);
         result
     }
 

@@ -19,10 +19,9 @@ const DISTRIBUTED_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) declarations: Declarations,
-    /// The type parameters of the declarations around.
-    pub(super) type_parameters: Vec<SmolStr>,
-    /// Type parameters of the declarations around with the interfaces they satisfy.
-    pub(super) bounds: Vec<(SmolStr, SmolStr)>,
+    /// The type parameters of the declarations around, each with the interfaces it satisfies.
+    /// Of several of the same name the innermost is the last one and hides the others.
+    pub(super) type_parameters: HashMap<SmolStr, Vec<Vec<SmolStr>>>,
     /// How many steps all comparisons together have taken.
     pub(super) steps: Cell<u64>,
     /// Answers about pairs of declared types, which are asked for again and again.
@@ -42,8 +41,7 @@ impl Known {
     pub(super) fn new(declarations: Declarations) -> Self {
         Self {
             declarations,
-            type_parameters: Vec::new(),
-            bounds: Vec::new(),
+            type_parameters: HashMap::new(),
             steps: Cell::new(0),
             answers: RefCell::default(),
         }
@@ -52,7 +50,54 @@ impl Known {
     /// Whether it is a type parameter of a declaration around.
     pub(super) fn is_parameter(&self, ty: &Ty) -> bool {
         ty.name()
-            .is_some_and(|name| self.type_parameters.contains(name))
+            .is_some_and(|name| self.type_parameters.contains_key(name))
+    }
+
+    /// The interfaces that the type satisfies because it is a type parameter.
+    pub(super) fn bounds(&self, ty: &Ty) -> &[SmolStr] {
+        let declared = ty.name().and_then(|name| self.type_parameters.get(name));
+        let innermost = declared.and_then(|declared| declared.last());
+        innermost.map_or(&[], Vec::as_slice)
+    }
+
+    /// Makes type parameters known. A bound may also be about one of a declaration around.
+    /// Gives the names for [`forget_parameters`](Self::forget_parameters).
+    pub(super) fn learn_parameters(
+        &mut self,
+        parameters: impl IntoIterator<Item = SmolStr>,
+        bounds: impl IntoIterator<Item = (SmolStr, SmolStr)>,
+    ) -> Vec<SmolStr> {
+        let mut learned: Vec<SmolStr> = parameters.into_iter().collect();
+        let mut own: HashSet<SmolStr> = learned.iter().cloned().collect();
+        for name in &learned {
+            let declared = self.type_parameters.entry(name.clone()).or_default();
+            declared.push(Vec::new());
+        }
+        for (name, interface) in bounds {
+            let Some(declared) = self.type_parameters.get_mut(&name) else {
+                continue;
+            };
+            if own.insert(name.clone()) {
+                declared.push(declared.last().cloned().unwrap_or_default());
+                learned.push(name);
+            }
+            if let Some(innermost) = declared.last_mut() {
+                innermost.push(interface);
+            }
+        }
+        learned
+    }
+
+    /// Undoes [`learn_parameters`](Self::learn_parameters).
+    pub(super) fn forget_parameters(&mut self, learned: Vec<SmolStr>) {
+        for name in learned {
+            if let Some(declared) = self.type_parameters.get_mut(&name) {
+                declared.pop();
+                if declared.is_empty() {
+                    self.type_parameters.remove(&name);
+                }
+            }
+        }
     }
 
     /// What an alias stands for; `None` for everything else.

@@ -136,4 +136,18 @@ fn methods_of_bounded_values() {
         &[],
     );
     check("fn f<T>(x: T) where T: Nowhere { x.age() }", &[]);
+    let missing = "warning: Method 'age' not found in interface 'Named' (constraint on 'T')";
+    check(
+        &format!(
+            "{declared}fn f<T>(x: T) where T: Named {{ fn g<T>(y: T) {{ y.age() }}\n x.age() }}"
+        ),
+        &[missing],
+    );
+    check(
+        &format!(
+            "{declared}interface Aged {{ fn age() -> int }}\n\
+             fn f<T>(x: T) where T: Aged {{ fn g<T>(y: T) where T: Named {{ y.age() }} }}"
+        ),
+        &[missing],
+    );
 }

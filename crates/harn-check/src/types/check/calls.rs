@@ -103,7 +103,7 @@ impl Checker {
             || builtins::find_any(name).is_some()
             || declarations.callable.contains(name)
             || declarations.imported.contains(name)
-            || self.known.type_parameters.contains(name)
+            || self.known.type_parameters.contains_key(name)
             || name.starts_with("__")
             || name.starts_with("hostlib_")
             || matches!(name.as_str(), "Ok" | "Err" | "Some" | "None" | "_")

@@ -43,12 +43,8 @@ impl Checker {
 
     /// A method of a value whose type is a type parameter: its bounds say what it has.
     fn check_bounded_method(&mut self, receiver: &Ty, method: &Name) {
-        if !self.known.is_parameter(receiver) {
-            return;
-        }
-        let bounds = self.known.bounds.iter();
-        let bounds = bounds.filter(|(parameter, _)| receiver.is(parameter));
-        let interfaces = bounds.map(|(_, name)| {
+        let bounds = self.known.bounds(receiver).iter();
+        let interfaces = bounds.map(|name| {
             let declared = self.known.declarations.interfaces.get(name)?;
             let mut methods = declared.methods.iter();
             Some((name, methods.any(|(own, _)| *own == method.text)))
