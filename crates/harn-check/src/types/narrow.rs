@@ -72,6 +72,9 @@ impl Checker {
                     {
                         let chosen = |own: &Ty| (*own == literal) == holds;
                         self.narrow_tagged(object, tag, &chosen);
+                        if !holds {
+                            self.rule_out_last(object, tag, &literal);
+                        }
                     }
                 }
                 _ => {}
@@ -150,6 +153,18 @@ impl Checker {
         let kept: Vec<Ty> = kept.map(|(shape, _)| shape.clone()).collect();
         if kept.len() < all {
             self.narrow(object, Ty::union(kept));
+        }
+    }
+
+    /// The only shape that is left has another tag than its own, so nothing is left.
+    fn rule_out_last(&mut self, object: &str, tag: &str, literal: &Ty) {
+        if let Some((_, variable)) = self.environment.variable(object)
+            && let Ty::Shape(shape) = &variable.state.current
+            && let Some(field) = shape.field(tag)
+            && !field.optional
+            && field.ty == *literal
+        {
+            self.narrow(object, Ty::Never);
         }
     }
 

@@ -270,3 +270,48 @@ fn branches_do_not_leak() {
     at("int | nil", "let y = x != nil ? 1 : 2\n %", "int | nil");
     at("int | nil", "let y = x != nil && c\n %", "int | nil");
 }
+
+/// What is left of a tagged union is told apart by the same tag until nothing is left.
+#[test]
+fn the_last_of_the_tagged_shapes() {
+    let declared = "type S = {kind: \"a\", n: int} | {kind: \"b\"} | {kind: \"c\"}\n";
+    let chain = |conditions: &[&str], expected: &[&str]| {
+        let branches: Vec<_> = conditions
+            .iter()
+            .map(|condition| format!("if {condition} {{ 1 }}"))
+            .collect();
+        check(
+            &format!(
+                "{declared}fn f(s: S) {{ {} else {{ unreachable(s) }} }}",
+                branches.join(" else ")
+            ),
+            expected,
+        );
+    };
+    let (a, b, c) = ("s.kind == \"a\"", "s.kind == \"b\"", "\"c\" == s.kind");
+    chain(&[a, b, c], &[]);
+    chain(&[c, b, a], &[]);
+    chain(&[a, b, "!(s.kind != \"c\")"], &[]);
+    chain(
+        &[a, b],
+        &["error: unreachable() argument has type `{kind: \"c\"}` — not all cases are handled"],
+    );
+    chain(
+        &[a, b, "s.kind == \"d\""],
+        &["error: unreachable() argument has type `{kind: \"c\"}` — not all cases are handled"],
+    );
+    let left = |statements: &str, expected: &str| {
+        infers_in(
+            &format!("{declared}fn f(s: S) {{ {statements} }}"),
+            expected,
+        );
+    };
+    left(
+        "if s.kind == \"c\" { if s.kind == \"c\" { let probe: never = s } }",
+        "{kind: \"c\"}",
+    );
+    left(
+        "if s.kind == \"c\" { if s.kind != \"c\" { let probe: never = s } }",
+        "",
+    );
+}
