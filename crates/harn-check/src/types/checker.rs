@@ -38,8 +38,8 @@ pub(super) struct Checker {
     pub(super) try_depth: u32,
     /// The types of those that are done, while the outermost is not.
     pub(super) tries: HashMap<Span, Ty>,
-    /// Suggestions already looked for.
-    pub(super) suggestions: HashMap<(Misspelt, SmolStr), Option<SmolStr>>,
+    /// Suggestions already looked for, each with what was in scope.
+    pub(super) suggestions: HashMap<(Misspelt, SmolStr, u64), Option<SmolStr>>,
     /// How many names they have been compared with.
     candidates: usize,
 }
@@ -209,7 +209,11 @@ impl Checker {
 
     /// What may have been meant by a name that nobody knows.
     pub(super) fn suggest(&mut self, misspelt: Misspelt, name: &SmolStr) -> Option<SmolStr> {
-        let key = (misspelt, name.clone());
+        let scope = match misspelt {
+            Misspelt::Call => self.environment.functions_in_scope(),
+            Misspelt::Struct => 0,
+        };
+        let key = (misspelt, name.clone(), scope);
         if let Some(known) = self.suggestions.get(&key) {
             return known.clone();
         }

@@ -23,6 +23,10 @@ pub(super) struct Environment {
     trail: Vec<(usize, State)>,
     /// Nothing is known about variables below it: they belong to an enclosing body.
     barrier: usize,
+    /// A number for each function in scope that no other function ever has.
+    functions: Vec<u64>,
+    /// How many functions have been declared so far.
+    declared_count: u64,
     /// The variables of type `unknown` for which a kind has been ruled out.
     partly_narrowed: BTreeSet<usize>,
 }
@@ -139,6 +143,9 @@ impl Environment {
                 break;
             };
             self.partly_narrowed.remove(&self.bindings.len());
+            if let BindingKind::Function(_) = binding.kind {
+                self.functions.pop();
+            }
             match binding.hides {
                 Some(hidden) => self.names.insert(binding.name, hidden),
                 None => self.names.remove(&binding.name),
@@ -153,7 +160,14 @@ impl Environment {
     }
 
     pub(super) fn declare_function(&mut self, signature: Rc<Signature>) {
+        self.declared_count += 1;
+        self.functions.push(self.declared_count);
         self.push(signature.name.clone(), BindingKind::Function(signature));
+    }
+
+    /// Which functions are in scope, as a number: where it is the same, so are they.
+    pub(super) fn functions_in_scope(&self) -> u64 {
+        self.functions.last().copied().unwrap_or(0)
     }
 
     fn push(&mut self, name: SmolStr, kind: BindingKind) {

@@ -165,6 +165,30 @@ fn imported_types_are_known() {
     );
 }
 
+/// The same mistake twice, and what was meant the first time is not there the second time.
+#[test]
+fn suggestions_are_in_scope() {
+    let undefined = "error: call target `frobnicat` is not defined or imported";
+    let meant = |name: &str| format!("{undefined} — did you mean `{name}`?");
+    let local = "fn frobnicate() { }\n frobnicat()\n frobnicat()";
+    check(
+        &format!("fn a() {{ {local} }}\nfn b() {{ frobnicat() }}"),
+        &[&meant("frobnicate"), &meant("frobnicate"), undefined],
+    );
+    check(
+        &format!("fn b() {{ frobnicat() }}\nfn a() {{ {local} }}"),
+        &[undefined, &meant("frobnicate"), &meant("frobnicate")],
+    );
+    check(
+        &format!("fn a() {{ {local} }}\nfn b() {{ fn frobnicats() {{ }}\n frobnicat() }}"),
+        &[
+            &meant("frobnicate"),
+            &meant("frobnicate"),
+            &meant("frobnicats"),
+        ],
+    );
+}
+
 #[test]
 fn suggestions_offer_a_change() {
     let checked = inspect("printn(1)", &Imported::default(), CheckOptions::default());
