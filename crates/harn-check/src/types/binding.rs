@@ -1,5 +1,6 @@
 //! What the type parameters of a call stand for.
 
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use super::compatible::Comparison;
@@ -10,12 +11,19 @@ use super::ty::Ty;
 #[derive(Debug)]
 pub(super) struct Bindings {
     parameters: Vec<Bound>,
+    /// Where each name is; empty as long as there are only a few.
+    places: HashMap<SmolStr, usize>,
 }
+
+/// Up to so many parameters it is faster to look at all of them than to search.
+const PARAMETERS_FEW: usize = 8;
 
 #[derive(Debug)]
 struct Bound {
     name: SmolStr,
     ty: Option<Ty>,
+    /// The place of a parameter of the same name before it.
+    hides: Option<usize>,
     /// Whether it was given as a type argument, which may be wider than the value's type.
     explicit: bool,
 }
@@ -42,14 +50,20 @@ impl Conflict {
 impl Bindings {
     /// Nothing is known about any of these yet.
     pub(super) fn of<'a>(parameters: impl IntoIterator<Item = &'a SmolStr>) -> Self {
-        let unbound = |name: &SmolStr| Bound {
-            name: name.clone(),
-            ty: None,
-            explicit: false,
+        let mut bindings = Self {
+            parameters: Vec::new(),
+            places: HashMap::new(),
         };
-        Self {
-            parameters: parameters.into_iter().map(unbound).collect(),
+        bindings.extend(parameters);
+        bindings
+    }
+
+    /// Where a parameter is: the last one of that name.
+    fn place(&self, name: &str) -> Option<usize> {
+        if self.places.is_empty() {
+            return self.parameters.iter().rposition(|own| own.name == name);
         }
+        self.places.get(name).copied()
     }
 
     /// Gives a type argument to the parameter at that place.
@@ -62,8 +76,7 @@ impl Bindings {
 
     /// What a parameter stands for, if that is known.
     pub(super) fn get(&self, name: &str) -> Option<&Ty> {
-        let bound = self.parameters.iter().find(|bound| bound.name == name)?;
-        bound.ty.as_ref()
+        self.parameters[self.place(name)?].ty.as_ref()
     }
 
     /// What the parameters stand for, in order: `_` where nothing is known.
@@ -86,19 +99,38 @@ impl Bindings {
             return ty.clone();
         }
         ty.substitute(&|name| {
-            let bound = self.parameters.iter().find(|bound| bound.name == *name)?;
+            let bound = &self.parameters[self.place(name)?];
             Some(bound.ty.clone().unwrap_or(Ty::Wildcard))
         })
     }
 
     /// Forgets what was learned about the parameters from that place on.
     pub(super) fn truncate(&mut self, len: usize) {
-        self.parameters.truncate(len);
+        for bound in self.parameters.drain(len..).rev() {
+            match bound.hides {
+                Some(hidden) => self.places.insert(bound.name, hidden),
+                None => self.places.remove(&bound.name),
+            };
+        }
     }
 
     /// Adds parameters about which nothing is known.
     pub(super) fn extend<'a>(&mut self, parameters: impl IntoIterator<Item = &'a SmolStr>) {
-        self.parameters.extend(Self::of(parameters).parameters);
+        let unbound = |name: &SmolStr| Bound {
+            name: name.clone(),
+            ty: None,
+            hides: None,
+            explicit: false,
+        };
+        let before = self.parameters.len();
+        self.parameters.extend(parameters.into_iter().map(unbound));
+        if self.parameters.len() > PARAMETERS_FEW {
+            let first = if self.places.is_empty() { 0 } else { before };
+            for at in first..self.parameters.len() {
+                let bound = &mut self.parameters[at];
+                bound.hides = self.places.insert(bound.name.clone(), at);
+            }
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -131,9 +163,8 @@ impl Comparison<'_> {
             return Ok(());
         }
         if let Some(name) = parameter.name() {
-            let bound = bindings.parameters.iter_mut();
-            return match bound.rev().find(|bound| bound.name == *name) {
-                Some(bound) => self.bind_one(bound, argument),
+            return match bindings.place(name) {
+                Some(at) => self.bind_one(&mut bindings.parameters[at], argument),
                 None => Ok(()),
             };
         }

@@ -207,6 +207,12 @@ impl Checker {
         found
     }
 
+    /// Remembers that a type is the union of these distinct shapes, which is likely to be asked
+    /// for next.
+    pub(super) fn expect_tagged(&mut self, ty: &Ty, shapes: Vec<Ty>) {
+        self.tagged = Some((ty.clone(), Tagged::of(shapes).map(Rc::new)));
+    }
+
     /// What may have been meant by a name that nobody knows.
     pub(super) fn suggest(&mut self, misspelt: Misspelt, name: &SmolStr) -> Option<SmolStr> {
         let scope = match misspelt {

@@ -148,7 +148,13 @@ impl Known {
         if !matches!(ty, Ty::Union(_)) && self.expand(ty).is_none() {
             return None;
         }
-        let members = self.resolved_members(ty)?;
+        Tagged::of(self.resolved_members(ty)?)
+    }
+}
+
+impl Tagged {
+    /// Distinct types as shapes that a field tells apart.
+    pub(super) fn of(members: Vec<Ty>) -> Option<Self> {
         let shapes = members.iter().map(|member| match member {
             Ty::Shape(shape) => Some(&**shape),
             _ => None,
@@ -163,7 +169,7 @@ impl Known {
             .find(|field| tells_apart(&shapes, &field.name))?;
         let tags = shapes.iter().filter_map(|shape| shape.field(&tag.name));
         let tags: Vec<Ty> = tags.map(|field| field.ty.clone()).collect();
-        Some(Tagged {
+        Some(Self {
             tag: tag.name.clone(),
             variants: members.into_iter().zip(tags).collect(),
         })
@@ -180,10 +186,12 @@ pub(super) fn expand(aliases: &HashMap<SmolStr, Alias>, ty: &Ty) -> Option<Ty> {
         Ty::Applied(applied) => applied.arguments.as_slice(),
         _ => &[],
     };
+    let places = alias.parameters.iter().enumerate().rev();
+    let places: HashMap<&SmolStr, usize> = places.map(|(at, own)| (own, at)).collect();
     let apply = |arguments: &[Ty]| {
         alias.ty.substitute(&|name| {
-            let at = alias.parameters.iter().position(|own| own == name)?;
-            Some(arguments.get(at).cloned().unwrap_or(Ty::Wildcard))
+            let argument = arguments.get(*places.get(name)?);
+            Some(argument.cloned().unwrap_or(Ty::Wildcard))
         })
     };
     let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);

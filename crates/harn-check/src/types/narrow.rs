@@ -18,6 +18,10 @@ pub(super) const KINDS: [&str; 9] = [
     "int", "string", "float", "bool", "nil", "list", "dict", "closure", "bytes",
 ];
 
+/// Up to how many fields a shape is copied to say that one of them is there. Only messages
+/// show the difference.
+const REQUIRED_FIELDS_MAX: usize = 200;
+
 impl Checker {
     /// Takes a condition for true or for false.
     pub(super) fn assume(&mut self, condition: &Expression, holds: bool) {
@@ -152,7 +156,11 @@ impl Checker {
         let kept = tagged.variants.iter().filter(|(_, own)| chosen(own));
         let kept: Vec<Ty> = kept.map(|(shape, _)| shape.clone()).collect();
         if kept.len() < all {
-            self.narrow(object, Ty::union(kept));
+            let narrowed = Ty::union(kept.clone());
+            if kept.len() > 1 {
+                self.expect_tagged(&narrowed, kept);
+            }
+            self.narrow(object, narrowed);
         }
     }
 
@@ -198,7 +206,9 @@ impl Checker {
         let Ty::Shape(shape) = &variable.state.current else {
             return;
         };
-        if shape.field(key).is_some_and(|field| field.optional) {
+        if shape.fields.len() <= REQUIRED_FIELDS_MAX
+            && shape.field(key).is_some_and(|field| field.optional)
+        {
             let fields = shape.fields.iter().map(|field| ShapeField {
                 optional: field.optional && field.name != *key,
                 ..field.clone()

@@ -1,6 +1,7 @@
 //! Whether type parameters stand only where their variance allows it.
 
 use harn_syntax::tree::{TypeParameter, Variance};
+use hashbrown::HashMap;
 
 use super::compatible::own_variance;
 use super::known::Known;
@@ -20,9 +21,12 @@ pub(super) fn violations<'a>(
     {
         return Vec::new();
     }
+    let declared = declared.iter().rev();
     let mut check = Check {
         known,
-        declared,
+        declared: declared
+            .map(|one| (one.name.text.as_str(), one.variance))
+            .collect(),
         place,
         found: Vec::new(),
     };
@@ -34,7 +38,7 @@ pub(super) fn violations<'a>(
 
 struct Check<'a> {
     known: &'a Known,
-    declared: &'a [TypeParameter],
+    declared: HashMap<&'a str, Variance>,
     place: (&'a str, &'a str),
     found: Vec<String>,
 }
@@ -75,13 +79,13 @@ impl Check<'_> {
     }
 
     fn visit_name(&mut self, name: &str, position: Variance) {
-        let Some(declared) = self.declared.iter().find(|one| one.name.text == name) else {
+        let Some(declared) = self.declared.get(name).copied() else {
             return;
         };
-        if declared.variance == Variance::Invariant || declared.variance == position {
+        if declared == Variance::Invariant || declared == position {
             return;
         }
-        let mark = match declared.variance {
+        let mark = match declared {
             Variance::Contravariant => "in",
             Variance::Covariant | Variance::Invariant => "out",
         };
@@ -89,7 +93,7 @@ impl Check<'_> {
         self.found.push(format!(
             "type parameter '{name}' is declared '{mark}' ({}) but appears in a {} position \
              in {kind} '{place}'",
-            word(declared.variance),
+            word(declared),
             word(position),
         ));
     }

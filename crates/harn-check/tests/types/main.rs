@@ -13,6 +13,7 @@ mod editors;
 mod exhaustiveness;
 mod generated;
 mod generics;
+mod growth;
 mod inference;
 mod interfaces;
 mod methods;
