@@ -8,8 +8,8 @@ use smol_str::SmolStr;
 
 use super::database::Database;
 use super::error::ImportError;
-use super::memo::FileId;
-use super::problems::{Scope, bind, fault, pass_on};
+use super::memo::{FileId, Revision};
+use super::problems::{ImportProblem, Scope, bind, fault, pass_on};
 use super::queries::{OutlineQuery, ResolutionsQuery};
 use super::resolve::ResolvedImport;
 
@@ -39,12 +39,39 @@ pub struct LoadFailure {
 
 /// The plan for a program that starts with a file.
 pub(super) fn load_plan(database: &mut Database, entry: FileId) -> LoadPlan {
-    let mut loader = Loader::default();
-    loader.enter(database, entry);
-    while loader.plan.failure.is_none() && !loader.waiting.is_empty() {
-        loader.step(database);
+    Loader::run(database, entry, HashMap::new()).plan
+}
+
+/// How programs end that start with one file after the other, as long as no file changes.
+/// What was found out about a module is not found out again for those that import it.
+#[derive(Default)]
+pub(super) struct Ends {
+    revision: Revision,
+    known: HashMap<FileId, Option<ImportError>>,
+}
+
+impl Ends {
+    /// What ends a program that starts with a file, at the import of that file which leads
+    /// there.
+    pub(super) fn failure(
+        &mut self,
+        database: &mut Database,
+        entry: FileId,
+    ) -> Option<ImportProblem> {
+        let now = database.inputs.revision;
+        if self.revision != now {
+            self.known.clear();
+            self.revision = now;
+        }
+        if let Some(None) = self.known.get(&entry) {
+            return None;
+        }
+        let known = std::mem::take(&mut self.known);
+        let loader = Loader::run(database, entry, known);
+        let problem = loader.problem_of_entry();
+        self.known = loader.into_known();
+        problem
     }
-    loader.plan
 }
 
 /// A module whose imports are being executed.
@@ -73,9 +100,62 @@ struct Loader {
     /// The functions of the modules that were loaded. What is not among them cannot be passed
     /// on, so that nobody has to look for it.
     declared: HashSet<SmolStr>,
+    /// Modules about which it is known that they can be loaded, or why not. None of them is
+    /// part of a circle.
+    known: HashMap<FileId, Option<ImportError>>,
 }
 
 impl Loader {
+    /// Loads everything, up to the first failure.
+    fn run(
+        database: &mut Database,
+        entry: FileId,
+        known: HashMap<FileId, Option<ImportError>>,
+    ) -> Self {
+        let mut loader = Self {
+            known,
+            ..Self::default()
+        };
+        loader.enter(database, entry);
+        while loader.plan.failure.is_none() && !loader.waiting.is_empty() {
+            loader.step(database);
+        }
+        loader
+    }
+
+    /// The failure at the import of the first module that leads to it.
+    fn problem_of_entry(&self) -> Option<ImportProblem> {
+        let failure = self.plan.failure.as_ref()?;
+        let import = match self.waiting.as_slice() {
+            [_] => failure.import,
+            [first, ..] => first.next,
+            [] => return None,
+        };
+        Some(ImportProblem {
+            import,
+            error: failure.error.clone(),
+        })
+    }
+
+    /// What is known about modules now. How a circle ends depends on where one enters it, so
+    /// after one nothing is.
+    fn into_known(self) -> HashMap<FileId, Option<ImportError>> {
+        let Self {
+            plan,
+            states,
+            mut known,
+            ..
+        } = self;
+        if plan.circular.is_empty() {
+            let error = plan.failure.map(|failure| failure.error);
+            known.extend(states.into_iter().map(|(file, state)| match state {
+                State::Loaded => (file, None),
+                State::Loading => (file, error.clone()),
+            }));
+        }
+        known
+    }
+
     fn enter(&mut self, database: &mut Database, file: FileId) {
         self.states.insert(file, State::Loading);
         self.waiting.push(Frame {
@@ -102,7 +182,13 @@ impl Loader {
                 return self.fail(database, import, error);
             }
         };
-        match self.states.get(&target) {
+        let known = self.known.get(&target);
+        if let Some(Some(error)) = known {
+            let error = error.clone();
+            return self.fail(database, import, error);
+        }
+        let state = known.map(|_| &State::Loaded);
+        match state.or(self.states.get(&target)) {
             None => match fault(database, target) {
                 Some(error) => self.fail(database, import, error),
                 None => self.enter(database, target),
@@ -147,7 +233,7 @@ impl Loader {
                 let import = resolved.import.path.clone();
                 return Some((at, ImportError::NotLoaded { import }));
             }
-            let declared = |name: &SmolStr| self.declared.contains(name);
+            let declared = |name: &SmolStr| !self.known.is_empty() || self.declared.contains(name);
             let errors = pass_on(database, frame.file, at, declared);
             errors.into_iter().next().map(|error| (at, error))
         })

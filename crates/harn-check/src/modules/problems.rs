@@ -9,10 +9,11 @@ use smol_str::SmolStr;
 use super::bindings::{Selected, select};
 use super::database::Database;
 use super::error::{ImportError, ModuleFault};
-use super::exports::exports_named;
+use super::exports::{ExportedFunction, exports_named};
+use super::load_plan::Ends;
 use super::memo::FileId;
 use super::outline::{Fault, ImportDeclaration, Outline};
-use super::queries::{ExportsQuery, OutlineQuery, ResolutionsQuery};
+use super::queries::{ExportsQuery, OutlineQuery, ProblemsQuery, ResolutionsQuery};
 use super::standard;
 
 /// An import that fails, and why.
@@ -25,8 +26,8 @@ pub struct ImportProblem {
 }
 
 /// Everything that is wrong with the imports of a file: what fails while they are executed,
-/// then what cannot be passed on. Circles are not looked at, because whether one is a
-/// problem depends on where the program starts.
+/// then what cannot be passed on. Circles and the imports of other files are not looked at:
+/// whether one is a problem depends on where the program starts.
 pub(super) fn problems(database: &mut Database, file: FileId) -> Vec<ImportProblem> {
     let mut scope = Scope::default();
     let count = database.get::<ResolutionsQuery>(file).len();
@@ -48,6 +49,23 @@ pub(super) fn problems(database: &mut Database, file: FileId) -> Vec<ImportProbl
         );
     }
     problems
+}
+
+/// The same together with what would end a program that starts with this file, wherever that
+/// is. It comes first because nothing after it is executed.
+pub(super) fn problems_of_entry(
+    database: &mut Database,
+    ends: &mut Ends,
+    file: FileId,
+) -> Arc<[ImportProblem]> {
+    let problems = database.get::<ProblemsQuery>(file);
+    match ends.failure(database, file) {
+        Some(failure) if !problems.contains(&failure) => {
+            let rest = problems.iter().cloned();
+            std::iter::once(failure).chain(rest).collect()
+        }
+        _ => problems,
+    }
 }
 
 /// The functions that imports have bound so far.
@@ -158,13 +176,15 @@ pub(super) fn pass_on(
     }
     let own = database.get::<OutlineQuery>(file);
     match &resolved.import.names {
-        Some(names) => pass_on_selected(database, target, &own, names, &resolved.import),
+        Some(names) => pass_on_selected(database, target, (file, &own), names, &resolved.import),
         None => {
             let own = own.functions.iter().map(|(name, _)| name);
             let suspects = own.filter(|name| may_collide(name));
             let collides = |name: &&SmolStr| {
-                let exports = exports_named(database, target, name);
-                !exports.functions.is_empty()
+                let passed_on = exports_named(database, target, name).functions;
+                passed_on
+                    .iter()
+                    .any(|one| one.module != *database.path(file))
             };
             let colliding = suspects.filter(collides);
             colliding
@@ -174,21 +194,22 @@ pub(super) fn pass_on(
     }
 }
 
+/// What comes back to the file that declares it, along a circle, collides with nothing.
 fn pass_on_selected(
     database: &mut Database,
     target: FileId,
-    own: &Outline,
+    (file, own): (FileId, &Outline),
     names: &[SmolStr],
     import: &ImportDeclaration,
 ) -> Vec<ImportError> {
     let outline = database.get::<OutlineQuery>(target);
     let mut errors = Vec::new();
     for name in names {
-        let exports = exports_named(database, target, name);
-        let passed_on = !exports.functions.is_empty();
-        if passed_on && own.has_function(name) {
+        let passed_on = exports_named(database, target, name).functions;
+        let from_others = |one: &ExportedFunction| one.module != *database.path(file);
+        if own.has_function(name) && passed_on.iter().any(from_others) {
             errors.push(reexport_collision(name, import));
-        } else if !passed_on && outline.has_function(name) {
+        } else if passed_on.is_empty() && outline.has_function(name) {
             errors.push(ImportError::NotExported {
                 name: name.clone(),
                 import: import.path.clone(),

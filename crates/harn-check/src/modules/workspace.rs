@@ -11,9 +11,9 @@ use super::diagnostics::diagnostics;
 use super::error::Unreadable;
 use super::exports::Exports;
 use super::inputs::Inputs;
-use super::load_plan::{LoadPlan, load_plan};
-use super::problems::ImportProblem;
-use super::queries::{ExportsQuery, ImportedQuery, ParsedQuery, ProblemsQuery, ResolutionsQuery};
+use super::load_plan::{Ends, LoadPlan, load_plan};
+use super::problems::{ImportProblem, problems_of_entry};
+use super::queries::{ExportsQuery, ImportedQuery, ParsedQuery, ResolutionsQuery};
 use super::reachable::reachable;
 use super::resolve::ResolvedImport;
 use super::source::{FileSource, TEXT_BYTES_MAX};
@@ -28,6 +28,7 @@ use crate::imported::Imported;
 /// false.
 pub struct Workspace {
     database: Database,
+    ends: Ends,
 }
 
 impl Workspace {
@@ -35,6 +36,7 @@ impl Workspace {
     pub fn new(source: Box<dyn FileSource>) -> Self {
         Self {
             database: Database::new(Inputs::new(source)),
+            ends: Ends::default(),
         }
     }
 
@@ -116,10 +118,12 @@ impl Workspace {
         bindings(&mut self.database, file)
     }
 
-    /// What would go wrong when the imports of a file are executed.
+    /// What would go wrong when the imports of a file are executed, and what would end a
+    /// program that starts with it. The latter is looked for each time, so the `Arc` is a new
+    /// one if it lies in another file.
     pub fn import_problems(&mut self, path: impl AsRef<Path>) -> Arc<[ImportProblem]> {
         let file = self.database.file_at(path.as_ref());
-        self.database.get::<ProblemsQuery>(file)
+        problems_of_entry(&mut self.database, &mut self.ends, file)
     }
 
     /// The same as diagnostics, for editors. A run does not show them: there an import fails

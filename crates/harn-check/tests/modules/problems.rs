@@ -156,3 +156,74 @@ fn what_is_passed_on_must_not_be_declared_here() {
     check("pub import { g } from \"a\"\nfn f() {}", &files, &[]);
     check("import \"a\"\nfn f() {}", &files, &[]);
 }
+
+/// What the file itself declares comes back to it, which is no collision; but a module that is
+/// not loaded yet cannot be passed on.
+#[test]
+fn passing_on_in_a_circle() {
+    let files = [
+        ("/lib/cy1.harn", "pub import \"cy2\"\npub fn cy1f() {}"),
+        ("/lib/cy2.harn", "pub import \"cy1\"\npub fn cy2f() {}"),
+    ];
+    let not_loaded =
+        |path: &str| format!("{path}: Re-export error: imported module 'cy1' was not loaded");
+    check(
+        "import \"lib/cy1\"",
+        &files,
+        &[&not_loaded("1:8 \"lib/cy1\"")],
+    );
+    check(
+        "import { cy1f } from \"lib/cy1\"",
+        &files,
+        &[&not_loaded("1:22 \"lib/cy1\"")],
+    );
+    // Starting with one of the circle it is closed at itself.
+    let circle = |main: &str, other: &str, expected: &[&str]| {
+        check(main, &[("/other.harn", other)], expected);
+    };
+    let in_other = "1:12 \"other\": Re-export error: imported module 'main' was not loaded";
+    circle(
+        "pub import \"other\"\npub fn f() {}",
+        "pub import \"main\"\npub fn g() {}",
+        &[in_other],
+    );
+    circle(
+        "pub import \"other\"\npub fn f() {}",
+        "import \"main\"\npub fn g() {}",
+        &[],
+    );
+    circle(
+        "pub import { f, g } from \"other\"\npub fn f() {}",
+        "pub import { f } from \"main\"\npub fn g() {}",
+        &["1:26 \"other\": Re-export error: imported module 'main' was not loaded"],
+    );
+    circle(
+        "pub import \"main\"\npub fn f() {}",
+        "",
+        &["1:12 \"main\": Re-export error: imported module 'main' was not loaded"],
+    );
+}
+
+#[test]
+fn what_ends_the_program_elsewhere_is_shown_where_it_begins() {
+    let files = [
+        ("/a.harn", "import \"b\"\npub fn a() {}"),
+        ("/b.harn", "import \"nope\"\npub fn b() {}"),
+        ("/fine.harn", "pub fn fine() {}"),
+    ];
+    let unreadable = "Import error: cannot read '/nope.harn': entity not found";
+    check(
+        "import \"fine\"\nimport \"a\"",
+        &files,
+        &[&format!("2:8 \"a\": {unreadable}")],
+    );
+    check(
+        "import \"b\"\nimport { nope } from \"fine\"",
+        &files,
+        &[
+            &format!("1:8 \"b\": {unreadable}"),
+            "2:10 nope: Import error: 'nope' is not defined in /fine.harn",
+        ],
+    );
+    check("import \"fine\"", &files, &[]);
+}
