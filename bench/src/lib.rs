@@ -46,6 +46,16 @@ impl Effort {
     }
 }
 
+/// Whether a part of a benchmark is to be run: all are, unless some are named after
+/// `--only`.
+pub fn is_wanted(name: &str) -> bool {
+    let mut named = std::env::args().skip_while(|argument| argument != "--only");
+    match named.next() {
+        Some(_) => named.any(|argument| argument == name),
+        None => true,
+    }
+}
+
 /// Times of one side, per operation.
 #[derive(Clone, Debug)]
 pub struct Samples(Vec<f64>);

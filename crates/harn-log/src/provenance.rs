@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
-use crate::record::{push_header, push_json_text, push_number};
+use crate::record::{push_header, push_json_text, push_number, push_time, push_whole_number};
 
 /// How the headers begin that we write ourselves.
 pub(crate) const HEADER_PREFIX: &str = "harn.provenance.";
@@ -131,7 +131,7 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
 pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) -> String {
     let mut start = String::with_capacity(40);
     start.push_str("{\"event_id\":");
-    push_number(&mut start, id);
+    push_whole_number(&mut start, id);
     start.push_str(",\"headers\":");
     let mut hasher = Sha256::new();
     let [before, after] = headers_json;
@@ -147,13 +147,31 @@ pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) ->
     String::from_utf8(hash).expect("digits are text")
 }
 
+/// About what the end of a hashed record takes without its payload.
+const FRAME_BYTES: usize = 160;
+
+/// About how many bytes of JSON the texts in a value are.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .map(|(key, field)| key.len() + 4 + text_bytes(field))
+                .sum()
+        }
+        Value::Array(items) => items.iter().map(|item| 1 + text_bytes(item)).sum(),
+        _ => 8,
+    }
+}
+
 /// What is hashed of a record after its headers, and where in it the payload is.
 pub(crate) fn hashed_end(topic: &Topic, event: &LogEvent) -> (String, Range<usize>) {
-    let mut end = String::with_capacity(256);
+    let mut end = String::with_capacity(FRAME_BYTES + text_bytes(&event.payload));
     end.push_str(",\"kind\":");
     push_json_text(&mut end, &event.kind);
     end.push_str(",\"occurred_at_ms\":");
-    push_number(&mut end, event.occurred_at_ms);
+    push_time(&mut end, event.occurred_at_ms);
     end.push_str(",\"payload\":");
     let start = end.len();
     write_canonical(&event.payload, &mut end);

@@ -196,7 +196,7 @@ impl Sealed {
         json.push_str(",\"headers\":");
         json.push_str(&self.headers_json);
         json.push_str(",\"occurred_at_ms\":");
-        push_number(json, self.frame.occurred_at_ms);
+        push_time(json, self.frame.occurred_at_ms);
         json.push('}');
     }
 }
@@ -251,6 +251,32 @@ pub(crate) fn push_json_text(json: &mut String, text: &str) {
 /// Writes a number as JSON.
 pub(crate) fn push_number(json: &mut String, number: impl std::fmt::Display) {
     write!(json, "{number}").expect("writing to a string cannot fail");
+}
+
+/// Writes a whole number as JSON. There are several in each record, and formatting
+/// machinery would cost more than the digits.
+pub(crate) fn push_whole_number(json: &mut String, number: u64) {
+    const DIGITS_MAX: usize = 20;
+    let mut digits = [b'0'; DIGITS_MAX];
+    let (mut rest, mut start) = (number, DIGITS_MAX - 1);
+    loop {
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+        start -= 1;
+    }
+    let digits = std::str::from_utf8(&digits[start..]);
+    json.push_str(digits.expect("digits are text"));
+}
+
+/// Writes a time, which is rarely before 1970, as JSON.
+pub(crate) fn push_time(json: &mut String, time_ms: i64) {
+    match u64::try_from(time_ms) {
+        Ok(time_ms) => push_whole_number(json, time_ms),
+        Err(_) => push_number(json, time_ms),
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +340,21 @@ mod tests {
             error.to_string(),
             "a payload may be nested 100 levels deep and no deeper"
         );
+    }
+
+    #[test]
+    fn whole_numbers_are_written_like_any_other() {
+        let written = |time_ms| {
+            let mut json = String::new();
+            push_time(&mut json, time_ms);
+            json
+        };
+        for number in [0, 1, 9, 10, 99, 1_700_000_000_000, i64::MAX, -1, i64::MIN] {
+            assert_eq!(written(number), number.to_string());
+        }
+        let mut json = String::new();
+        push_whole_number(&mut json, u64::MAX);
+        assert_eq!(json, u64::MAX.to_string());
     }
 
     #[test]

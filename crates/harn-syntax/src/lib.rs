@@ -22,6 +22,7 @@
 //! ```
 
 mod diagnostic;
+mod format;
 mod lexer;
 mod parser;
 mod position;
@@ -31,6 +32,7 @@ pub mod tree;
 pub mod visit;
 
 pub use diagnostic::{Code, Colour, Diagnostic, Edit, Fix, Label, Severity, render};
+pub use format::{FormatOptions, format};
 pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
 pub use parser::{NESTING_MAX, Parsed, SyntaxError, parse};
 pub use position::{LineIndex, Position, Span};

@@ -32,6 +32,9 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Appends that are under way at the same time.
 const IN_FLIGHT: usize = 256;
 
+/// A part of the benchmark, by name.
+type Part<'a> = (&'a str, &'a dyn Fn(&mut Table));
+
 fn main() -> ExitCode {
     let effort = Effort::from_args();
     let mut table = Table::new();
@@ -40,12 +43,21 @@ fn main() -> ExitCode {
         .enable_all()
         .build()
         .expect("a runtime can be made");
-    file_with_many_in_flight(effort, &runtime, &mut table);
-    sqlite_with_many_in_flight(effort, &runtime, &mut table);
-    one_append_and_barrier(effort, &mut table);
-    open_and_read_the_end(effort, &mut table);
-    follow(effort, &runtime, &mut table);
-    nats::append(effort, &runtime, &mut table);
+    let work: [Part<'_>; 6] = [
+        ("file", &|table| {
+            file_with_many_in_flight(effort, &runtime, table)
+        }),
+        ("sqlite", &|table| {
+            sqlite_with_many_in_flight(effort, &runtime, table)
+        }),
+        ("barrier", &|table| one_append_and_barrier(effort, table)),
+        ("open", &|table| open_and_read_the_end(effort, table)),
+        ("follow", &|table| follow(effort, &runtime, table)),
+        ("nats", &|table| nats::append(effort, &runtime, table)),
+    ];
+    for (_, measure) in work.iter().filter(|(name, _)| harn_bench::is_wanted(name)) {
+        measure(&mut table);
+    }
     println!("{}", table.render());
     if table.all_met() || effort == Effort::Smoke {
         ExitCode::SUCCESS

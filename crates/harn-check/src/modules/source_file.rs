@@ -19,6 +19,11 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// A text that is in no file.
+    pub fn of_text(text: &str) -> Self {
+        Self::new(Arc::from(Path::new("")), Arc::from(text))
+    }
+
     pub(super) fn new(path: Arc<Path>, text: Arc<str>) -> Self {
         Self {
             lines: LineIndex::new(&text),

@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use crate::event::LogEvent;
 use crate::log::LogEventBytes;
 use crate::name::EventId;
-use crate::record::{Sealed, push_number};
+use crate::record::{Sealed, push_whole_number};
 
 /// What comes before the id.
 const START: &str = "{\"id\":";
@@ -46,10 +46,10 @@ const SUM_BYTES: usize = SUM_START.len() + SUM_DIGITS + SUM_END.len();
 pub(super) fn push(text: &mut String, sealed: &Sealed, more: usize) {
     let start = text.len();
     text.push_str(START);
-    push_number(text, sealed.id);
+    push_whole_number(text, sealed.id);
     if more > 0 {
         text.push_str(MORE);
-        push_number(text, more);
+        push_whole_number(text, more as u64);
     }
     text.push_str(EVENT);
     sealed.push_event_json(text);
@@ -61,7 +61,7 @@ pub(super) fn push(text: &mut String, sealed: &Sealed, more: usize) {
 fn push_sum(text: &mut String, start: usize) {
     let sum = checksum(&text.as_bytes()[start..]);
     text.push_str(SUM_START);
-    text.extend(sum.map(char::from));
+    text.push_str(std::str::from_utf8(&sum).expect("digits are text"));
     text.push_str(SUM_END);
 }
 

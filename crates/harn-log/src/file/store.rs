@@ -200,6 +200,9 @@ impl FileStore {
     }
 }
 
+/// A line holds the payload and little else; half is generous for the rest.
+const DRAFT_BYTES_MAX: usize = LINE_BYTES_MAX / 2;
+
 impl Store for FileStore {
     type Reader = FileReader;
 
@@ -252,11 +255,16 @@ impl Store for FileStore {
         written
     }
 
+    fn append_one(&mut self, _topic: &Topic, draft: Draft) -> Result<Sealed> {
+        self.counters.check_poison()?;
+        draft.check_size(DRAFT_BYTES_MAX)?;
+        Ok(self.current().append_one(draft, 0))
+    }
+
     fn append(&mut self, _topic: &Topic, drafts: Vec<Draft>) -> Result<Vec<Sealed>> {
         self.counters.check_poison()?;
         for draft in &drafts {
-            // A line holds the payload and little else; half is generous for the rest.
-            draft.check_size(LINE_BYTES_MAX / 2)?;
+            draft.check_size(DRAFT_BYTES_MAX)?;
         }
         Ok(self.current().append(drafts))
     }

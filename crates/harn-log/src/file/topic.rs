@@ -272,21 +272,10 @@ impl TopicFile {
 
     /// Gives records their place. They are written by the next [`write`](Self::write).
     pub(super) fn append(&mut self, drafts: Vec<Draft>) -> Vec<Sealed> {
-        let count = drafts.len();
         let start = self.pending.lines.len();
-        let mut appended = Vec::with_capacity(count);
-        for (more, draft) in (0..count).rev().zip(drafts) {
-            let head = self.head();
-            let sealed = draft.seal(head.id + 1, head.hash.as_deref());
-            line::push(&mut self.pending.lines, &sealed, more);
-            self.keys.note(sealed.id, sealed.frame());
-            let last = self.pending.last.get_or_insert_default();
-            last.id = sealed.id;
-            // Into the room that the hash before has left.
-            last.hash.get_or_insert_default().clone_from(&sealed.hash);
-            self.pending.records += 1;
-            appended.push(sealed);
-        }
+        let places = (0..drafts.len()).rev().zip(drafts);
+        let appended = places.map(|(more, draft)| self.append_one(draft, more));
+        let appended: Vec<_> = appended.collect();
         if self.layout.breaks(Sabotage::BatchOutOfOrder) {
             self.pending.lines.truncate(start);
             for (more, sealed) in appended.iter().rev().enumerate() {
@@ -294,6 +283,20 @@ impl TopicFile {
             }
         }
         appended
+    }
+
+    /// Gives a record its place, which is followed by `more` of its batch.
+    pub(super) fn append_one(&mut self, draft: Draft, more: usize) -> Sealed {
+        let head = self.head();
+        let sealed = draft.seal(head.id + 1, head.hash.as_deref());
+        line::push(&mut self.pending.lines, &sealed, more);
+        self.keys.note(sealed.id, sealed.frame());
+        let last = self.pending.last.get_or_insert_default();
+        last.id = sealed.id;
+        // Into the room that the hash before has left.
+        last.hash.get_or_insert_default().clone_from(&sealed.hash);
+        self.pending.records += 1;
+        sealed
     }
 
     /// Writes what has been appended, in one piece.

@@ -86,11 +86,19 @@ impl Hub {
     }
 
     /// Tells the readers of a topic what was appended.
-    pub(crate) fn publish(&self, topic: &Topic, appended: &[Sealed]) {
+    pub(crate) fn publish<'a>(
+        &self,
+        topic: &Topic,
+        appended: impl IntoIterator<Item = &'a Sealed>,
+    ) {
+        let mut appended = appended.into_iter().peekable();
         let mut topics = self.lock();
         let Some(followed) = topics.get_mut(topic) else {
             return;
         };
+        if appended.peek().is_none() {
+            return;
+        }
         for sealed in appended {
             followed.keep(sealed, self.queue_depth);
         }

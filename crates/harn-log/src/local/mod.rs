@@ -116,7 +116,7 @@ impl<S: Store> LocalEventLog<S> {
         topic: &Topic,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     ) -> Result<T> {
-        self.writer.change(topic, Wanted::Committed, change).await
+        self.writer.change(topic, change).await
     }
 
     /// Runs a look at the store on the reader.
@@ -207,26 +207,23 @@ impl<S: Store> LocalEventLog<S> {
             if let Some(expected) = expected_head {
                 check_head(&name, expected, store.head(&name)?)?;
             }
-            let appended = store.append(&name, vec![draft])?;
-            let sealed = appended.first().expect("one draft makes one record");
+            let sealed = store.append_one(&name, draft)?;
             let outcome = AppendOutcome {
                 event_id: sealed.id,
                 event: sealed.event(),
                 inserted: true,
             };
-            Ok(Changed { outcome, appended })
+            Ok(Changed {
+                outcome,
+                appended: vec![sealed],
+            })
         })
         .await
     }
 
     async fn append_one(&self, topic: &Topic, event: LogEvent, wanted: Wanted) -> Result<EventId> {
-        let (name, draft) = (topic.clone(), Draft::new(topic, event)?);
-        let append = move |store: &mut S| {
-            let appended = store.append(&name, vec![draft])?;
-            let outcome = appended.first().expect("one draft makes one record").id;
-            Ok(Changed { outcome, appended })
-        };
-        self.writer.change(topic, wanted, append).await
+        let draft = Draft::new(topic, event)?;
+        self.writer.append(topic, draft, wanted).await
     }
 
     async fn move_cursor(

@@ -43,6 +43,9 @@ pub(crate) trait Store: Sized + Send + 'static {
     /// process.
     fn commit(&mut self) -> Result<()>;
 
+    /// Appends a record.
+    fn append_one(&mut self, topic: &Topic, draft: Draft) -> Result<Sealed>;
+
     /// Appends records next to each other.
     fn append(&mut self, topic: &Topic, drafts: Vec<Draft>) -> Result<Vec<Sealed>>;
 

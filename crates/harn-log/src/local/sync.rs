@@ -1,12 +1,14 @@
 //! Barriers: one sync for everybody who waits.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::mpsc as plain;
+use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::LogError;
 use crate::log::Result;
+use crate::name::EventId;
 
 use super::Counters;
 use super::store::SyncDisk;
@@ -15,21 +17,56 @@ use super::worker::join;
 /// Barriers that can wait to be taken up; more of them wait in line.
 const QUEUE_MAX: usize = 1024;
 
+/// To wake so many takes a while, during which the next sync can begin already: another
+/// thread does it. Fewer are woken on the spot, which is sooner.
+const CROWD_MIN: usize = 16;
+
+/// Crowds that can wait to be told; then the next sync waits for them.
+const CROWDS_MAX: usize = 2;
+
 /// What to do when everything committed before is safe, or cannot be made so.
-pub(super) type Then = Box<dyn FnOnce(Synced) + Send>;
+pub(super) enum Then {
+    /// Tell who has appended a record.
+    Answer(EventId, oneshot::Sender<Result<EventId>>),
+    /// Anything else.
+    Call(Box<dyn FnOnce(Synced) + Send>),
+}
+
 pub(super) type Synced = std::result::Result<(), Arc<LogError>>;
+
+/// Who has waited for a sync, and how it ended.
+type Crowd = (Vec<Vec<Then>>, Synced);
+
+impl Then {
+    fn run(self, synced: Synced) {
+        match self {
+            Self::Answer(id, reply) => {
+                let synced = synced.map_err(LogError::Shared);
+                let _nobody_may_wait_any_more = reply.send(synced.map(|()| id));
+            }
+            Self::Call(then) => then(synced),
+        }
+    }
+}
 
 /// The thread that syncs.
 pub(super) struct Syncer {
-    barriers: Option<mpsc::Sender<Then>>,
+    barriers: Option<mpsc::Sender<Vec<Then>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Syncer {
     pub(super) fn start(disk: Arc<dyn SyncDisk>, counters: Arc<Counters>) -> Result<Self> {
         let (barriers, queue) = mpsc::channel(QUEUE_MAX);
-        let thread = std::thread::Builder::new().name("harn-log-sync".to_owned());
-        let thread = thread.spawn(move || run(queue, &*disk, &counters))?;
+        let (crowds, next_crowd) = plain::sync_channel(CROWDS_MAX);
+        let teller = thread::Builder::new().name("harn-log-tell".to_owned());
+        let teller = teller.spawn(move || next_crowd.into_iter().for_each(tell))?;
+        let thread = thread::Builder::new().name("harn-log-sync".to_owned());
+        let thread = thread.spawn(move || {
+            run(queue, &*disk, &counters, &crowds);
+            drop(crowds);
+            join(Some(teller));
+        })?;
         Ok(Self {
             barriers: Some(barriers),
             thread: Some(thread),
@@ -43,27 +80,42 @@ impl Syncer {
             let _nobody_may_wait_any_more = reply.send(synced.map_err(LogError::Shared));
         };
         let barriers = self.barriers.as_ref().ok_or(LogError::Closed)?;
-        let sent = barriers.send(Box::new(then)).await;
+        let sent = barriers.send(vec![Then::Call(Box::new(then))]).await;
         sent.map_err(|_| LogError::Closed)?;
         answer.await.map_err(|_| LogError::Closed)?
     }
 
-    /// A way for the writer to leave the end of a change to the syncer.
-    pub(super) fn queue(&self) -> Option<mpsc::Sender<Then>> {
-        self.barriers.clone()
+    /// A way for the writer to leave the end of a group to the syncer.
+    pub(super) fn queue(&self) -> Option<mpsc::WeakSender<Vec<Then>>> {
+        self.barriers.as_ref().map(mpsc::Sender::downgrade)
     }
 }
 
 /// Everybody who waits when a sync begins is served by it; who comes later waits for
 /// the next one, because the sync under way may have passed their records already.
-fn run(mut queue: mpsc::Receiver<Then>, disk: &dyn SyncDisk, counters: &Counters) {
+fn run(
+    mut queue: mpsc::Receiver<Vec<Then>>,
+    disk: &dyn SyncDisk,
+    counters: &Counters,
+    crowds: &plain::SyncSender<Crowd>,
+) {
     let mut waiting = Vec::new();
     while queue.blocking_recv_many(&mut waiting, QUEUE_MAX) > 0 {
         let synced = disk.sync().map_err(Arc::new);
-        counters.note_sync(waiting.len());
-        for then in waiting.drain(..) {
-            then(synced.clone());
+        let count = waiting.iter().map(Vec::len).sum();
+        counters.note_sync(count);
+        let crowd = (std::mem::take(&mut waiting), synced);
+        match count > CROWD_MIN {
+            true => crowds.send(crowd).expect("it listens as long as we speak"),
+            false => tell(crowd),
         }
+    }
+}
+
+/// Tells everybody who has waited for a sync how it ended.
+fn tell((waiting, synced): Crowd) {
+    for then in waiting.into_iter().flatten() {
+        then.run(synced.clone());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The threads that write and read.
 
 use std::collections::BTreeSet;
+use std::slice;
 use std::sync::Arc;
 use std::sync::mpsc as plain;
 use std::thread::JoinHandle;
@@ -9,11 +10,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::LogError;
 use crate::log::Result;
-use crate::name::Topic;
+use crate::name::{EventId, Topic};
+use crate::record::{Draft, Sealed};
 
 use super::hub::Hub;
 use super::store::Store;
-use super::sync::{Synced, Then};
+use super::sync::Then;
 use super::{Changed, Counters};
 
 /// Changes that can wait for the writer; whoever comes then waits in line.
@@ -21,14 +23,98 @@ const QUEUE_MAX: usize = 1024;
 
 /// How a group ended.
 type Committed = std::result::Result<(), Arc<LogError>>;
-/// Runs a change, unless the group could not even begin, and returns how to tell its
-/// caller once the group has ended.
-type Run<S> = Box<dyn FnOnce(Result<&mut S>) -> Finish + Send>;
-type Finish = Box<dyn FnOnce(&Committed)>;
+/// Runs a change, unless the group could not even begin.
+type Run<S> = Box<dyn FnOnce(Result<&mut S>) -> Ran + Send>;
+/// Tells the caller, or returns how to tell it once everything is synced.
+type Finish = Box<dyn FnOnce(&Committed) -> Option<Then>>;
+
+/// A part of a group.
+enum Change<S> {
+    /// One record to append. Nearly all changes are this one, so it has no closures.
+    Append(Append),
+    /// Anything else.
+    Run(Topic, Run<S>),
+}
+
+struct Append {
+    topic: Topic,
+    draft: Draft,
+    waits_for_sync: bool,
+    reply: oneshot::Sender<Result<EventId>>,
+}
+
+impl<S: Store> Change<S> {
+    fn topic(&self) -> &Topic {
+        match self {
+            Self::Append(append) => &append.topic,
+            Self::Run(topic, _) => topic,
+        }
+    }
+
+    /// Makes the change, unless the group could not even begin.
+    fn make(self, store: Result<&mut S>) -> (Topic, Ran) {
+        match self {
+            Self::Run(topic, run) => (topic, run(store)),
+            Self::Append(append) => {
+                let appended =
+                    store.and_then(|store| store.append_one(&append.topic, append.draft));
+                let ran = Ran::Appended {
+                    appended,
+                    waits_for_sync: append.waits_for_sync,
+                    reply: append.reply,
+                };
+                (append.topic, ran)
+            }
+        }
+    }
+}
+
+/// A change that has been made, but not committed.
+enum Ran {
+    Appended {
+        appended: Result<Sealed>,
+        waits_for_sync: bool,
+        reply: oneshot::Sender<Result<EventId>>,
+    },
+    Changed {
+        appended: Vec<Sealed>,
+        finish: Finish,
+    },
+}
+
+impl Ran {
+    /// What readers may want to know.
+    fn appended(&self) -> &[Sealed] {
+        match self {
+            Self::Appended { appended, .. } => appended.as_ref().map_or(&[], slice::from_ref),
+            Self::Changed { appended, .. } => appended,
+        }
+    }
+
+    /// Tells the caller, or returns how to tell it once everything is synced.
+    fn finish(self, committed: &Committed) -> Option<Then> {
+        let (appended, waits_for_sync, reply) = match self {
+            Self::Changed { finish, .. } => return finish(committed),
+            Self::Appended {
+                appended,
+                waits_for_sync,
+                reply,
+            } => (appended, waits_for_sync, reply),
+        };
+        let committed = committed.clone().map_err(LogError::Shared);
+        match appended.and_then(|sealed| committed.map(|()| sealed.id)) {
+            Ok(id) if waits_for_sync => Some(Then::Answer(id, reply)),
+            outcome => {
+                let _nobody_may_wait_any_more = reply.send(outcome);
+                None
+            }
+        }
+    }
+}
 
 enum Job<S> {
     /// A change, as part of a group.
-    Change(Topic, Run<S>),
+    Change(Change<S>),
     /// Work between groups.
     Alone(Box<dyn FnOnce(&mut S) + Send>),
     /// A watched file has changed.
@@ -38,10 +124,8 @@ enum Job<S> {
 /// The thread that writes.
 pub(super) struct Writer<S> {
     jobs: Option<mpsc::Sender<Job<S>>>,
-    /// Where changes go that have to be synced before their callers are told; `None`
-    /// if what is committed is safe.
-    syncs: Option<mpsc::Sender<Then>>,
-    hub: Arc<Hub>,
+    /// Whether what is committed still has to be synced.
+    has_syncer: bool,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,56 +134,69 @@ impl<S: Store> Writer<S> {
         store: S,
         hub: Arc<Hub>,
         counters: Arc<Counters>,
-        syncs: Option<mpsc::Sender<Then>>,
+        syncs: Option<mpsc::WeakSender<Vec<Then>>>,
     ) -> Result<Self> {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let thread = std::thread::Builder::new().name("harn-log-write".to_owned());
+        let has_syncer = syncs.is_some();
         let desk = Desk {
             store,
-            hub: Arc::clone(&hub),
+            hub,
             counters,
+            syncs,
         };
         let thread = thread.spawn(move || desk.work(queue))?;
         Ok(Self {
             jobs: Some(jobs),
-            syncs,
-            hub,
+            has_syncer,
             thread: Some(thread),
         })
     }
 
-    /// Makes a change. The reply comes when the group it is in has been committed, and
+    /// Appends one record. The reply comes when the group it is in has been committed, and
     /// synced if that is wanted.
+    pub(super) async fn append(
+        &self,
+        topic: &Topic,
+        draft: Draft,
+        wanted: Wanted,
+    ) -> Result<EventId> {
+        let (reply, answer) = oneshot::channel();
+        let append = Append {
+            topic: topic.clone(),
+            draft,
+            waits_for_sync: self.has_syncer && wanted == Wanted::Durable,
+            reply,
+        };
+        self.send(Job::Change(Change::Append(append))).await?;
+        answer.await.map_err(|_| LogError::Closed)?
+    }
+
+    /// Makes a change. The reply comes when the group it is in has been committed.
     pub(super) async fn change<T: Send + 'static>(
         &self,
         topic: &Topic,
-        wanted: Wanted,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
-        let (hub, name) = (Arc::clone(&self.hub), topic.clone());
-        // Weak: a change that waits does not keep the syncer from ending.
-        let syncs = self.syncs.as_ref().filter(|_| wanted == Wanted::Durable);
-        let syncs = syncs.map(mpsc::Sender::downgrade);
-        let run = move |store: Result<&mut S>| -> Finish {
-            let changed = store.and_then(change);
-            Box::new(move |committed| {
-                let outcome = changed.and_then(|changed| {
-                    committed.clone().map_err(LogError::Shared)?;
-                    if !changed.appended.is_empty() {
-                        hub.publish(&name, &changed.appended);
-                    }
-                    Ok(changed.outcome)
-                });
-                match (syncs, outcome) {
-                    (Some(syncs), Ok(outcome)) => reply_when_synced(&syncs, reply, outcome),
-                    (_, outcome) => {
-                        let _nobody_may_wait_any_more = reply.send(outcome);
-                    }
-                }
-            })
+        let run = move |store: Result<&mut S>| {
+            let (outcome, appended) = match store.and_then(change) {
+                Ok(changed) => (Ok(changed.outcome), changed.appended),
+                Err(error) => (Err(error), Vec::new()),
+            };
+            let finish = move |committed: &Committed| -> Option<Then> {
+                let committed = committed.clone().map_err(LogError::Shared);
+                let outcome = outcome.and_then(|outcome| committed.map(|()| outcome));
+                let _nobody_may_wait_any_more = reply.send(outcome);
+                None
+            };
+            Ran::Changed {
+                appended,
+                finish: Box::new(finish),
+            }
         };
-        self.send(Job::Change(topic.clone(), Box::new(run))).await?;
+        let change = Change::Run(topic.clone(), Box::new(run));
+        self.send(Job::Change(change)).await?;
         answer.await.map_err(|_| LogError::Closed)?
     }
 
@@ -143,25 +240,9 @@ pub(super) enum Wanted {
     Durable,
 }
 
-fn reply_when_synced<T: Send + 'static>(
-    syncs: &mpsc::WeakSender<Then>,
-    reply: oneshot::Sender<Result<T>>,
-    outcome: T,
-) {
-    let then = move |synced: Synced| {
-        let answer = synced.map_err(LogError::Shared).map(|()| outcome);
-        let _nobody_may_wait_any_more = reply.send(answer);
-    };
-    // If the syncer is gone the reply goes with it, and the caller hears of that.
-    if let Some(syncs) = syncs.upgrade() {
-        let _the_caller_hears = syncs.blocking_send(Box::new(then));
-    }
-}
-
 impl<S> Drop for Writer<S> {
     fn drop(&mut self) {
         self.jobs = None;
-        self.syncs = None;
         join(self.thread.take());
     }
 }
@@ -171,6 +252,10 @@ struct Desk<S> {
     store: S,
     hub: Arc<Hub>,
     counters: Arc<Counters>,
+    /// Where changes go that have to be synced before their callers are told, one message
+    /// for each group; `None` if what is committed is safe. Weak: a writer that is slow to
+    /// end does not keep the syncer from ending.
+    syncs: Option<mpsc::WeakSender<Vec<Then>>>,
 }
 
 impl<S: Store> Desk<S> {
@@ -182,7 +267,7 @@ impl<S: Store> Desk<S> {
             let mut heard = BTreeSet::new();
             for job in jobs.drain(..) {
                 match job {
-                    Job::Change(topic, run) => group.push((topic, run)),
+                    Job::Change(change) => group.push(change),
                     Job::Heard(file_name) => drop(heard.insert(file_name)),
                     Job::Alone(run) => {
                         self.write_group(std::mem::take(&mut group));
@@ -198,41 +283,55 @@ impl<S: Store> Desk<S> {
         }
     }
 
-    fn write_group(&mut self, mut group: Vec<(Topic, Run<S>)>) {
+    fn write_group(&mut self, mut group: Vec<Change<S>>) {
         if !S::ONE_TOPIC_PER_GROUP {
             return self.commit_group(group);
         }
         // Stable: the changes of one topic keep their order, which is all that callers
         // who did not wait for each other can ask for.
-        group.sort_by(|(left, _), (right, _)| left.cmp(right));
-        let mut rest = group.into_iter().peekable();
-        while let Some((topic, run)) = rest.next() {
-            let mut same_topic = vec![(topic.clone(), run)];
-            while let Some(next) = rest.next_if(|(next, _)| *next == topic) {
-                same_topic.push(next);
-            }
+        group.sort_by(|left, right| left.topic().cmp(right.topic()));
+        while let Some(last) = group.last() {
+            let start = group.partition_point(|change| change.topic() < last.topic());
+            let same_topic = group.split_off(start);
             self.commit_group(same_topic);
         }
     }
 
-    fn commit_group(&mut self, group: Vec<(Topic, Run<S>)>) {
-        let Some((topic, _)) = group.first() else {
+    fn commit_group(&mut self, group: Vec<Change<S>>) {
+        let Some(topic) = group.first().map(Change::topic) else {
             return;
         };
         self.counters.note_group(group.len());
         let store = &mut self.store;
         let begun = store.begin(topic).map_err(Arc::new);
-        let changes = group.into_iter().map(|(_, run)| match &begun {
-            Ok(()) => run(Ok(store)),
-            Err(error) => run(Err(LogError::Shared(Arc::clone(error)))),
+        let changes = group.into_iter().map(|change| match &begun {
+            Ok(()) => change.make(Ok(store)),
+            Err(error) => change.make(Err(LogError::Shared(Arc::clone(error)))),
         });
-        let finishes: Vec<Finish> = changes.collect();
+        let changes: Vec<_> = changes.collect();
         let committed = begun.and_then(|()| self.store.commit().map_err(Arc::new));
-        for finish in finishes {
-            finish(&committed);
-        }
+        self.finish_group(changes, &committed);
         let foreign = self.store.take_foreign();
         self.hub.stir(&foreign);
+    }
+
+    /// Tells readers and callers how a group ended.
+    fn finish_group(&self, changes: Vec<(Topic, Ran)>, committed: &Committed) {
+        if committed.is_ok() {
+            for same_topic in changes.chunk_by(|(left, _), (right, _)| left == right) {
+                let appended = same_topic.iter().flat_map(|(_, ran)| ran.appended());
+                self.hub.publish(&same_topic[0].0, appended);
+            }
+        }
+        let changes = changes.into_iter();
+        let waiting: Vec<Then> = changes
+            .filter_map(|(_, ran)| ran.finish(committed))
+            .collect();
+        let syncs = self.syncs.as_ref().filter(|_| !waiting.is_empty());
+        // If the syncer is gone the replies go with it, and the callers hear of that.
+        if let Some(syncs) = syncs.and_then(mpsc::WeakSender::upgrade) {
+            let _the_callers_hear = syncs.blocking_send(waiting);
+        }
     }
 }
 

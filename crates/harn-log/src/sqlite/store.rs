@@ -320,6 +320,11 @@ impl Store for SqliteStore {
         }
     }
 
+    fn append_one(&mut self, topic: &Topic, draft: Draft) -> Result<Sealed> {
+        draft.check_size(PAYLOAD_BYTES_MAX)?;
+        self.part(|this| this.insert(topic, draft))
+    }
+
     fn append(&mut self, topic: &Topic, drafts: Vec<Draft>) -> Result<Vec<Sealed>> {
         for draft in &drafts {
             draft.check_size(PAYLOAD_BYTES_MAX)?;

@@ -8,6 +8,15 @@ use crate::lexer::{LexError, LexErrorKind};
 use crate::position::{LineIndex, Span};
 use crate::token::{Token, TokenKind};
 
+const UNEXPECTED_CHARACTER: Code = Code("unexpected-character");
+const UNTERMINATED_STRING: Code = Code("unterminated-string");
+const UNTERMINATED_COMMENT: Code = Code("unterminated-comment");
+const LEXICAL: [Code; 3] = [
+    UNEXPECTED_CHARACTER,
+    UNTERMINATED_STRING,
+    UNTERMINATED_COMMENT,
+];
+
 /// Why a text is no program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -18,23 +27,28 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
+    /// Whether there is something that is no token, as opposed to tokens that make no program.
+    pub fn is_lexical(&self) -> bool {
+        LEXICAL.contains(&self.diagnostic.code)
+    }
+
     pub(super) fn lexical(error: &LexError, text: &str, lines: &LineIndex) -> Self {
         let start = error.offset as usize;
         let length = text[start..].chars().next().map_or(0, char::len_utf8);
         let span = Span::new(start, start + length);
         let (code, message, label) = match error.kind {
             LexErrorKind::UnexpectedCharacter(character) => (
-                Code("unexpected-character"),
+                UNEXPECTED_CHARACTER,
                 format!("unexpected character '{character}'"),
                 "no token starts with this",
             ),
             LexErrorKind::UnterminatedString => (
-                Code("unterminated-string"),
+                UNTERMINATED_STRING,
                 "unterminated string".to_owned(),
                 "it begins here",
             ),
             LexErrorKind::UnterminatedComment => (
-                Code("unterminated-comment"),
+                UNTERMINATED_COMMENT,
                 "unterminated block comment".to_owned(),
                 "it begins here",
             ),

@@ -13,25 +13,26 @@ impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parse<Expression> {
         self.nested(|parser| {
             parser.skip_newlines();
+            let from = parser.start();
             let mut left = parser.range()?;
             while let Some((BinaryOp::Pipe, op_span)) = parser.eat_operator(1, 1) {
                 let right = parser.range()?;
-                left = join(left, BinaryOp::Pipe, op_span, right);
+                left = join(left, BinaryOp::Pipe, op_span, right, parser.since(from));
             }
             Ok(left)
         })
     }
 
     fn range(&mut self) -> Parse<Expression> {
+        let from = self.start();
         let start = self.ternary()?;
         if self.eat(TokenKind::To).is_none() {
             return Ok(start);
         }
         let end = self.ternary()?;
-        let span = start.span.to(end.span);
         let exclusive = self.eat(TokenKind::Exclusive);
         Ok(Expression {
-            span: exclusive.map_or(span, |token| span.to(token.span)),
+            span: self.since(from),
             kind: ExpressionKind::Range(Box::new(Range {
                 start,
                 end,
@@ -41,6 +42,7 @@ impl Parser<'_> {
     }
 
     fn ternary(&mut self) -> Parse<Expression> {
+        let from = self.start();
         let condition = self.binary(LOOSEST)?;
         if self.eat(TokenKind::Question).is_none() {
             return Ok(condition);
@@ -49,7 +51,7 @@ impl Parser<'_> {
         self.expect(TokenKind::Colon)?;
         let otherwise = self.binary(LOOSEST)?;
         Ok(Expression {
-            span: condition.span.to(otherwise.span),
+            span: self.since(from),
             kind: ExpressionKind::Ternary(Box::new(Ternary {
                 condition,
                 then,
@@ -60,13 +62,14 @@ impl Parser<'_> {
 
     /// Operands and the operators between them that bind at least as tightly as `level`.
     fn binary(&mut self, level: u8) -> Parse<Expression> {
+        let from = self.start();
         let mut left = self.unary()?;
         while let Some((op, op_span)) = self.eat_operator(level, u8::MAX) {
             let right = match op {
                 BinaryOp::Power => self.nested(|parser| parser.binary(op.level()))?,
                 _ => self.binary(op.level() + 1)?,
             };
-            left = join(left, op, op_span, right);
+            left = join(left, op, op_span, right, self.since(from));
         }
         Ok(left)
     }
@@ -80,7 +83,7 @@ impl Parser<'_> {
         let start = self.take().span;
         let value = self.nested(Self::unary)?;
         Ok(Expression {
-            span: start.to(value.span),
+            span: self.since(start.start),
             kind: ExpressionKind::Unary(op, Box::new(value)),
         })
     }
@@ -135,9 +138,15 @@ fn operator(kind: TokenKind) -> Option<BinaryOp> {
     })
 }
 
-/// Adds an operand. Operators of one level end up in one node.
-fn join(left: Expression, op: BinaryOp, op_span: Span, value: Expression) -> Expression {
-    let span = left.span.to(value.span);
+/// Adds an operand. Operators of one level end up in one node. The span of the whole includes
+/// parentheses around its first and last operand.
+fn join(
+    left: Expression,
+    op: BinaryOp,
+    op_span: Span,
+    value: Expression,
+    span: Span,
+) -> Expression {
     let operand = Operand { op, op_span, value };
     let binary = match left.kind {
         ExpressionKind::Binary(mut binary) if continues(&binary, op) => {

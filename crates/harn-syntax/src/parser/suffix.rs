@@ -9,6 +9,7 @@ use crate::tree::{
 
 impl Parser<'_> {
     pub(super) fn postfix(&mut self) -> Parse<Expression> {
+        let from = self.tokens[self.past_newlines()].span.start;
         let mut value = self.primary()?;
         loop {
             value = match self.kind() {
@@ -23,7 +24,7 @@ impl Parser<'_> {
                     self.struct_literal(value)?
                 }
                 _ => match self.suffix()? {
-                    Some(suffix) => attach(value, suffix),
+                    Some(suffix) => attach(value, suffix, from),
                     None => return Ok(value),
                 },
             };
@@ -235,9 +236,10 @@ fn is_callable(value: &Expression) -> bool {
     }
 }
 
-fn attach(value: Expression, suffix: Suffix) -> Expression {
+/// The span of the whole includes parentheses around the value, which begin at `start`.
+fn attach(value: Expression, suffix: Suffix, start: u32) -> Expression {
     let span = Span {
-        start: value.span.start,
+        start,
         end: suffix.span.end,
     };
     let postfix = match value.kind {

@@ -1,0 +1,43 @@
+//! A test says what it expects with `assert`; `require` says what a program needs.
+
+use harn_syntax::Span;
+use harn_syntax::tree::{Statement, StatementKind};
+
+use super::Findings;
+use crate::lint::Context;
+use crate::lint::rule::{Rule, replace};
+use crate::lint::walk::Place;
+
+pub(crate) const RULE: Rule = Rule {
+    name: "require-in-test",
+    summary: "A test says what it expects with `assert`, not with `require`.",
+    fixable: true,
+    on_by_default: true,
+};
+
+pub(super) fn check(ctx: &Context<'_>, place: Place, statement: &Statement, out: &mut Findings) {
+    let StatementKind::Require(require) = &statement.kind else {
+        return;
+    };
+    if !place.in_test {
+        return;
+    }
+    let word = Span {
+        start: statement.span.start,
+        end: statement.span.start + "require".len() as u32,
+    };
+    let finding = RULE
+        .warning(word, "a test uses `require`")
+        .with_help("use `assert`, `assert_eq` or `assert_ne`: they tell what was found");
+    if !ctx.source.is_free_of_comments(statement.span) {
+        return out.push(finding);
+    }
+    let text = ctx.source.text;
+    let condition = require.condition.span.of(text);
+    let assert = match &require.message {
+        Some(message) => format!("assert({condition}, {})", message.span.of(text)),
+        None => format!("assert({condition})"),
+    };
+    let edits = vec![replace(statement.span, assert)];
+    out.push(finding.with_fix("Replace with `assert`", edits));
+}

@@ -1,0 +1,214 @@
+//! The state of a check.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use harn_syntax::tree::{Block, ItemKind, Module, Statement, StatementKind};
+use harn_syntax::{Code, Diagnostic, Span};
+use smol_str::SmolStr;
+
+use super::check::Place;
+use super::declarations::{Declarations, each_bound_name};
+use super::environment::{Environment, Variable};
+use super::known::Known;
+use super::signature::Signature;
+use super::suggest::suggest;
+use super::ty::Ty;
+use super::{CheckOptions, Checked};
+use crate::{Imported, builtins};
+
+/// A check under way.
+pub(super) struct Checker {
+    pub(super) known: Known,
+    pub(super) environment: Environment,
+    pub(super) options: CheckOptions,
+    /// What the statement at hand belongs to.
+    pub(super) body: Body,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// The types of names where they stand, for editors.
+    pub(super) types: Vec<(Span, Ty)>,
+    /// Suggestions already looked for.
+    pub(super) suggestions: HashMap<(Misspelt, SmolStr), Option<SmolStr>>,
+}
+
+/// What a name that nobody knows was meant to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Misspelt {
+    Call,
+    Struct,
+}
+
+/// For how many misspelt names a suggestion is looked for. A file with more has other
+/// problems, and looking through all names each time takes a while.
+const SUGGESTIONS_MAX: usize = 1_000;
+
+/// What statements belong to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Body {
+    /// A file.
+    File,
+    /// A function, a closure, a tool or a pipeline.
+    Function,
+    /// A `gen fn`, with the type of what it emits if that is declared.
+    Stream(Option<Ty>),
+}
+
+impl Checker {
+    pub(super) fn new(module: &Module, imported: &Imported, options: CheckOptions) -> Self {
+        let declarations = Declarations::collect(module, imported);
+        let mut checker = Self {
+            known: Known::new(declarations),
+            environment: Environment::default(),
+            options,
+            body: Body::File,
+            diagnostics: Vec::new(),
+            types: Vec::new(),
+            suggestions: HashMap::new(),
+        };
+        checker.declare_globals(module);
+        checker
+    }
+
+    /// Checks every item of the file.
+    pub(super) fn run(mut self, module: &Module) -> Checked {
+        for statement in &module.statements {
+            self.scoped(|checker| match &statement.kind {
+                StatementKind::Item(item) => {
+                    checker.check_item(item, statement.span, Place::File);
+                }
+                _ => checker.check_statement(statement),
+            });
+        }
+        Checked {
+            diagnostics: self.diagnostics,
+            types: self.types,
+        }
+    }
+
+    /// Nothing is known about the variables of a file except whether they can change.
+    fn declare_globals(&mut self, module: &Module) {
+        let mut mutable: HashMap<SmolStr, bool> = HashMap::new();
+        for statement in &module.statements {
+            if let StatementKind::Binding(binding) = &statement.kind {
+                each_bound_name(statement, &mut |name| {
+                    *mutable.entry(name.clone()).or_default() |= binding.mutable;
+                });
+            }
+        }
+        for (name, mutable) in mutable {
+            self.environment.declare(name, Variable::dynamic(mutable));
+        }
+        self.declare_functions(&module.statements);
+        self.environment.enter_body();
+    }
+
+    /// Declares the functions of a block or a file, from Z to A as the environment wants it.
+    pub(super) fn declare_functions(&mut self, statements: &[Statement]) {
+        let mut declared: Vec<Signature> = Vec::new();
+        for statement in statements {
+            if let StatementKind::Item(item) = &statement.kind
+                && let ItemKind::Function(function) = &item.kind
+            {
+                declared.push(Signature::new(function, &item.attributes));
+            }
+        }
+        declared.sort_by(|one, other| other.name.cmp(&one.name));
+        for signature in declared {
+            self.environment.declare_function(Rc::new(signature));
+        }
+    }
+
+    /// Declares everything a block binds as something nothing is known about.
+    pub(super) fn hide_bound_names(&mut self, block: &Block) {
+        for statement in &block.statements {
+            each_bound_name(statement, &mut |name| {
+                let unknown = Variable::dynamic(true);
+                self.environment.declare(name.clone(), unknown);
+            });
+            if let StatementKind::Item(item) = &statement.kind
+                && let ItemKind::Function(function) = &item.kind
+            {
+                let unknown = Variable::dynamic(false);
+                self.environment
+                    .declare(function.name.text.clone(), unknown);
+            }
+        }
+    }
+
+    /// Does something in a scope of its own.
+    pub(super) fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.environment.mark();
+        let result = work(self);
+        self.environment.reset(mark);
+        result
+    }
+
+    /// Does something as part of another body.
+    pub(super) fn in_body<T>(&mut self, body: Body, work: impl FnOnce(&mut Self) -> T) -> T {
+        let around = std::mem::replace(&mut self.body, body);
+        let result = self.scoped(work);
+        self.body = around;
+        result
+    }
+
+    /// Does something where these type parameters are known.
+    pub(super) fn with_type_parameters<T>(
+        &mut self,
+        parameters: impl IntoIterator<Item = SmolStr>,
+        bounds: impl IntoIterator<Item = (SmolStr, SmolStr)>,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let (outer, outer_bounds) = (self.known.type_parameters.len(), self.known.bounds.len());
+        self.known.type_parameters.extend(parameters);
+        self.known.bounds.extend(bounds);
+        let result = work(self);
+        self.known.type_parameters.truncate(outer);
+        self.known.bounds.truncate(outer_bounds);
+        result
+    }
+
+    /// What may have been meant by a name that nobody knows.
+    pub(super) fn suggest(&mut self, misspelt: Misspelt, name: &SmolStr) -> Option<SmolStr> {
+        let key = (misspelt, name.clone());
+        if let Some(known) = self.suggestions.get(&key) {
+            return known.clone();
+        }
+        if self.suggestions.len() >= SUGGESTIONS_MAX {
+            return None;
+        }
+        let declarations = &self.known.declarations;
+        let found = match misspelt {
+            Misspelt::Call => {
+                let builtins = builtins::all().iter().map(|builtin| builtin.name);
+                let functions = self.environment.functions().map(SmolStr::as_str);
+                let imported = declarations.imported_names.iter().map(SmolStr::as_str);
+                suggest(name, builtins.chain(functions).chain(imported))
+            }
+            Misspelt::Struct => {
+                suggest(name, declarations.struct_names.iter().map(SmolStr::as_str))
+            }
+        };
+        let found = found.map(SmolStr::new);
+        self.suggestions.insert(key, found.clone());
+        found
+    }
+
+    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.say(Diagnostic::error(code, span, message));
+    }
+
+    pub(super) fn warn(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.say(Diagnostic::warning(code, span, message));
+    }
+
+    pub(super) fn say(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Remembers the type of a name for editors.
+    pub(super) fn note_type(&mut self, span: Span, ty: &Ty) {
+        if *ty != Ty::Dynamic {
+            self.types.push((span, ty.clone()));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What is known about types by their names, and what names stand for.
+
+use smol_str::SmolStr;
+
+use super::declarations::Declarations;
+use super::ty::{Shape, Ty};
+
+/// How many aliases are followed one after the other before we take them for a circle.
+const CHAIN_MAX: usize = 64;
+/// How many members a union may have once its aliases are replaced.
+const MEMBERS_MAX: usize = 1_000;
+/// Into how many members a union given to a generic alias may be taken apart.
+const DISTRIBUTED_MAX: usize = 64;
+
+/// Everything that has to do with the names of types.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) declarations: Declarations,
+    /// The type parameters of the declarations around.
+    pub(super) type_parameters: Vec<SmolStr>,
+    /// Type parameters of the declarations around with the interfaces they satisfy.
+    pub(super) bounds: Vec<(SmolStr, SmolStr)>,
+}
+
+/// A union of shapes that a field tells apart.
+#[derive(Debug)]
+pub(super) struct Tagged {
+    /// The field.
+    pub(super) tag: SmolStr,
+    /// The shapes, each with the literal type of its field.
+    pub(super) variants: Vec<(Ty, Ty)>,
+}
+
+impl Known {
+    pub(super) fn new(declarations: Declarations) -> Self {
+        Self {
+            declarations,
+            type_parameters: Vec::new(),
+            bounds: Vec::new(),
+        }
+    }
+
+    /// Whether it is a type parameter of a declaration around.
+    pub(super) fn is_parameter(&self, ty: &Ty) -> bool {
+        ty.name()
+            .is_some_and(|name| self.type_parameters.contains(name))
+    }
+
+    /// What an alias stands for; `None` for everything else.
+    pub(super) fn expand(&self, ty: &Ty) -> Option<Ty> {
+        let alias = self.declarations.aliases.get(ty.head()?)?;
+        if self.is_parameter(ty) {
+            return None;
+        }
+        let arguments = match ty {
+            Ty::Applied(applied) => applied.arguments.as_slice(),
+            _ => &[],
+        };
+        let apply = |arguments: &[Ty]| {
+            alias.ty.substitute(&|name| {
+                let at = alias.parameters.iter().position(|own| own == name)?;
+                Some(arguments.get(at).cloned().unwrap_or(Ty::Wildcard))
+            })
+        };
+        if alias.parameters.is_empty() {
+            return Some(alias.ty.clone());
+        }
+        let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);
+        let members = combinations.iter().map(|arguments| apply(arguments));
+        Some(Ty::union(members.collect()))
+    }
+
+    /// The type with the alias it may be replaced by its definition. Nothing is known about
+    /// aliases that stand for each other.
+    pub(super) fn resolve(&self, ty: &Ty) -> Ty {
+        let mut ty = ty.clone();
+        for _ in 0..CHAIN_MAX {
+            match self.expand(&ty) {
+                Some(definition) => ty = definition,
+                None => return ty,
+            }
+        }
+        Ty::Dynamic
+    }
+
+    /// The members of a union, aliases replaced and unions in unions taken apart.
+    /// `None` if there are too many.
+    pub(super) fn resolved_members(&self, ty: &Ty) -> Option<Vec<Ty>> {
+        let mut members = Vec::new();
+        let mut waiting = vec![ty.clone()];
+        for _ in 0..MEMBERS_MAX {
+            let Some(next) = waiting.pop() else {
+                return Some(members);
+            };
+            match self.resolve(&next) {
+                Ty::Union(union) => waiting.extend(union.members.iter().rev().cloned()),
+                member if members.contains(&member) => {}
+                member => members.push(member),
+            }
+        }
+        None
+    }
+
+    /// The type as a union of shapes that a field tells apart.
+    pub(super) fn tagged(&self, ty: &Ty) -> Option<Tagged> {
+        if !matches!(ty, Ty::Union(_)) && self.expand(ty).is_none() {
+            return None;
+        }
+        let members = self.resolved_members(ty)?;
+        let shapes = members.iter().map(|member| match member {
+            Ty::Shape(shape) => Some(&**shape),
+            _ => None,
+        });
+        let shapes: Vec<&Shape> = shapes.collect::<Option<_>>()?;
+        let (first, _) = shapes
+            .split_first()
+            .filter(|(_, others)| !others.is_empty())?;
+        let tag = first
+            .fields
+            .iter()
+            .find(|field| tells_apart(&shapes, &field.name))?;
+        let tags = shapes.iter().filter_map(|shape| shape.field(&tag.name));
+        let tags: Vec<Ty> = tags.map(|field| field.ty.clone()).collect();
+        Some(Tagged {
+            tag: tag.name.clone(),
+            variants: members.into_iter().zip(tags).collect(),
+        })
+    }
+}
+
+/// Whether the field has another literal type in each of the shapes.
+fn tells_apart(shapes: &[&Shape], name: &str) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    shapes.iter().all(|shape| {
+        let field = shape.field(name).filter(|field| !field.optional);
+        let literal = field.map(|field| &field.ty);
+        literal.is_some_and(|ty| matches!(ty, Ty::String(_) | Ty::Int(_)) && seen.insert(ty))
+    })
+}
+
+/// Every way to choose one member of each argument; `None` if there is only one way, or if
+/// there are too many.
+fn combinations(arguments: &[Ty]) -> Option<Vec<Vec<Ty>>> {
+    let mut count: usize = 1;
+    for argument in arguments {
+        count = count.checked_mul(argument.members().len())?;
+    }
+    if !(2..=DISTRIBUTED_MAX).contains(&count) {
+        return None;
+    }
+    let mut all = vec![Vec::new()];
+    for argument in arguments {
+        let longer = |begun: &Vec<Ty>| {
+            let with = |member: &Ty| [begun.as_slice(), std::slice::from_ref(member)].concat();
+            argument.members().iter().map(with).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    Some(all)
+}

@@ -1,0 +1,80 @@
+//! The gradual type system: what can be said about the types of a program before it runs.
+//!
+//! ```text
+//! tree ──► Declarations ──► Checker ──► diagnostics, types of names
+//!                              ├── infer: the type of an expression
+//!                              ├── compatible: may this type stand for that one?
+//!                              ├── narrow: what conditions tell about variables
+//!                              └── environment: the names in scope
+//! ```
+//!
+//! Annotations are optional everywhere. An expression whose type is not known is *dynamic*
+//! and compatible with everything, so a program without annotations is almost never wrong.
+//! The checker never changes what a program does; [`schema_of_parameter`] says which
+//! annotations the machine enforces.
+
+mod binding;
+mod check;
+mod checker;
+mod codes;
+mod compatible;
+mod declarations;
+mod environment;
+mod exhaustive;
+mod exits;
+mod infer;
+mod interface;
+mod known;
+mod literals;
+mod lower;
+mod narrow;
+mod print;
+mod schema;
+mod signature;
+mod suggest;
+mod ty;
+mod variance;
+
+use harn_syntax::tree::Module;
+use harn_syntax::{Diagnostic, Span};
+
+pub use codes::TYPE_CODES;
+pub use schema::{Aliases, Schema, SchemaField, schema_of_parameter, schema_of_type};
+pub use ty::{Applied, FunctionTy, Shape, ShapeField, Ty, Union};
+
+use crate::Imported;
+use checker::Checker;
+
+/// How strictly a file is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Whether to warn where values from outside are used without validation.
+    pub strict_types: bool,
+}
+
+/// What a check found out.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Errors and warnings, in the order in which they were met.
+    pub diagnostics: Vec<Diagnostic>,
+    types: Vec<(Span, Ty)>,
+}
+
+impl Checked {
+    /// The type of the name at that byte, if it is known, and where the name is.
+    pub fn type_at(&self, offset: u32) -> Option<(Span, &Ty)> {
+        let covers = |span: &Span| span.start <= offset && offset < span.end;
+        let mut found = self.types.iter().filter(|(span, _)| covers(span));
+        found.next().map(|(span, ty)| (*span, ty))
+    }
+}
+
+/// Everything there is to say about the types of an entry file.
+pub fn check_types(module: &Module, imported: &Imported, options: CheckOptions) -> Vec<Diagnostic> {
+    inspect_types(module, imported, options).diagnostics
+}
+
+/// The same, with the types of names for editors.
+pub fn inspect_types(module: &Module, imported: &Imported, options: CheckOptions) -> Checked {
+    Checker::new(module, imported, options).run(module)
+}

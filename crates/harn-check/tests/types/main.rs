@@ -1,0 +1,26 @@
+//! The type checker from outside: programs and what is said about them.
+//!
+//! What is expected is taken from the specification of the language, section by section.
+
+mod assignments;
+mod attributes;
+mod bindings;
+mod calls;
+mod compatibility;
+mod deep;
+mod exhaustiveness;
+mod generated;
+mod generics;
+mod inference;
+mod interfaces;
+mod methods;
+mod narrowing;
+mod operators;
+mod order;
+mod returns;
+mod schemas;
+mod strict;
+mod structs;
+mod support;
+mod variance;
+mod warnings;
