@@ -202,7 +202,7 @@ fn damage_is_refused_with_its_place_and_skipped_on_request() {
     );
     assert_eq!(error.to_string(), expected);
     assert_eq!(log.ids(&topic("t"), None, 2), [1, 2], "what is before it");
-    assert_eq!(log.ids(&topic("t"), Some(3), 2), [4, 5], "what is after it");
+    assert_eq!(log.ids(&topic("t"), Some(3), 9), [4, 5], "what is after it");
     assert_eq!(log.append(&topic("t"), event(6)), 6);
     assert!(log.0.health().repairs.is_empty(), "nothing was cut");
     drop(log);
@@ -255,6 +255,36 @@ fn without_marks_the_last_readable_record_is_the_end() {
     assert_eq!(numbers(&log), [1, 2, 3]);
     assert_eq!(log.append(&topic("t"), event(4)), 4);
     assert_eq!(numbers(&log), [1, 2, 3, 4]);
+}
+
+/// The files of a log as a killed process leaves them.
+fn copy_of(folder: &TempDir) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for path in files_below(folder.path()) {
+        let to = copy.path().join(path.strip_prefix(folder.path()).unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(&path, &to).unwrap();
+    }
+    copy
+}
+
+#[test]
+fn without_marks_damage_stays_damage_and_nothing_after_it_is_cut() {
+    let folder = folder();
+    let path = closed_log(&folder, 5);
+    fs::remove_dir_all(folder.path().join("locks")).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"n\":3", "\"n\":8", 1)).unwrap();
+    let log = open(&folder);
+    assert_eq!(log.append(&topic("t"), event(6)), 6);
+    let killed = copy_of(&folder);
+    for log in [log, open(&killed)] {
+        assert_eq!(log.ids(&topic("t"), Some(3), 9), [4, 5, 6]);
+        let error = block_on(log.0.read_range(&topic("t"), None, 9)).unwrap_err();
+        assert!(matches!(error, LogError::Damaged(_)), "{error:?}");
+        assert_eq!(log.append(&topic("t"), event(7)), 7);
+        assert!(log.0.health().repairs.is_empty(), "nothing was cut");
+    }
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

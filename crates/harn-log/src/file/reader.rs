@@ -275,7 +275,10 @@ impl<T> Reading<'_, T> {
             };
             let bytes = line.bytes.len();
             let problem = match line::parse::<P>(line.bytes) {
-                Ok(stored) if stored.id <= self.position => continue,
+                Ok(stored) if stored.id <= self.position => {
+                    unreadable = None; // It was before what is wanted.
+                    continue;
+                }
                 Ok(stored) if next.is_some_and(|next| stored.id >= next) => {
                     // The rest of the batch is in the next segment, or it would not
                     // have begun.

@@ -176,19 +176,31 @@ impl TopicFile {
         let file = SegmentFile::of(file, &self.segment.path)?;
         let known = Known::by_mark(synced, &self.segment, &file)?;
         let safe = match known {
-            Known::UpTo(offset, _) => offset,
-            Known::Nothing => 0,
+            Known::UpTo(offset, _) => Some(offset),
+            Known::Nothing => None,
         };
         let mut found = self.read_end(&file, known)?;
         found.is_foreign = self.head != known_head;
-        if self.end > safe {
-            self.rewrite_from(safe)?;
+        if self.end > safe.unwrap_or(0) {
+            self.rewrite_from(safe.unwrap_or(0))?;
             found.is_unsynced = true;
         }
-        if safe == 0 {
-            self.secure(&self.segment)?;
+        match safe {
+            None => self.secure_unmarked()?,
+            Some(0) => self.secure(&self.segment, 0)?,
+            Some(_) => {}
         }
         Ok(found)
+    }
+
+    /// Gives a segment the mark it has lost. All of it was taken for records, so all of it
+    /// has to be safe: with a mark that promises less, what is damaged inside would become
+    /// the torn end, and what we append would be cut off together with it.
+    fn secure_unmarked(&self) -> Result<()> {
+        if let Some(file) = &self.file {
+            file.sync()?;
+        }
+        self.secure(&self.segment, self.end)
     }
 
     /// Opens the last segment there is, and leaves those before it.
@@ -391,18 +403,18 @@ impl TopicFile {
         let disk = &self.layout.disk;
         disk.create_folder(folder_of(&segment.path))?;
         let file = disk.open(&segment.path, OpenFile::New)?;
-        self.secure(segment)?;
+        self.secure(segment, 0)?;
         Ok(file)
     }
 
-    /// Makes the name of a segment survive a power cut, and a mark that says that
-    /// nothing in it is safe yet. Later marks need not be synced: an old one tells a
-    /// torn end from damage, and none at all tells nothing.
-    fn secure(&self, segment: &Segment) -> Result<()> {
+    /// Makes the name of a segment survive a power cut, and its first mark. Later marks
+    /// need not be synced: an old one tells a torn end from damage, and none at all tells
+    /// nothing.
+    fn secure(&self, segment: &Segment, up_to: u64) -> Result<()> {
         self.sync_names(segment)?;
         let synced = Synced {
             segment: segment.first,
-            up_to: 0,
+            up_to,
         };
         synced.write(&*self.lock)?;
         self.lock.sync()?;
