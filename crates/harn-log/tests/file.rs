@@ -257,6 +257,40 @@ fn without_marks_the_last_readable_record_is_the_end() {
     assert_eq!(numbers(&log), [1, 2, 3, 4]);
 }
 
+/// Nothing of ours writes such files; a damaged disk or another program might.
+#[test]
+fn odd_files_beside_a_topic_are_no_reason_to_stop() {
+    let folder = folder();
+    closed_log(&folder, 2);
+    let segments = folder.path().join("topics/t.segments");
+    fs::create_dir_all(&segments).unwrap();
+    for name in ["00000000000000000000.jsonl", "18446744073709551615.jsonl"] {
+        fs::write(segments.join(name), "").unwrap();
+    }
+    let lock = folder.path().join("locks/t.lock");
+    let mark = fs::read_to_string(&lock).unwrap();
+    let (max, (_, synced)) = (u64::MAX, mark.split_once('\n').unwrap());
+    let change = format!("change {max} writer {max:024} shape {:020}", max - 1);
+    fs::write(&lock, format!("{change}\n{synced}")).unwrap();
+    let log = open_with(&folder, |options| options.segment_bytes_max = 1_500);
+    for number in 3..=9 {
+        assert_eq!(log.append(&topic("t"), event(number)), number);
+    }
+    assert_eq!(numbers(&log), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn an_end_of_many_short_lines_is_read_once() {
+    let folder = folder();
+    let path = closed_log(&folder, 3);
+    fs::remove_dir_all(folder.path().join("locks")).unwrap();
+    append_bytes(&path, &[b'\n'; 100_000]);
+    let (log, mood) = open_moody(&folder);
+    assert_eq!(log.append(&topic("t"), event(4)), 4);
+    let bytes = mood.bytes_read.load(Ordering::SeqCst);
+    assert!(bytes < 500_000, "{bytes}");
+}
+
 /// The files of a log as a killed process leaves them.
 fn copy_of(folder: &TempDir) -> TempDir {
     let copy = tempfile::tempdir().unwrap();

@@ -357,7 +357,7 @@ impl TopicFile {
 
     /// Leaves word that we wrote. Others only hear of it; nothing depends on it.
     fn sign(&mut self, writer: u64) {
-        self.change.number += 1;
+        self.change.number = self.change.number.wrapping_add(1);
         self.change.writer = writer;
         let _only_a_hint = self.change.write(&*self.lock);
     }
@@ -365,7 +365,7 @@ impl TopicFile {
     /// Leaves word that what others know of the segments is old. Comes before the
     /// segments change, so that nobody misses it.
     pub(super) fn change_shape(&mut self) -> Result<()> {
-        self.change.shape += 1;
+        self.change.shape = self.change.shape.wrapping_add(1);
         Ok(self.change.write(&*self.lock)?)
     }
 
