@@ -152,6 +152,8 @@ fn records_after_a_hole_in_what_was_not_synced_are_cut_and_counted() {
     fs::write(folder.path().join("locks/t.lock"), mark).unwrap();
     let log = open(&folder);
     assert_eq!(numbers(&log), [1, 2]);
+    let beyond = log.ids(&topic("t"), Some(3), 9);
+    assert!(beyond.is_empty(), "{beyond:?} is about to be cut");
     assert_eq!(log.append(&topic("t"), event(3)), 3);
     let repairs = log.0.health().repairs;
     assert_eq!((repairs.len(), repairs[0].records_cut), (1, 2));
@@ -291,17 +293,6 @@ fn an_end_of_many_short_lines_is_read_once() {
     assert!(bytes < 500_000, "{bytes}");
 }
 
-/// The files of a log as a killed process leaves them.
-fn copy_of(folder: &TempDir) -> TempDir {
-    let copy = tempfile::tempdir().unwrap();
-    for path in files_below(folder.path()) {
-        let to = copy.path().join(path.strip_prefix(folder.path()).unwrap());
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(&path, &to).unwrap();
-    }
-    copy
-}
-
 #[test]
 fn without_marks_damage_stays_damage_and_nothing_after_it_is_cut() {
     let folder = folder();
@@ -311,7 +302,8 @@ fn without_marks_damage_stays_damage_and_nothing_after_it_is_cut() {
     fs::write(&path, text.replacen("\"n\":3", "\"n\":8", 1)).unwrap();
     let log = open(&folder);
     assert_eq!(log.append(&topic("t"), event(6)), 6);
-    let killed = copy_of(&folder);
+    let killed = tempfile::tempdir().unwrap();
+    copy_folder(folder.path(), killed.path()); // As a process that dies leaves it.
     for log in [log, open(&killed)] {
         assert_eq!(log.ids(&topic("t"), Some(3), 9), [4, 5, 6]);
         let error = block_on(log.0.read_range(&topic("t"), None, 9)).unwrap_err();
@@ -410,6 +402,25 @@ fn a_compaction_may_stop_after_any_step() {
         assert_eq!(log.append(&topic("t"), event(21)), 21);
         assert!(log.verify(&topic("t")).verified);
     }
+}
+
+#[test]
+fn ids_that_have_gone_are_not_given_again_whatever_is_left() {
+    let folder = folder();
+    let path = closed_log(&folder, 3);
+    let first = lines(&path)[0].clone() + "\n";
+    let log = open(&folder);
+    log.compact_read(&topic("t"), 3);
+    drop(log);
+    fs::remove_dir_all(folder.path().join("topics/t.segments")).unwrap();
+    fs::remove_dir_all(folder.path().join("locks")).unwrap();
+    fs::write(&path, first).unwrap();
+    let log = open(&folder);
+    assert_eq!(log.append(&topic("t"), event(4)), 4);
+    assert_eq!(log.append(&topic("t"), event(5)), 5);
+    assert_eq!(numbers(&log), [4, 5]);
+    drop(log);
+    assert_eq!(numbers(&open(&folder)), [4, 5]);
 }
 
 /// A disk that counts what is read, and fails to write or sync when told to.

@@ -164,8 +164,7 @@ impl TopicFile {
             if let Some(synced) = synced.filter(|synced| synced.up_to > 0) {
                 return Err(self.lost(&self.layout.segment(&self.topic, synced.segment)));
             }
-            self.segment = self.layout.segment(&self.topic, self.head.id + 1);
-            (self.file, self.end) = (None, 0);
+            self.begin_after_head();
             return Ok(Found::default());
         };
         if segment.first > self.head.id + 1 {
@@ -181,6 +180,11 @@ impl TopicFile {
         };
         let mut found = self.read_end(&file, known)?;
         found.is_foreign = self.head != known_head;
+        if self.head.id == compacted.before && self.segment.first <= compacted.before {
+            // It holds nothing that has not gone, and the ids that have gone stay so.
+            self.begin_after_head();
+            return Ok(found);
+        }
         if self.end > safe.unwrap_or(0) {
             self.rewrite_from(safe.unwrap_or(0))?;
             found.is_unsynced = true;
@@ -191,6 +195,12 @@ impl TopicFile {
             Some(_) => {}
         }
         Ok(found)
+    }
+
+    /// The next record begins a segment, which is made then.
+    fn begin_after_head(&mut self) {
+        self.segment = self.layout.segment(&self.topic, self.head.id + 1);
+        (self.file, self.end) = (None, 0);
     }
 
     /// Gives a segment the mark it has lost. All of it was taken for records, so all of it
@@ -271,7 +281,7 @@ impl TopicFile {
             });
         }
         self.end = end.offset;
-        if let Some(last) = end.last {
+        if let Some(last) = end.last.filter(|last| last.id > self.head.id) {
             self.head = last;
         }
         Ok(found)
