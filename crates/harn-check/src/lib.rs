@@ -1,7 +1,7 @@
 //! What a program means, as far as one can tell without running it.
 //!
 //! ```text
-//! files ──► modules: graph, imports ──► types ──► refusals ──► a program that can be compiled
+//! files ──► modules: graph, imports ──► types ──► refusals ──► resolve ──► what can be compiled
 //!                                        └──────► lint
 //! ```
 //!
@@ -10,18 +10,21 @@
 
 mod analysis;
 pub mod builtins;
+mod codes;
 mod explain;
 mod imported;
 mod lint;
 pub mod modules;
 mod refusals;
+pub mod resolve;
 mod types;
 
 pub use analysis::{Analysis, Phase, analyse, error_of};
+pub use codes::{CodeGroup, code_groups};
 pub use explain::{explain, pages};
 pub use imported::Imported;
 pub use lint::{LintOptions, Rule, lint, rules};
-pub use refusals::{Refusal, refusals};
+pub use refusals::{REFUSAL_CODES, Refusal, refusals};
 pub use types::{
     Aliases, Applied, CheckOptions, Checked, FunctionTy, Schema, SchemaField, Shape, ShapeField,
     TYPE_CODES, Ty, Union, check_types, inspect_types, schema_of_parameter, schema_of_type,

@@ -11,6 +11,18 @@ use harn_syntax::tree::{
 use harn_syntax::visit::{self, Visit};
 use harn_syntax::{Code, Diagnostic, Span};
 
+use crate::codes::code_list;
+
+code_list! {
+    /// Every code of a refusal with one line about it.
+    REFUSAL_CODES:
+    BREAK_OUTSIDE_LOOP "break-outside-loop" "`break` has no loop to leave"
+    CONTINUE_OUTSIDE_LOOP "continue-outside-loop" "`continue` has no loop to go on with"
+    TRY_STAR_OUTSIDE_FUNCTION "try-star-outside-function" "`try*` has no function to leave"
+    DURATION_TOO_LARGE "duration-too-large" "a duration is longer than a duration can be"
+    ATTRIBUTE_NEEDS_FUNCTION "attribute-needs-function" "an attribute that only functions can have"
+}
+
 /// A rule that is broken, without the words `compile error` before its message.
 const BREAK: &str = "break outside of loop";
 const CONTINUE: &str = "continue outside of loop";
@@ -50,12 +62,12 @@ struct Search {
 }
 
 impl Search {
-    fn refuse(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    fn refuse(&mut self, code: Code, span: Span, message: impl Into<String>) {
         let message = message.into();
         let shown = format!("compile error: {message}");
         self.found.push(Refusal {
             message,
-            diagnostic: Diagnostic::error(Code(code), span, shown),
+            diagnostic: Diagnostic::error(code, span, shown),
         });
     }
 
@@ -98,7 +110,7 @@ impl Search {
             let name = attribute.name.text.as_str();
             if matches!(name, "acp_tool" | "acp_skill") && !is_function {
                 let message = format!("@{name} can only be applied to function declarations");
-                self.refuse("attribute-needs-function", attribute.span, message);
+                self.refuse(ATTRIBUTE_NEEDS_FUNCTION, attribute.span, message);
             }
         }
     }
@@ -108,10 +120,10 @@ impl Visit for Search {
     fn statement(&mut self, statement: &Statement) {
         match &statement.kind {
             StatementKind::Break if !self.around.is_loop => {
-                self.refuse("break-outside-loop", statement.span, BREAK);
+                self.refuse(BREAK_OUTSIDE_LOOP, statement.span, BREAK);
             }
             StatementKind::Continue if !self.around.is_loop => {
-                self.refuse("continue-outside-loop", statement.span, CONTINUE);
+                self.refuse(CONTINUE_OUTSIDE_LOOP, statement.span, CONTINUE);
             }
             StatementKind::For(item) => {
                 if let LoopPattern::One(pattern) = &item.pattern {
@@ -155,11 +167,11 @@ impl Visit for Search {
                 self.within_task(|search| search.block(&parallel.body));
             }
             ExpressionKind::TryStar(_) if !self.around.is_function => {
-                self.refuse("try-star-outside-function", expression.span, TRY_STAR);
+                self.refuse(TRY_STAR_OUTSIDE_FUNCTION, expression.span, TRY_STAR);
                 visit::walk_expression(self, expression);
             }
             ExpressionKind::Duration(DurationLiteral::TooLarge) => {
-                self.refuse("duration-too-large", expression.span, DURATION);
+                self.refuse(DURATION_TOO_LARGE, expression.span, DURATION);
             }
             _ => visit::walk_expression(self, expression),
         }

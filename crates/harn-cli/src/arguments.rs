@@ -14,6 +14,9 @@ EXIT CODES
   2  wrong usage";
 
 const EXAMPLES: &str = "  \
+  harn check main.harn                 Whether a program can run
+  harn fmt .                           All programs below here in canonical form
+  harn explain shadow-variable         What a message means
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
   harn events topics                   What is in the event log

@@ -1,6 +1,16 @@
 //! The subcommands, one file each.
 
+mod check;
 mod events;
+mod explain;
+mod findings;
+mod fmt;
+mod lint;
+mod parse;
+mod project;
+mod sources;
+mod test;
+mod watching;
 
 use std::io;
 use std::process::ExitCode;
@@ -14,6 +24,12 @@ use crate::output::Output;
 /// What `harn` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Check(check::Arguments),
+    Fmt(fmt::Arguments),
+    Lint(lint::Arguments),
+    Test(test::Arguments),
+    Explain(explain::Arguments),
+    Parse(parse::Arguments),
     Events(events::Arguments),
 }
 
@@ -58,6 +74,12 @@ pub(crate) fn run(
 ) -> io::Result<Outcome> {
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
+        Command::Check(arguments) => check::run(arguments, form, output),
+        Command::Fmt(arguments) => fmt::run(arguments, form, output),
+        Command::Lint(arguments) => lint::run(arguments, form, output),
+        Command::Test(arguments) => test::run(arguments, form, output),
+        Command::Explain(arguments) => explain::run(arguments, form, output),
+        Command::Parse(arguments) => parse::run(arguments, form, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

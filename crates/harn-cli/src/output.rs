@@ -57,6 +57,11 @@ impl Output {
         self.data.write_all(b"\n")
     }
 
+    /// Whether what we say is coloured.
+    pub(crate) fn talks_in_colour(&self) -> bool {
+        self.talk_palette.is_coloured
+    }
+
     /// Says something to the person at the terminal.
     pub(crate) fn note(&mut self, text: fmt::Arguments<'_>) {
         self.talk(text);

@@ -34,7 +34,7 @@ pub mod visit;
 pub use diagnostic::{Code, Colour, Diagnostic, Edit, Fix, Label, Severity, render};
 pub use format::{FormatOptions, format};
 pub use lexer::{Comment, CommentKind, LexError, LexErrorKind, Lexed, lex};
-pub use parser::{NESTING_MAX, Parsed, SyntaxError, parse};
+pub use parser::{NESTING_MAX, Parsed, SYNTAX_CODES, SyntaxError, parse};
 pub use position::{LineIndex, Position, Span};
 pub use template::{Template, TemplateError, parse_template};
 pub use token::{Token, TokenKind};

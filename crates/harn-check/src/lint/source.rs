@@ -97,13 +97,43 @@ impl<'a> Source<'a> {
         self.comments_in(span).is_empty()
     }
 
+    /// A span with the parentheses that begin or end inside it: an expression leaves out those
+    /// around its first and last operand. `None` if they cannot be told, which can happen
+    /// inside of strings only.
+    pub(super) fn whole(&self, span: Span) -> Option<Span> {
+        let from = self.token_from(span.start);
+        if self.tokens.get(from)?.span.start != span.start {
+            let text = span.of(self.text);
+            let is_balanced = text.matches('(').count() == text.matches(')').count();
+            return is_balanced.then_some(span);
+        }
+        let to = self.token_from(span.end);
+        let (mut first, mut last) = (from, to);
+        for at in from..to {
+            if let Some(partner) = self.partner(at) {
+                first = first.min(partner);
+                last = last.max(partner + 1);
+            }
+        }
+        let end = self.tokens.get(last.checked_sub(1)?)?.span.end;
+        Some(Span {
+            start: self.tokens[first].span.start,
+            end: end.max(span.end),
+        })
+    }
+
+    /// The text of an expression.
+    pub(super) fn expression(&self, expression: &Expression) -> Option<&'a str> {
+        Some(self.whole(expression.span)?.of(self.text))
+    }
+
     /// The text of an expression, in parentheses if it binds less tightly than `level`.
-    pub(super) fn operand(&self, expression: &Expression, level: u8) -> String {
-        let text = expression.span.of(self.text);
-        match tightness(expression) < level {
+    pub(super) fn operand(&self, expression: &Expression, level: u8) -> Option<String> {
+        let text = self.expression(expression)?;
+        Some(match tightness(expression) < level {
             true => format!("({text})"),
             false => text.to_owned(),
-        }
+        })
     }
 
     /// A statement and the semicolon after it, with its lines where it fills them: what is

@@ -7,6 +7,18 @@ use smol_str::SmolStr;
 use super::error::ImportError;
 use super::problems::ImportProblem;
 use super::source_file::SourceFile;
+use crate::codes::code_list;
+
+code_list! {
+    /// Every code about an import with one line about it.
+    IMPORT_CODES:
+    UNRESOLVED_IMPORT "unresolved-import" "the imported module cannot be found or read"
+    BROKEN_IMPORT "broken-import" "the imported module is no program"
+    UNKNOWN_IMPORT "unknown-import" "the imported module does not have what is asked for"
+    IMPORT_COLLISION "import-collision" "two imports bring functions of the same name"
+    RE_EXPORT "re-export" "`pub import` names what the other module keeps to itself"
+    RE_EXPORT_COLLISION "re-export-collision" "a function is passed on whose name is taken"
+}
 
 /// The problems of a file as diagnostics.
 pub(super) fn diagnostics(file: &SourceFile, problems: &[ImportProblem]) -> Vec<Diagnostic> {
@@ -54,14 +66,14 @@ fn subject(error: &ImportError) -> Option<&SmolStr> {
 }
 
 fn code(error: &ImportError) -> Code {
-    Code(match error {
-        ImportError::UnknownStandard(_) | ImportError::Unreadable { .. } => "unresolved-import",
+    match error {
+        ImportError::UnknownStandard(_) | ImportError::Unreadable { .. } => UNRESOLVED_IMPORT,
         ImportError::Lexical(_) | ImportError::Syntax(_) | ImportError::Compile { .. } => {
-            "broken-import"
+            BROKEN_IMPORT
         }
-        ImportError::NotDefined { .. } => "unknown-import",
-        ImportError::Collision { .. } => "import-collision",
-        ImportError::NotExported { .. } | ImportError::NotLoaded { .. } => "re-export",
-        ImportError::ReexportCollision { .. } => "re-export-collision",
-    })
+        ImportError::NotDefined { .. } => UNKNOWN_IMPORT,
+        ImportError::Collision { .. } => IMPORT_COLLISION,
+        ImportError::NotExported { .. } | ImportError::NotLoaded { .. } => RE_EXPORT,
+        ImportError::ReexportCollision { .. } => RE_EXPORT_COLLISION,
+    }
 }

@@ -41,6 +41,7 @@ mod workspace;
 pub use bindings::BoundFunction;
 pub use checks::Checks;
 pub use database::Computations;
+pub use diagnostics::IMPORT_CODES;
 pub use error::{ImportError, ModuleFault, Unreadable};
 pub use exports::{ExportedFunction, ExportedType, Exports};
 pub use load_plan::{LoadFailure, LoadPlan};

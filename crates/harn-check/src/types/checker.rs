@@ -1,16 +1,16 @@
 //! The state of a check.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use harn_syntax::tree::{Block, ItemKind, Module, Statement, StatementKind};
 use harn_syntax::{Code, Diagnostic, Span};
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use super::check::Place;
 use super::declarations::{Declarations, each_bound_name};
 use super::environment::{Environment, Variable};
-use super::known::Known;
+use super::known::{Known, Tagged};
 use super::signature::Signature;
 use super::suggest::suggest;
 use super::ty::Ty;
@@ -27,8 +27,13 @@ pub(super) struct Checker {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The types of names where they stand, for editors.
     pub(super) types: Vec<(Span, Ty)>,
+    /// The last type whose tags were looked for, and what was found: the arms of a `match`
+    /// all ask about the same one.
+    tagged: Option<(Ty, Option<Rc<Tagged>>)>,
     /// Suggestions already looked for.
     pub(super) suggestions: HashMap<(Misspelt, SmolStr), Option<SmolStr>>,
+    /// How many names they have been compared with.
+    candidates: usize,
 }
 
 /// What a name that nobody knows was meant to be.
@@ -38,9 +43,9 @@ pub(super) enum Misspelt {
     Struct,
 }
 
-/// For how many misspelt names a suggestion is looked for. A file with more has other
-/// problems, and looking through all names each time takes a while.
-const SUGGESTIONS_MAX: usize = 1_000;
+/// With how many names misspelt ones are compared. A file that needs more has other problems,
+/// and looking through all names each time takes a while.
+const CANDIDATES_MAX: usize = 2_000_000;
 
 /// What statements belong to.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +68,9 @@ impl Checker {
             body: Body::File,
             diagnostics: Vec::new(),
             types: Vec::new(),
+            tagged: None,
             suggestions: HashMap::new(),
+            candidates: 0,
         };
         checker.declare_globals(module);
         checker
@@ -79,6 +86,7 @@ impl Checker {
                 _ => checker.check_statement(statement),
             });
         }
+        self.types.sort_by_key(|(span, _)| span.start);
         Checked {
             diagnostics: self.diagnostics,
             types: self.types,
@@ -159,12 +167,26 @@ impl Checker {
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let (outer, outer_bounds) = (self.known.type_parameters.len(), self.known.bounds.len());
+        self.tagged = None;
         self.known.type_parameters.extend(parameters);
         self.known.bounds.extend(bounds);
         let result = work(self);
+        self.tagged = None;
         self.known.type_parameters.truncate(outer);
         self.known.bounds.truncate(outer_bounds);
         result
+    }
+
+    /// The type as a union of shapes that a field tells apart.
+    pub(super) fn tagged(&mut self, ty: &Ty) -> Option<Rc<Tagged>> {
+        if let Some((last, found)) = &self.tagged
+            && last == ty
+        {
+            return found.clone();
+        }
+        let found = self.known.tagged(ty).map(Rc::new);
+        self.tagged = Some((ty.clone(), found.clone()));
+        found
     }
 
     /// What may have been meant by a name that nobody knows.
@@ -173,22 +195,29 @@ impl Checker {
         if let Some(known) = self.suggestions.get(&key) {
             return known.clone();
         }
-        if self.suggestions.len() >= SUGGESTIONS_MAX {
+        if self.candidates >= CANDIDATES_MAX {
             return None;
         }
         let declarations = &self.known.declarations;
+        let mut compared = 0;
+        let count = |_: &&str| compared += 1;
         let found = match misspelt {
             Misspelt::Call => {
                 let builtins = builtins::all().iter().map(|builtin| builtin.name);
                 let functions = self.environment.functions().map(SmolStr::as_str);
                 let imported = declarations.imported_names.iter().map(SmolStr::as_str);
-                suggest(name, builtins.chain(functions).chain(imported))
+                suggest(
+                    name,
+                    builtins.chain(functions).chain(imported).inspect(count),
+                )
             }
             Misspelt::Struct => {
-                suggest(name, declarations.struct_names.iter().map(SmolStr::as_str))
+                let names = declarations.struct_names.iter().map(SmolStr::as_str);
+                suggest(name, names.inspect(count))
             }
         };
         let found = found.map(SmolStr::new);
+        self.candidates += compared;
         self.suggestions.insert(key, found.clone());
         found
     }

@@ -5,16 +5,11 @@
 
 use harn_syntax::Code;
 
-macro_rules! codes {
-    ($($constant:ident $name:literal $summary:literal)*) => {
-        $(pub(super) const $constant: Code = Code($name);)*
+use crate::codes::code_list;
 
-        /// Every code of the type checker with one line about it, in the order of the table.
-        pub const TYPE_CODES: &[(Code, &str)] = &[$(($constant, $summary),)*];
-    };
-}
-
-codes! {
+code_list! {
+    /// Every code of the type checker with one line about it, in the order of the table.
+    TYPE_CODES:
     BINDING_TYPE "binding-type" "a value does not fit the type its binding declares"
     ASSIGNMENT_TYPE "assignment-type" "a value does not fit the variable it is assigned to"
     RETURN_TYPE "return-type" "a returned value does not fit the declared result"

@@ -5,23 +5,52 @@
 //! compared it counts as compatible, and afterwards its answer is not worked out again.
 //! A comparison that takes too many steps all the same ends as compatible.
 
-use std::collections::HashMap;
-
 use harn_syntax::tree::Variance;
+use hashbrown::{HashMap, HashSet};
 
 use super::known::Known;
 use super::lower::container_name;
-use super::ty::{Applied, FunctionTy, Shape, Ty};
+use super::ty::{Applied, FunctionTy, Shape, Ty, Union};
 
-/// How many pairs one comparison may look at.
-const STEPS_MAX: u32 = 10_000;
+/// How many steps one comparison may take.
+const STEPS_MAX: u64 = 50_000;
+/// How many steps the comparisons of a file may take before they are cut short earlier.
+const FILE_STEPS_MAX: u64 = 20_000_000;
+/// How many steps each may take from then on.
+const SHORT_STEPS_MAX: u64 = 500;
 /// How deeply a comparison may lead, aliases included.
 const DEPTH_MAX: u32 = 150;
 
 impl Known {
     /// Whether a value of type `actual` may stand where `expected` is asked for.
     pub(super) fn compatible(&self, actual: &Ty, expected: &Ty) -> bool {
-        Comparison::new(self).holds(actual, expected)
+        let compare = || Comparison::new(self).holds(actual, expected);
+        if !self.is_remembered(actual, expected) {
+            return compare();
+        }
+        let pair = (actual.clone(), expected.clone());
+        if let Some(answer) = self.answers.borrow().get(&pair) {
+            return *answer;
+        }
+        let answer = compare();
+        self.answers.borrow_mut().insert(pair, answer);
+        answer
+    }
+
+    /// Whether the answer is worth remembering: a short question about a declared type that
+    /// means the same everywhere.
+    fn is_remembered(&self, actual: &Ty, expected: &Ty) -> bool {
+        const WEIGHT_SMALL: u64 = 32;
+        let is_declared = |ty: &Ty| {
+            let declarations = &self.declarations;
+            ty.head().is_some_and(|name| {
+                declarations.aliases.contains_key(name)
+                    || declarations.interfaces.contains_key(name)
+            })
+        };
+        self.type_parameters.is_empty()
+            && actual.weight() + expected.weight() <= WEIGHT_SMALL
+            && (is_declared(actual) || is_declared(expected))
     }
 }
 
@@ -30,16 +59,17 @@ pub(super) struct Comparison<'a> {
     pub(super) known: &'a Known,
     /// Answers for pairs that lead through an alias or an interface.
     answers: HashMap<(Ty, Ty), bool>,
-    steps: u32,
+    steps_left: u64,
     depth: u32,
 }
 
 impl<'a> Comparison<'a> {
     pub(super) fn new(known: &'a Known) -> Self {
+        let spent = known.steps.get() >= FILE_STEPS_MAX;
         Self {
             known,
             answers: HashMap::new(),
-            steps: 0,
+            steps_left: if spent { SHORT_STEPS_MAX } else { STEPS_MAX },
             depth: 0,
         }
     }
@@ -53,14 +83,19 @@ impl<'a> Comparison<'a> {
         {
             return true;
         }
-        self.steps += 1;
-        if self.steps > STEPS_MAX || self.depth >= DEPTH_MAX {
+        self.spend(1);
+        if self.steps_left == 0 || self.depth >= DEPTH_MAX {
             return true;
         }
         self.depth += 1;
         let answer = self.compare_names(actual, expected);
         self.depth -= 1;
         answer
+    }
+
+    fn spend(&mut self, steps: u64) {
+        self.steps_left = self.steps_left.saturating_sub(steps);
+        self.known.steps.set(self.known.steps.get() + steps);
     }
 
     /// Whether each is compatible with the other.
@@ -84,6 +119,10 @@ impl<'a> Comparison<'a> {
             return *answer;
         }
         self.answers.insert(pair.clone(), true);
+        let built = [&definitions.0, &definitions.1];
+        for definition in built.into_iter().flatten() {
+            self.spend(definition.weight());
+        }
         let answer = match definitions {
             (None, None) => {
                 self.satisfies(actual, expected).is_ok() || self.compare(actual, expected)
@@ -106,13 +145,15 @@ impl<'a> Comparison<'a> {
             (Ty::Never, _) => true,
             (_, Ty::Never) => false,
             _ if actual.is("any") || expected.is("any") || expected.is("unknown") => true,
+            (Ty::Union(one), Ty::Union(other)) => self.compare_unions(one, other, expected),
             (Ty::Union(union), _) => {
                 let mut members = union.members.iter();
                 members.all(|member| self.holds(member, expected))
             }
             (_, Ty::Union(union)) => {
+                // Most of the time it is simply one of them.
                 let mut members = union.members.iter();
-                members.any(|member| self.holds(actual, member))
+                union.members.contains(actual) || members.any(|one| self.holds(actual, one))
             }
             (Ty::Named(one), Ty::Named(other)) => names_fit(one, other),
             (Ty::Applied(applied), Ty::Named(name)) | (Ty::Named(name), Ty::Applied(applied)) => {
@@ -165,6 +206,13 @@ impl<'a> Comparison<'a> {
                 Variance::Invariant => self.both(one, other),
             }
         })
+    }
+
+    /// Members that both have in common are found at once, however many there are.
+    fn compare_unions(&mut self, actual: &Union, expected: &Union, whole: &Ty) -> bool {
+        let accepted: HashSet<&Ty> = expected.members.iter().collect();
+        let mut members = actual.members.iter();
+        members.all(|member| accepted.contains(member) || self.holds(member, whole))
     }
 
     fn compare_shapes(&mut self, actual: &Shape, expected: &Shape) -> bool {

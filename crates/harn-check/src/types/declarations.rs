@@ -3,7 +3,6 @@
 //! Types are known in the whole file wherever they are declared. Functions and variables
 //! have scopes, which the environment keeps; here is only which names can be called at all.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use harn_syntax::tree::{
@@ -12,6 +11,7 @@ use harn_syntax::tree::{
     TypeParameter, Variance,
 };
 use harn_syntax::visit::{self, Visit};
+use hashbrown::{HashMap, HashSet};
 use smol_str::SmolStr;
 
 use super::signature::parameter_names;
@@ -62,11 +62,13 @@ impl From<&TypeAlias> for Alias {
 pub(super) struct StructTy {
     pub(super) parameters: Vec<(SmolStr, Variance)>,
     pub(super) fields: Vec<FieldTy>,
+    /// Where each field is.
+    places: HashMap<SmolStr, usize>,
 }
 
 impl StructTy {
     pub(super) fn field(&self, name: &str) -> Option<&FieldTy> {
-        self.fields.iter().find(|field| field.name == name)
+        self.fields.get(*self.places.get(name)?)
     }
 }
 
@@ -170,9 +172,13 @@ impl Declarations {
             optional: field.optional,
             ty: field.ty.as_ref().map(Ty::from),
         });
+        let places = item.fields.iter().enumerate().rev();
         let declared = StructTy {
             parameters: variances(&item.type_parameters),
             fields: fields.collect(),
+            places: places
+                .map(|(at, field)| (field.name.text.clone(), at))
+                .collect(),
         };
         let name = &item.name.text;
         if !self.structs.contains_key(name) {

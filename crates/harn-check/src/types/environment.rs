@@ -4,9 +4,10 @@
 //! each binding remembers the one it hides. What narrowing changes is written to a trail.
 //! So leaving a scope costs as much as what was done in it, however much is outside.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
 use super::signature::Signature;

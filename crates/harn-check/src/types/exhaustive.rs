@@ -8,23 +8,42 @@ use super::literals::{literal_kind, literal_type};
 use super::narrow::member_of_variable;
 use super::ty::Ty;
 
+/// What the arms of a `match` forget.
+pub(super) struct Missing {
+    pub(super) message: String,
+    /// Patterns that would deal with it.
+    pub(super) patterns: Vec<String>,
+}
+
 impl Checker {
-    /// What the arms forget, as a message.
-    pub(super) fn missing_cases(&mut self, item: &Match, matched: &Ty) -> Option<String> {
+    /// What the arms forget.
+    pub(super) fn missing_cases(&mut self, item: &Match, matched: &Ty) -> Option<Missing> {
         let patterns: Vec<&Expression> = item.arms.iter().flat_map(|arm| &arm.patterns).collect();
         if let Some(name) = self.matched_enum(&item.value, matched) {
-            return self.missing_variants(&name, &patterns);
+            let missing = self.missing_variants(&name, &patterns)?;
+            let quoted = missing.iter().map(|variant| format!("\"{variant}\""));
+            let listed = quoted.collect::<Vec<_>>();
+            let is_name = matched.is("string");
+            let named = missing.iter().map(|variant| format!("{name}.{variant}"));
+            return Some(Missing {
+                message: format!(
+                    "Non-exhaustive match on enum {name}: missing variants {}",
+                    listed.join(", ")
+                ),
+                patterns: if is_name { listed } else { named.collect() },
+            });
         }
         if let ExpressionKind::Postfix(postfix) = &item.value.kind
             && let Some((object, tag)) = member_of_variable(postfix)
             && let Some((_, variable)) = self.environment.variable(object)
-            && let Some(tagged) = self.known.tagged(&variable.state.current)
+            && let current = variable.state.current.clone()
+            && let Some(tagged) = self.tagged(&current)
             && tagged.tag == *tag
         {
-            let tags: Vec<Ty> = tagged.variants.into_iter().map(|(_, tag)| tag).collect();
-            let missing = missing_literals(&tags, &patterns)?;
+            let tags = tagged.variants.iter().map(|(_, tag)| tag.clone());
+            let tags: Vec<Ty> = tags.collect();
             let what = "Non-exhaustive match on tagged shape union: missing variants";
-            return Some(format!("{what} {missing}"));
+            return missing_literals(what, &tags, &patterns);
         }
         self.missing_members(matched, &patterns)
     }
@@ -46,9 +65,9 @@ impl Checker {
         declared.parameters.is_empty().then(|| name.clone())
     }
 
-    fn missing_variants(&self, name: &SmolStr, patterns: &[&Expression]) -> Option<String> {
+    fn missing_variants(&self, name: &SmolStr, patterns: &[&Expression]) -> Option<Vec<SmolStr>> {
         let declared = self.known.declarations.enums.get(name)?;
-        let mut covered = std::collections::HashSet::new();
+        let mut covered = hashbrown::HashSet::new();
         for pattern in patterns {
             let is_own = |text: &SmolStr| declared.variants.iter().any(|(own, _)| own == text);
             let variant = match &pattern.kind {
@@ -64,23 +83,19 @@ impl Checker {
         }
         let missing = declared.variants.iter().map(|(variant, _)| variant);
         let missing = missing.filter(|variant| !covered.contains(variant));
-        let missing: Vec<String> = missing.map(|variant| format!("\"{variant}\"")).collect();
-        (!missing.is_empty()).then(|| {
-            let missing = missing.join(", ");
-            format!("Non-exhaustive match on enum {name}: missing variants {missing}")
-        })
+        let missing: Vec<SmolStr> = missing.cloned().collect();
+        (!missing.is_empty()).then_some(missing)
     }
 
-    fn missing_members(&self, matched: &Ty, patterns: &[&Expression]) -> Option<String> {
+    fn missing_members(&self, matched: &Ty, patterns: &[&Expression]) -> Option<Missing> {
         let members = self.known.resolved_members(matched)?;
         if members.len() < 2 {
             return None;
         }
         let is_literal = |member: &Ty| matches!(member, Ty::String(_) | Ty::Int(_));
         if members.iter().all(is_literal) {
-            let missing = missing_literals(&members, patterns)?;
             let what = "Non-exhaustive match on literal union: missing";
-            return Some(format!("{what} {missing}"));
+            return missing_literals(what, &members, patterns);
         }
         if !members.iter().all(|member| member.name().is_some()) {
             return None;
@@ -90,9 +105,13 @@ impl Checker {
         let missing = members.iter().filter_map(Ty::name);
         let missing = missing.filter(|name| !covered.contains(&name.as_str()));
         let missing: Vec<&str> = missing.map(SmolStr::as_str).collect();
-        (!missing.is_empty()).then(|| {
-            let missing = missing.join(", ");
-            format!("Non-exhaustive match on union type: missing {missing}")
+        (!missing.is_empty()).then(|| Missing {
+            message: format!(
+                "Non-exhaustive match on union type: missing {}",
+                missing.join(", ")
+            ),
+            // No pattern matches every value of a type.
+            patterns: vec!["_".to_owned()],
         })
     }
 }
@@ -103,10 +122,13 @@ fn is_variant(suffix: &SuffixKind) -> bool {
 }
 
 /// The literals that no pattern names. A pattern that is no literal deals with all of them.
-fn missing_literals(literals: &[Ty], patterns: &[&Expression]) -> Option<String> {
+fn missing_literals(what: &str, literals: &[Ty], patterns: &[&Expression]) -> Option<Missing> {
     let named = patterns.iter().map(|pattern| literal_type(pattern));
-    let named: std::collections::HashSet<Ty> = named.collect::<Option<_>>()?;
-    let missing = literals.iter().filter(|literal| !named.contains(literal));
+    let named: hashbrown::HashSet<Ty> = named.collect::<Option<_>>()?;
+    let missing = literals.iter().filter(|literal| !named.contains(*literal));
     let missing: Vec<String> = missing.map(Ty::to_string).collect();
-    (!missing.is_empty()).then(|| missing.join(", "))
+    (!missing.is_empty()).then(|| Missing {
+        message: format!("{what} {}", missing.join(", ")),
+        patterns: missing,
+    })
 }

@@ -1,8 +1,11 @@
 //! What is known about types by their names, and what names stand for.
 
+use std::cell::{Cell, RefCell};
+
+use hashbrown::{HashMap, HashSet};
 use smol_str::SmolStr;
 
-use super::declarations::Declarations;
+use super::declarations::{Alias, Declarations};
 use super::ty::{Shape, Ty};
 
 /// How many aliases are followed one after the other before we take them for a circle.
@@ -20,6 +23,10 @@ pub(super) struct Known {
     pub(super) type_parameters: Vec<SmolStr>,
     /// Type parameters of the declarations around with the interfaces they satisfy.
     pub(super) bounds: Vec<(SmolStr, SmolStr)>,
+    /// How many steps all comparisons together have taken.
+    pub(super) steps: Cell<u64>,
+    /// Answers about pairs of declared types, which are asked for again and again.
+    pub(super) answers: RefCell<HashMap<(Ty, Ty), bool>>,
 }
 
 /// A union of shapes that a field tells apart.
@@ -37,6 +44,8 @@ impl Known {
             declarations,
             type_parameters: Vec::new(),
             bounds: Vec::new(),
+            steps: Cell::new(0),
+            answers: RefCell::default(),
         }
     }
 
@@ -48,26 +57,10 @@ impl Known {
 
     /// What an alias stands for; `None` for everything else.
     pub(super) fn expand(&self, ty: &Ty) -> Option<Ty> {
-        let alias = self.declarations.aliases.get(ty.head()?)?;
         if self.is_parameter(ty) {
             return None;
         }
-        let arguments = match ty {
-            Ty::Applied(applied) => applied.arguments.as_slice(),
-            _ => &[],
-        };
-        let apply = |arguments: &[Ty]| {
-            alias.ty.substitute(&|name| {
-                let at = alias.parameters.iter().position(|own| own == name)?;
-                Some(arguments.get(at).cloned().unwrap_or(Ty::Wildcard))
-            })
-        };
-        if alias.parameters.is_empty() {
-            return Some(alias.ty.clone());
-        }
-        let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);
-        let members = combinations.iter().map(|arguments| apply(arguments));
-        Some(Ty::union(members.collect()))
+        expand(&self.declarations.aliases, ty)
     }
 
     /// The type with the alias it may be replaced by its definition. Nothing is known about
@@ -87,6 +80,7 @@ impl Known {
     /// `None` if there are too many.
     pub(super) fn resolved_members(&self, ty: &Ty) -> Option<Vec<Ty>> {
         let mut members = Vec::new();
+        let mut seen = HashSet::new();
         let mut waiting = vec![ty.clone()];
         for _ in 0..MEMBERS_MAX {
             let Some(next) = waiting.pop() else {
@@ -94,8 +88,11 @@ impl Known {
             };
             match self.resolve(&next) {
                 Ty::Union(union) => waiting.extend(union.members.iter().rev().cloned()),
-                member if members.contains(&member) => {}
-                member => members.push(member),
+                member if seen.contains(&member) => {}
+                member => {
+                    seen.insert(member.clone());
+                    members.push(member);
+                }
             }
         }
         None
@@ -128,9 +125,30 @@ impl Known {
     }
 }
 
+/// What a type stands for if it is one of these aliases.
+pub(super) fn expand(aliases: &HashMap<SmolStr, Alias>, ty: &Ty) -> Option<Ty> {
+    let alias = aliases.get(ty.head()?)?;
+    if alias.parameters.is_empty() {
+        return Some(alias.ty.clone());
+    }
+    let arguments = match ty {
+        Ty::Applied(applied) => applied.arguments.as_slice(),
+        _ => &[],
+    };
+    let apply = |arguments: &[Ty]| {
+        alias.ty.substitute(&|name| {
+            let at = alias.parameters.iter().position(|own| own == name)?;
+            Some(arguments.get(at).cloned().unwrap_or(Ty::Wildcard))
+        })
+    };
+    let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);
+    let members = combinations.iter().map(|arguments| apply(arguments));
+    Some(Ty::union(members.collect()))
+}
+
 /// Whether the field has another literal type in each of the shapes.
 fn tells_apart(shapes: &[&Shape], name: &str) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     shapes.iter().all(|shape| {
         let field = shape.field(name).filter(|field| !field.optional);
         let literal = field.map(|field| &field.ty);

@@ -40,6 +40,7 @@ use harn_syntax::{Diagnostic, Span};
 
 pub use codes::TYPE_CODES;
 pub use schema::{Aliases, Schema, SchemaField, schema_of_parameter, schema_of_type};
+pub(crate) use suggest::suggest;
 pub use ty::{Applied, FunctionTy, Shape, ShapeField, Ty, Union};
 
 use crate::Imported;
@@ -57,15 +58,16 @@ pub struct CheckOptions {
 pub struct Checked {
     /// Errors and warnings, in the order in which they were met.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where names are and what they are, in the order of the text.
     types: Vec<(Span, Ty)>,
 }
 
 impl Checked {
     /// The type of the name at that byte, if it is known, and where the name is.
     pub fn type_at(&self, offset: u32) -> Option<(Span, &Ty)> {
-        let covers = |span: &Span| span.start <= offset && offset < span.end;
-        let mut found = self.types.iter().filter(|(span, _)| covers(span));
-        found.next().map(|(span, ty)| (*span, ty))
+        let after = self.types.partition_point(|(span, _)| span.start <= offset);
+        let (span, ty) = self.types[..after].last()?;
+        (offset < span.end).then_some((*span, ty))
     }
 }
 

@@ -131,15 +131,16 @@ impl Checker {
         let Some((_, variable)) = self.environment.variable(object) else {
             return;
         };
-        let Some(tagged) = self.known.tagged(&variable.state.current) else {
+        let current = variable.state.current.clone();
+        let Some(tagged) = self.tagged(&current) else {
             return;
         };
         if tagged.tag != tag {
             return;
         }
         let all = tagged.variants.len();
-        let kept = tagged.variants.into_iter().filter(|(_, own)| chosen(own));
-        let kept: Vec<Ty> = kept.map(|(shape, _)| shape).collect();
+        let kept = tagged.variants.iter().filter(|(_, own)| chosen(own));
+        let kept: Vec<Ty> = kept.map(|(shape, _)| shape.clone()).collect();
         if kept.len() < all {
             self.narrow(object, Ty::union(kept));
         }

@@ -3,11 +3,12 @@
 //! A schema is plain data here. The machine turns it into a dict for programs
 //! and checks parameters with it.
 
-use harn_syntax::tree::{Item, ItemKind, Module, StatementKind};
+use harn_syntax::tree::{ItemKind, Module, StatementKind};
+use hashbrown::HashMap;
 use smol_str::SmolStr;
 
-use super::declarations::{Alias, Declarations};
-use super::known::Known;
+use super::declarations::Alias;
+use super::known::expand;
 use super::ty::{Shape, Ty};
 
 /// How many schemas one schema may consist of. Aliases in aliases grow quickly.
@@ -52,9 +53,9 @@ pub struct SchemaField {
 }
 
 /// The type aliases of a file, by name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Aliases {
-    known: Known,
+    aliases: HashMap<SmolStr, Alias>,
 }
 
 impl Aliases {
@@ -64,30 +65,23 @@ impl Aliases {
             StatementKind::Item(item) => Some(&**item),
             _ => None,
         });
-        Self::from_items(items)
+        let aliases = items.filter_map(|item| match &item.kind {
+            ItemKind::Type(alias) => Some((alias.name.text.clone(), Alias::from(alias))),
+            _ => None,
+        });
+        Self {
+            aliases: aliases.collect(),
+        }
     }
 
     /// No aliases at all.
     pub fn none() -> Self {
-        Self::from_items(std::iter::empty())
-    }
-
-    fn from_items<'a>(items: impl Iterator<Item = &'a Item>) -> Self {
-        let mut declarations = Declarations::default();
-        for item in items {
-            if let ItemKind::Type(alias) = &item.kind {
-                let name = alias.name.text.clone();
-                declarations.aliases.insert(name, Alias::from(alias));
-            }
-        }
-        Self {
-            known: Known::new(declarations),
-        }
+        Self::default()
     }
 
     /// Whether that is the name of an alias.
     pub fn contains(&self, name: &str) -> bool {
-        self.known.declarations.aliases.contains_key(name)
+        self.aliases.contains_key(name)
     }
 }
 
@@ -137,7 +131,7 @@ impl<'a> Lowering<'a> {
             return None;
         }
         self.depth += 1;
-        let schema = match self.aliases.known.expand(ty) {
+        let schema = match expand(&self.aliases.aliases, ty) {
             Some(definition) => self.lower(&definition),
             None => self.lower_structure(ty),
         };

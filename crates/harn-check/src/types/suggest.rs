@@ -4,7 +4,7 @@
 const DISTANCE_MAX: usize = 2;
 
 /// The first of the closest candidates, if any is close.
-pub(super) fn suggest<'a>(
+pub(crate) fn suggest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -53,13 +53,37 @@ pub struct Applied {
 pub struct Shape {
     /// The fields in the order of their declaration.
     pub fields: Vec<ShapeField>,
+    /// Where they are in the order of their names; empty if there are only a few.
+    sorted: Vec<u32>,
     size: Size,
 }
 
+/// Up to so many fields it is faster to look at all of them than to search.
+const FIELDS_FEW: usize = 8;
+
 impl Shape {
+    fn new(fields: Vec<ShapeField>, size: Size) -> Self {
+        let mut sorted: Vec<u32> = Vec::new();
+        if fields.len() > FIELDS_FEW {
+            sorted.extend((0..).take(fields.len()));
+            sorted.sort_by_key(|at| &fields[*at as usize].name);
+        }
+        Self {
+            fields,
+            sorted,
+            size,
+        }
+    }
+
     /// The field of that name.
     pub fn field(&self, name: &str) -> Option<&ShapeField> {
-        self.fields.iter().find(|field| field.name == name)
+        if self.sorted.is_empty() {
+            return self.fields.iter().find(|field| field.name == name);
+        }
+        let named = |at: &u32| &self.fields[*at as usize];
+        let before = self.sorted.partition_point(|at| *named(at).name < *name);
+        let found = self.sorted.get(before).map(named);
+        found.filter(|field| field.name == name)
     }
 }
 
@@ -121,6 +145,9 @@ impl Ty {
         Self::Named(SmolStr::new_static(name))
     }
 
+    /// How many members a union may get by inference. Nobody writes or reads more.
+    pub(super) const MEMBERS_MAX: usize = 200;
+
     /// `nil`
     pub const NIL: Self = Self::named("nil");
     /// `int`
@@ -174,7 +201,7 @@ impl Ty {
     /// A shape of these fields.
     pub fn shape(fields: Vec<ShapeField>) -> Self {
         Size::of(fields.iter().map(|field| &field.ty)).map_or(Self::Dynamic, |size| {
-            Self::Shape(Arc::new(Shape { fields, size }))
+            Self::Shape(Arc::new(Shape::new(fields, size)))
         })
     }
 
@@ -214,7 +241,7 @@ impl Ty {
                     members.push(member.clone());
                 }
             }
-            if members.len() > MEMBERS_MAX {
+            if members.len() > Self::MEMBERS_MAX {
                 return Self::Dynamic;
             }
         }
@@ -318,6 +345,11 @@ impl Ty {
         }
     }
 
+    /// How many types it consists of.
+    pub(super) fn weight(&self) -> u64 {
+        u64::from(self.size().weight)
+    }
+
     fn size(&self) -> Size {
         match self {
             Self::Applied(applied) => applied.size,
@@ -331,6 +363,3 @@ impl Ty {
         }
     }
 }
-
-/// How many members a union may get by inference. Nobody writes or reads more.
-const MEMBERS_MAX: usize = 200;

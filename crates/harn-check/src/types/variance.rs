@@ -80,9 +80,13 @@ impl Check<'_> {
             Variance::Contravariant => "in",
             Variance::Covariant | Variance::Invariant => "out",
         };
+        let article = match position {
+            Variance::Invariant => "an",
+            Variance::Covariant | Variance::Contravariant => "a",
+        };
         let (kind, place) = self.place;
         self.found.push(format!(
-            "type parameter '{name}' is declared '{mark}' ({}) but appears in a {} position \
+            "type parameter '{name}' is declared '{mark}' ({}) but appears in {article} {} position \
              in {kind} '{place}'",
             word(declared.variance),
             word(position),

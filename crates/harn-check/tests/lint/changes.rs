@@ -209,6 +209,8 @@ fn undefined_function() {
     const RULE: &str = "undefined-function";
     fixes(RULE, "prinln(1)", "println(1)");
     leaves(RULE, "no_such_function_at_all(1)");
+    // `spawn` is close, but a word of the language.
+    leaves(RULE, "spawns(1)");
     finds(
         RULE,
         "fn helper() {\n  return 1\n}\n\nhelpr()\n\"${helpr()}\"",

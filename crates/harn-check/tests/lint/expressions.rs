@@ -23,6 +23,16 @@ fn comparison_to_bool() {
         "let y = (a && b) == true && c",
         "let y = (a && b) && c",
     );
+    fixes(
+        RULE,
+        "let y = !((a + b) < (c + d)) == true",
+        "let y = !((a + b) < (c + d))",
+    );
+    fixes(
+        RULE,
+        "let y = \"${(a < b) == true}\"",
+        "let y = \"${a < b}\"",
+    );
     fixes(RULE, "let y = (a < b) == false", "let y = !(a < b)");
     fixes(RULE, "let y = true != is_ok(r)", "let y = !is_ok(r)");
     fixes(
@@ -117,6 +127,11 @@ fn redundant_nil_ternary() {
         RULE,
         "let y = x != nil ? x.name(1) : nil",
         "let y = x?.name(1)",
+    );
+    fixes(
+        RULE,
+        "let y = (x) == nil ? (a) + (b) : (x)",
+        "let y = x ?? ((a) + (b))",
     );
     silent(RULE, "let y = x == nil ? nil : x.a.b");
     silent(RULE, "let y = x ? x : nil");

@@ -32,6 +32,7 @@ fn assert_outside_test() {
     );
     fixes(RULE, "assert(a > b, \"m\")", "require a > b, \"m\"");
     fixes(RULE, "assert(a)", "require a");
+    fixes(RULE, "assert((a) + (b))", "require (a) + (b)");
     leaves(RULE, "let x = assert(a)");
     leaves(RULE, "assert_eq(a, b)");
     leaves(RULE, "assert(...xs)");

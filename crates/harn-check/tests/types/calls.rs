@@ -26,6 +26,12 @@ fn arguments_must_fit_their_parameters() {
     );
 }
 
+/// What the other documents define can be called, though Appendix B does not list it.
+#[test]
+fn every_builtin_can_be_called() {
+    check("agent_turn(\"hello\")", &[]);
+}
+
 #[test]
 fn functions_in_blocks_are_known_in_them() {
     check_body(

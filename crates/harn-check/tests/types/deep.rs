@@ -45,6 +45,24 @@ fn types_do_not_explode() {
     assert!(said[0].message.len() < 100_000);
 }
 
+/// Each step of a comparison leads to two larger ones.
+#[test]
+fn comparisons_come_to_an_end() {
+    let large: String = (0..300).map(|n| format!(", z{n}: int")).collect();
+    let mut source = String::new();
+    for name in ["G", "H"] {
+        let _ = writeln!(
+            source,
+            "type {name}<T> = {{l: {name}<list<T>>, r: {name}<iter<T>>{large}}}"
+        );
+    }
+    source += "fn f<U>(g: G<int>) {\n";
+    for n in 0..10 {
+        let _ = writeln!(source, "let h{n}: H<int> = g");
+    }
+    check(&(source + "}"), &[]);
+}
+
 #[test]
 fn types_do_not_get_too_deep() {
     let mut source = String::from("fn f() {\nlet a0 = [1]\n");

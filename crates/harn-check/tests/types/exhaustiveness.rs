@@ -1,6 +1,8 @@
 //! 9.10: what a `match` must deal with.
 
-use crate::support::check;
+use harn_check::{CheckOptions, Imported};
+
+use crate::support::{check, inspect};
 
 const DECLARED: &str = "enum Color { Red, Green, Blue }\nenum Opt<T> { Some(v: T), None }\n\
     type Shape = {kind: \"circle\", r: int} | {kind: \"square\", a: int}\n\
@@ -66,6 +68,26 @@ fn enums() {
         &["Color.Red"],
         "enum Color: missing variants \"Green\", \"Blue\"",
     );
+}
+
+/// What is missing can be added, and then nothing is.
+#[test]
+fn missing_arms_can_be_added() {
+    for (ty, value, arm) in [
+        ("Color", "x", "Color.Red -> { 1 }"),
+        ("Color", "x.variant", "\"Red\" -> { 1 }"),
+        ("Shape", "x.kind", "\"circle\" -> { 1 }"),
+        ("Level", "x", "3 -> { 1 }"),
+        ("int | nil", "x", "nil -> { 1 }"),
+    ] {
+        let source = format!("{DECLARED}fn f(x: {ty}) {{ match {value} {{ {arm} }} }}");
+        let checked = inspect(&source, &Imported::default(), CheckOptions::default());
+        let fix = checked.diagnostics[0].fix.as_ref().unwrap();
+        let edit = &fix.edits[0];
+        let mut fixed = source.clone();
+        fixed.replace_range(edit.span.range(), &edit.text);
+        check(&fixed, &[]);
+    }
 }
 
 #[test]

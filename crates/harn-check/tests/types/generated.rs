@@ -3,6 +3,8 @@
 use harn_check::{CheckOptions, Imported, inspect_types};
 use proptest::prelude::*;
 
+use crate::conformance::{conformance, programs};
+
 /// Pieces that make interesting programs when they are put together.
 const PIECES: &[&str] = &[
     "fn f<T>(x: T, y: int = 1) -> T where T: I {\n",
@@ -50,6 +52,35 @@ fn program() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
+/// A program of the conformance suite with the lines of another put between its own, and
+/// some lines left out: much of it still makes sense, but not all.
+fn mixture() -> impl Strategy<Value = String> {
+    let mut found = Vec::new();
+    programs(&conformance(), &mut found);
+    found.sort();
+    let file = prop::sample::select(found);
+    let picks = prop::collection::vec(0..8_u8, 1..40);
+    (file.clone(), file, picks).prop_map(|(one, other, picks)| {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let (one, other) = (read(one), read(other));
+        let mut inserted = other.lines();
+        let mut mixed = String::new();
+        for (line, pick) in one.lines().zip(picks.iter().cycle()) {
+            let lines = match pick {
+                0 => [None, None],
+                1 => [Some(line), inserted.next()],
+                2 => [inserted.next(), inserted.next()],
+                _ => [Some(line), None],
+            };
+            for line in lines.into_iter().flatten() {
+                mixed.push_str(line);
+                mixed.push('\n');
+            }
+        }
+        mixed
+    })
+}
+
 fn check(source: &str) {
     let parsed = harn_syntax::parse(source);
     for strict_types in [false, true] {
@@ -65,6 +96,11 @@ fn check(source: &str) {
 proptest! {
     #[test]
     fn programs_of_pieces(source in program()) {
+        check(&source);
+    }
+
+    #[test]
+    fn programs_of_programs(source in mixture()) {
         check(&source);
     }
 

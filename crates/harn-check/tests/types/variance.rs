@@ -40,7 +40,7 @@ fn aliases_enums_structs_and_interfaces() {
     );
     violates(
         "struct S<out T> { v: T }",
-        "'out' (covariant) but appears in a invariant position in struct 'S'",
+        "'out' (covariant) but appears in an invariant position in struct 'S'",
     );
     violates(
         "interface I<out T> { fn put(x: T) }",
@@ -64,22 +64,20 @@ fn positions_compose() {
         } else {
             violates(
                 &source,
-                &format!(
-                    "'out' (covariant) but appears in a {position} position in type alias 'A'"
-                ),
+                &format!("'out' (covariant) but appears in {position} position in type alias 'A'"),
             );
         }
     };
-    alias("list<T>", "invariant");
-    alias("dict<string, T>", "invariant");
+    alias("list<T>", "an invariant");
+    alias("dict<string, T>", "an invariant");
     alias("iter<T>", "");
     alias("Generator<T> | Stream<T>", "");
     alias("{a: {b: T}}", "");
     alias("fn(int) -> T", "");
-    alias("fn(T) -> int", "contravariant");
+    alias("fn(T) -> int", "a contravariant");
     alias("fn(fn(T) -> int) -> int", "");
     alias("Source<T>", "");
-    alias("Sink<T>", "contravariant");
+    alias("Sink<T>", "a contravariant");
     alias("Sink<Sink<T>>", "");
     alias("Result<T, int>", "");
 }

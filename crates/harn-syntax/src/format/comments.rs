@@ -192,7 +192,7 @@ impl<'a> Formatter<'a> {
             return self.comment(note);
         }
         let text = note.span.of(self.text).trim_end();
-        self.layout.trailing(text.into());
+        self.layout.trailing(text);
     }
 
     /// A comment as it is, whatever is around it.

@@ -9,6 +9,7 @@ use crate::tree::{
 
 use super::Formatter;
 use super::comments::Gap;
+use super::extent;
 use super::layout::Rule;
 use super::lists::{Body, Brackets, Element};
 use super::literals;
@@ -26,7 +27,7 @@ impl<'a> Formatter<'a> {
             .guarded
             .take_if(|guarded| std::ptr::eq(*guarded, expression));
         let is_wrapped = is_guarded.is_some() || needs_parentheses(expression, around);
-        self.below_comments(expression.span.start, gap, |formatter| {
+        self.below_comments(extent::start(expression), gap, |formatter| {
             if is_wrapped {
                 formatter.parenthesised(expression);
             } else {
@@ -175,7 +176,7 @@ impl<'a> Formatter<'a> {
     fn if_(&mut self, item: &'a If) {
         for (at, (condition, block)) in item.branches.iter().enumerate() {
             if at > 0 {
-                self.gap(condition.span.start, Gap::Free);
+                self.gap(extent::start(condition), Gap::Free);
                 self.layout.space();
                 self.text("else ");
             }
@@ -283,7 +284,7 @@ impl<'a> Formatter<'a> {
             }
             Key::String(name) => self.source(name.span),
             Key::Computed(key) => {
-                self.gap(key.span.start, Gap::Free);
+                self.gap(extent::start(key), Gap::Free);
                 self.text("[");
                 self.expression(key);
                 self.text("]");
@@ -323,11 +324,11 @@ fn is_simple(block: &Block) -> bool {
 
 impl<'a> Element<'a> for &'a Argument {
     fn start(&self) -> u32 {
-        self.expression().span.start
+        extent::start(self.expression())
     }
 
     fn end(&self) -> u32 {
-        self.expression().span.end
+        extent::end(self.expression())
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {
@@ -347,7 +348,7 @@ impl<'a> Element<'a> for DictEntry<'a> {
     }
 
     fn end(&self) -> u32 {
-        entry_value(self.0).span.end
+        extent::end(entry_value(self.0))
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {
@@ -381,7 +382,7 @@ impl<'a> Element<'a> for StructEntry<'a> {
     }
 
     fn end(&self) -> u32 {
-        entry_value(self.0).span.end
+        extent::end(entry_value(self.0))
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {
@@ -399,8 +400,8 @@ impl<'a> Element<'a> for StructEntry<'a> {
 fn entry_start(entry: &Entry) -> u32 {
     match entry {
         Entry::Field(Key::Name(name) | Key::String(name), _) => name.span.start,
-        Entry::Field(Key::Computed(key), _) => key.span.start,
-        Entry::Spread(value) => value.span.start,
+        Entry::Field(Key::Computed(key), _) => extent::start(key),
+        Entry::Spread(value) => extent::start(value),
     }
 }
 
@@ -415,11 +416,11 @@ struct ParallelOption<'a>(&'a Expression);
 
 impl<'a> Element<'a> for ParallelOption<'a> {
     fn start(&self) -> u32 {
-        self.0.span.start
+        extent::start(self.0)
     }
 
     fn end(&self) -> u32 {
-        self.0.span.end
+        extent::end(self.0)
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {
@@ -432,7 +433,7 @@ impl<'a> Element<'a> for &'a MatchArm {
     /// Parentheses around its first pattern go away.
     fn start(&self) -> u32 {
         let first = self.patterns.first();
-        first.map_or(self.span.start, |first| first.span.start)
+        first.map_or(self.span.start, extent::start)
     }
 
     fn end(&self) -> u32 {

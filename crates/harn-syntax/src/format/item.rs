@@ -11,6 +11,7 @@ use crate::tree::{
 
 use super::Formatter;
 use super::comments::{Gap, Place};
+use super::extent;
 use super::lists::{Body, Brackets, Element};
 
 impl<'a> Formatter<'a> {
@@ -207,7 +208,7 @@ impl<'a> Element<'a> for &'a SkillField {
     }
 
     fn end(&self) -> u32 {
-        self.value.span.end
+        extent::end(&self.value)
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {
@@ -228,7 +229,7 @@ impl<'a> Element<'a> for &'a EvalPackEntry {
 
     fn end(&self) -> u32 {
         match self {
-            EvalPackEntry::Field(_, value) => value.span.end,
+            EvalPackEntry::Field(_, value) => extent::end(value),
             EvalPackEntry::Summarize(block) => block.span.end,
             EvalPackEntry::Statement(statement) => statement.span.end,
         }

@@ -17,11 +17,15 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub(super) enum Op<'a> {
     /// Text on one line, and how many characters it has.
-    Text(Cow<'a, str>, u32),
+    Text(&'a str, u32),
+    /// Likewise, made for the layout.
+    Made(Box<str>, u32),
     /// Text of several lines that is kept as it is.
-    Verbatim(Cow<'a, str>),
+    Verbatim(&'a str),
+    /// Likewise, made for the layout.
+    MadeVerbatim(Box<str>),
     /// A comment after something on its line. It may be as long as it likes.
-    Trailing(Cow<'a, str>),
+    Trailing(&'a str),
     /// A line comment of dashes up to a column.
     Bar,
     /// A space, unless a line begins or a closer follows.
@@ -70,7 +74,8 @@ pub(super) struct Group {
 pub(super) enum Rule {
     /// When it does not fit or contains a line break: a comma sequence.
     Whole,
-    /// When it does not fit, unless something in it has several lines anyway: operators.
+    /// When it does not fit: operators. If something in it has several lines anyway, only
+    /// the first line counts.
     Chain,
     /// Always: operators that stood on several lines.
     Broken,
@@ -104,14 +109,20 @@ impl<'a> Layout<'a> {
         }
         if text.contains('\n') {
             self.breaks += 1;
-            return self.ops.push(Op::Verbatim(text));
+            return self.ops.push(match text {
+                Cow::Borrowed(text) => Op::Verbatim(text),
+                Cow::Owned(text) => Op::MadeVerbatim(text.into()),
+            });
         }
         let width = width_of(&text);
         self.width += width;
-        self.ops.push(Op::Text(text, width));
+        self.ops.push(match text {
+            Cow::Borrowed(text) => Op::Text(text, width),
+            Cow::Owned(text) => Op::Made(text.into(), width),
+        });
     }
 
-    pub(super) fn trailing(&mut self, text: Cow<'a, str>) {
+    pub(super) fn trailing(&mut self, text: &'a str) {
         self.ops.push(Op::Trailing(text));
     }
 
@@ -186,6 +197,9 @@ impl<'a> Layout<'a> {
 
     pub(super) fn close(&mut self, opened: Opened, rule: Rule) {
         self.ops.push(Op::Close);
+        if rule == Rule::Broken {
+            self.breaks += 1;
+        }
         self.ops[opened.at] = Op::Open(Group {
             rule,
             width: self.width - opened.width,
@@ -209,10 +223,15 @@ impl<'a> Layout<'a> {
         self.ops.append(&mut ops);
     }
 
-    /// Hands out everything and begins anew.
-    pub(super) fn take(&mut self) -> Vec<Op<'a>> {
+    /// Everything so far.
+    pub(super) fn ops(&self) -> &[Op<'a>] {
+        &self.ops
+    }
+
+    /// Begins anew.
+    pub(super) fn clear(&mut self) {
         (self.width, self.breaks) = (0, 0);
-        std::mem::take(&mut self.ops)
+        self.ops.clear();
     }
 }
 

@@ -184,7 +184,14 @@ impl<'a> Formatter<'a> {
         let outer = std::mem::take(&mut self.hoisted);
         let start = self.layout.here();
         entry.write(self);
-        self.hoist_before(entry.end());
+        // One comment before parentheses that went away can stand behind the entry.
+        let is_trailing = match self.comments.all_before(entry.end()) {
+            [note] => !note.own_line,
+            _ => false,
+        };
+        if !is_trailing {
+            self.hoist_before(entry.end());
+        }
         let hoisted = std::mem::replace(&mut self.hoisted, outer);
         if !hoisted.is_empty() {
             let written = self.layout.split_off(start);

@@ -19,6 +19,7 @@
 mod comment_text;
 mod comments;
 mod expression;
+mod extent;
 mod imports;
 mod item;
 mod layout;
@@ -151,7 +152,7 @@ impl<'a> Formatter<'a> {
         let end = Span::new(self.text.len(), self.text.len()).end;
         let imports = imports::leading(&module.statements);
         self.imports(imports, module);
-        printer.print(&self.layout.take());
+        self.flush(printer);
         let rest = &module.statements[imports.len()..];
         for (at, statement) in rest.iter().enumerate() {
             match at > 0 || !imports.is_empty() {
@@ -162,13 +163,19 @@ impl<'a> Formatter<'a> {
             self.entry(&statement);
             let bound = rest.get(at + 1).map_or(end, |next| Element::start(&next));
             self.trailing_comments(statement.span.end, bound);
-            printer.print(&self.layout.take());
+            self.flush(printer);
         }
         if !module.statements.is_empty() && self.comments.peek_before(end).is_some() {
             self.layout.blank_line();
         }
         self.leading_comments(end, Place::Header);
-        printer.print(&self.layout.take());
+        self.flush(printer);
+    }
+
+    /// Prints what is laid out so far.
+    fn flush(&mut self, printer: &mut Printer) {
+        printer.print(self.layout.ops());
+        self.layout.clear();
     }
 
     /// Writes a text that cannot be broken. Spaces at its ends are not written where a line

@@ -6,6 +6,7 @@ use crate::tree::{
 
 use super::Formatter;
 use super::comments::Gap;
+use super::extent;
 use super::layout::Rule;
 use super::lists::Brackets;
 use super::parentheses::{Around, inner_tries, reads_as_call};
@@ -14,12 +15,10 @@ impl<'a> Formatter<'a> {
     /// `a + b - c`: on one line, or broken before each operator. What stood on several lines
     /// stays on several.
     pub(super) fn binary(&mut self, binary: &'a Binary) {
-        let wrapped: Vec<bool> = (0..binary.rest.len())
-            .map(|operand| reads_as_call(binary, operand))
-            .collect();
+        let is_wrapped = |operand: &usize| reads_as_call(binary, *operand);
         let mut rule = self.binary_rule(binary);
         let group = self.layout.open();
-        for _ in wrapped.iter().filter(|is_wrapped| **is_wrapped) {
+        for _ in (0..binary.rest.len()).filter(is_wrapped) {
             self.text("(");
         }
         self.child(&binary.first, Around::First(binary.rest[0].op), Gap::Free);
@@ -30,7 +29,7 @@ impl<'a> Formatter<'a> {
             }
             let next = binary.rest.get(at + 1).map(|next| next.op);
             self.child(&operand.value, Around::Next(operand.op, next), Gap::Free);
-            if wrapped[at] {
+            if is_wrapped(&at) {
                 self.text(")");
             }
         }
@@ -40,7 +39,7 @@ impl<'a> Formatter<'a> {
 
     /// An operator, and the comments before its operand. Says whether they broke a line.
     fn operator(&mut self, operand: &'a Operand) -> bool {
-        let start = operand.value.span.start;
+        let start = extent::start(&operand.value);
         let is_broken = if may_begin_line(operand.op) {
             let is_broken = self.gap(start, Gap::Free);
             self.layout.line();
@@ -56,32 +55,37 @@ impl<'a> Formatter<'a> {
     }
 
     fn binary_rule(&self, binary: &Binary) -> Rule {
-        let mut end = binary.first.span.end;
+        let mut end = extent::end(&binary.first);
         let mut rule = Rule::Chain;
         for operand in &binary.rest {
-            if self.has_line_break(end, operand.value.span.start) {
+            if self.has_line_break(end, extent::start(&operand.value)) {
                 rule = Rule::Broken;
             }
-            end = operand.value.span.end;
+            end = extent::end(&operand.value);
         }
         rule
     }
 
     /// `c ? a : b`. Neither the `?` nor what follows it can begin a line, so a long one is
-    /// broken behind a backslash.
+    /// broken behind a backslash. It stays broken as other operators do.
     pub(super) fn ternary(&mut self, ternary: &'a Ternary) {
+        let (condition, then) = (&ternary.condition, &ternary.then);
+        let otherwise = extent::start(&ternary.otherwise);
+        let is_broken = self.has_line_break(extent::end(condition), extent::start(then))
+            || self.has_line_break(extent::end(then), otherwise);
+        let rule = if is_broken { Rule::Broken } else { Rule::Chain };
         let group = self.layout.open();
         self.child(&ternary.condition, Around::TernaryEnd, Gap::Free);
         self.layout.indent_if_broken();
         self.layout.backslash_line();
         self.text("? ");
         self.child(&ternary.then, Around::TernaryMiddle, Gap::Glued);
-        self.gap(ternary.otherwise.span.start, Gap::Glued);
+        self.gap(otherwise, Gap::Glued);
         self.layout.line();
         self.text(": ");
         self.child(&ternary.otherwise, Around::TernaryEnd, Gap::Glued);
         self.layout.dedent_if_broken();
-        self.layout.close(group, Rule::Chain);
+        self.layout.close(group, rule);
     }
 
     pub(super) fn range(&mut self, range: &'a Range) {
@@ -95,9 +99,10 @@ impl<'a> Formatter<'a> {
 
     /// `value.member.method()`: what stood on several lines gets a line for each call.
     pub(super) fn postfix(&mut self, postfix: &'a Postfix) {
-        let lines = self.suffix_lines(postfix);
+        let begins_line = |at: usize| self.begins_line(postfix, at);
+        let is_broken = (0..postfix.suffixes.len()).any(begins_line);
         let methods = postfix.suffixes.iter().filter(|suffix| is_method(suffix));
-        let mut rule = match (lines.contains(&true), methods.count()) {
+        let mut rule = match (is_broken, methods.count()) {
             (true, _) => Rule::Broken,
             (false, 0 | 1) => Rule::Inline,
             (false, _) => Rule::Chain,
@@ -110,9 +115,10 @@ impl<'a> Formatter<'a> {
         self.layout.indent_if_broken();
         let mut is_after_line = false;
         for (at, suffix) in postfix.suffixes.iter().enumerate() {
-            let begins_line = lines[at] || (is_method(suffix) && !is_after_line);
-            is_after_line = lines[at] && !is_method(suffix);
-            if self.suffix(suffix, begins_line) {
+            let begins_line = self.begins_line(postfix, at);
+            let is_own_line = begins_line || (is_method(suffix) && !is_after_line);
+            is_after_line = begins_line && !is_method(suffix);
+            if self.suffix(suffix, is_own_line) {
                 rule = Rule::Broken;
             }
             if matches!(suffix.kind, SuffixKind::Try) && at + 1 < postfix.suffixes.len() {
@@ -123,20 +129,18 @@ impl<'a> Formatter<'a> {
         self.layout.close(group, rule);
     }
 
-    /// For each suffix, whether it is a member at the start of a line.
-    fn suffix_lines(&self, postfix: &Postfix) -> Vec<bool> {
-        let mut end = postfix.base.span.end;
-        let is_at_line = |suffix: &Suffix| {
-            let begins = match &suffix.kind {
-                SuffixKind::Member { name, .. } | SuffixKind::Method { name, .. } => {
-                    self.has_line_break(end, name.span.start)
-                }
-                _ => false,
-            };
-            end = suffix.span.end;
-            begins
+    /// Whether a suffix is a member at the start of a line.
+    fn begins_line(&self, postfix: &Postfix, at: usize) -> bool {
+        let end = match at {
+            0 => extent::end(&postfix.base),
+            _ => postfix.suffixes[at - 1].span.end,
         };
-        postfix.suffixes.iter().map(is_at_line).collect()
+        match &postfix.suffixes[at].kind {
+            SuffixKind::Member { name, .. } | SuffixKind::Method { name, .. } => {
+                self.has_line_break(end, name.span.start)
+            }
+            _ => false,
+        }
     }
 
     /// Writes a suffix. Says whether a comment pushed it to another line.

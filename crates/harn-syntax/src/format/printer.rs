@@ -3,8 +3,8 @@
 use super::comment_text::BAR_DASHES_MIN;
 use super::layout::{Group, Op, Rule, width_of};
 
-/// How many spaces a level is indented by.
-const INDENT: usize = 2;
+/// What a level is indented by.
+const INDENT: &str = "  ";
 
 /// Up to which column a bar goes.
 const BAR_COLUMN: usize = 80;
@@ -68,7 +68,9 @@ impl Printer {
         for (at, op) in ops.iter().enumerate() {
             match op {
                 Op::Text(text, width) => self.text(text, *width),
+                Op::Made(text, width) => self.text(text, *width),
                 Op::Verbatim(text) => self.verbatim(text),
+                Op::MadeVerbatim(text) => self.verbatim(text),
                 Op::Trailing(text) => self.trailing(text),
                 Op::Bar => self.bar(),
                 Op::Space => self.request(Pending::Space),
@@ -86,7 +88,7 @@ impl Printer {
                 Op::IndentIfBroken => self.level += usize::from(self.is_broken()),
                 Op::DedentIfBroken => self.level -= usize::from(self.is_broken()),
                 Op::Open(group) => {
-                    let mode = self.mode_of(group, &ops[at + 1 + group.length as usize..]);
+                    let mode = self.mode_of(group, &ops[at + 1..]);
                     self.modes.push(mode);
                 }
                 Op::Close => {
@@ -164,41 +166,86 @@ impl Printer {
 
     fn begin_line(&mut self, breaks: &str) {
         self.out.push_str(breaks);
-        let indent = self.level * INDENT;
-        self.out.extend(std::iter::repeat_n(' ', indent));
-        self.column = u32::try_from(indent).unwrap_or(u32::MAX);
+        for _ in 0..self.level {
+            self.out.push_str(INDENT);
+        }
+        self.column = self.indent();
     }
 
-    /// How a group is written that begins here and is followed by `rest`.
-    fn mode_of(&self, group: &Group, rest: &[Op<'_>]) -> Mode {
+    fn indent(&self) -> u32 {
+        u32::try_from(self.level * INDENT.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How a group is written that begins here, before `ops`.
+    fn mode_of(&self, group: &Group, ops: &[Op<'_>]) -> Mode {
         if self.modes.last() == Some(&Mode::Flat) {
             return Mode::Flat;
         }
         match group.rule {
             Rule::Broken => Mode::Broken,
             Rule::Whole if group.has_break => Mode::Broken,
-            Rule::Chain if group.has_break => Mode::Inline,
+            Rule::Chain if group.has_break => match self.first_line_fits(ops) {
+                true => Mode::Inline,
+                false => Mode::Broken,
+            },
             Rule::Inline => Mode::Inline,
-            Rule::Whole | Rule::Chain if self.fits(group.width, rest) => Mode::Flat,
-            Rule::Whole | Rule::Chain => Mode::Broken,
+            Rule::Whole | Rule::Chain => {
+                match self.fits(group.width, &ops[group.length as usize..]) {
+                    true => Mode::Flat,
+                    false => Mode::Broken,
+                }
+            }
+        }
+    }
+
+    /// Whether a group fits on the line up to the first line break in it, if its own lines
+    /// are not broken.
+    fn first_line_fits(&self, ops: &[Op<'_>]) -> bool {
+        let mut column = self.next_column();
+        let mut broken = vec![false];
+        for op in ops {
+            let is_broken = broken.last() == Some(&true);
+            match op {
+                _ if column > self.width => break,
+                Op::Text(_, width) | Op::Made(_, width) => column = column.saturating_add(*width),
+                Op::Verbatim(text) => {
+                    let first = text.split('\n').next().unwrap_or(text);
+                    column = column.saturating_add(width_of(first));
+                    break;
+                }
+                Op::MadeVerbatim(_) => break,
+                Op::Space => column += 1,
+                Op::Line | Op::BackslashLine if !is_broken => column += 1,
+                Op::SoftLine if !is_broken => {}
+                Op::Open(group) => broken.push(group.has_break && group.rule != Rule::Chain),
+                Op::Close if broken.pop().is_some() && !broken.is_empty() => {}
+                Op::Indent | Op::Dedent | Op::IndentIfBroken | Op::DedentIfBroken => {}
+                Op::TrailingComma if !is_broken => {}
+                _ => break,
+            }
+        }
+        column <= self.width
+    }
+
+    /// Where the next text will begin.
+    fn next_column(&self) -> u32 {
+        match self.pending {
+            Pending::Nothing => self.column,
+            Pending::Space => self.column + 1,
+            Pending::Newline | Pending::Blank => self.indent(),
         }
     }
 
     /// Whether so many characters fit on the line, together with what follows them up to
     /// the next place where the line may break.
     fn fits(&self, width: u32, rest: &[Op<'_>]) -> bool {
-        let mut column = match self.pending {
-            Pending::Nothing => self.column,
-            Pending::Space => self.column + 1,
-            Pending::Newline | Pending::Blank => narrow(self.level * INDENT),
-        };
-        column = column.saturating_add(width);
+        let mut column = self.next_column().saturating_add(width);
         let mut modes = self.modes.iter().rev();
         let mut is_broken = modes.next() == Some(&Mode::Broken);
         for op in rest {
             match op {
                 _ if column > self.width => break,
-                Op::Text(_, width) => column = column.saturating_add(*width),
+                Op::Text(_, width) | Op::Made(_, width) => column = column.saturating_add(*width),
                 Op::Space => column += 1,
                 Op::TrailingComma => column += u32::from(is_broken),
                 Op::BackslashLine if is_broken => column += 2,
@@ -214,8 +261,4 @@ impl Printer {
         }
         column <= self.width
     }
-}
-
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

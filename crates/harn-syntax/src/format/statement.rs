@@ -7,6 +7,7 @@ use crate::tree::{
 
 use super::Formatter;
 use super::comments::Gap;
+use super::extent;
 use super::lists::{Body, Brackets, Element};
 use super::parentheses::{self, Around};
 
@@ -140,8 +141,8 @@ impl<'a> Element<'a> for &'a Statement {
     /// Parentheses that begin a statement go away.
     fn start(&self) -> u32 {
         match &self.kind {
-            StatementKind::Expression(expression) => expression.span.start,
-            StatementKind::Assignment(assignment) => assignment.target.span.start,
+            StatementKind::Expression(expression) => extent::start(expression),
+            StatementKind::Assignment(assignment) => extent::start(&assignment.target),
             _ => self.span.start,
         }
     }
@@ -185,9 +186,7 @@ impl<'a> Element<'a> for PatternElement<'a> {
             Self::Field(field) => field.bound(),
             Self::Element(_) | Self::Rest(_) => self.parts().0,
         };
-        self.parts()
-            .1
-            .map_or(name.span.end, |default| default.span.end)
+        self.parts().1.map_or(name.span.end, extent::end)
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {
@@ -214,7 +213,7 @@ impl<'a> Element<'a> for &'a SelectArm {
     fn start(&self) -> u32 {
         match self {
             SelectArm::Receive(name, ..) => name.span.start,
-            SelectArm::Timeout(time, _) => time.span.start,
+            SelectArm::Timeout(time, _) => extent::start(time),
             SelectArm::Default(block) => block.span.start,
         }
     }

@@ -5,6 +5,7 @@ use crate::tree::{Name, Parameter, ShapeField, Type, TypeKind, TypeParameter, Va
 
 use super::Formatter;
 use super::comments::Gap;
+use super::extent;
 use super::layout::Rule;
 use super::lists::{Brackets, Element};
 
@@ -171,9 +172,7 @@ impl<'a> Element<'a> for &'a Parameter {
 
     fn end(&self) -> u32 {
         let ty = self.ty.as_ref().map_or(self.name.span, |ty| ty.span);
-        self.default
-            .as_ref()
-            .map_or(ty.end, |default| default.span.end)
+        self.default.as_ref().map_or(ty.end, extent::end)
     }
 
     fn write(&self, formatter: &mut Formatter<'a>) {

@@ -16,6 +16,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn kind(&self) -> TokenKind {
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
         self.tokens[self.at].kind
     }
 
@@ -137,7 +139,7 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             self.skip_newlines();
-            if matches!(self.kind(), TokenKind::End) || self.kind() == closer {
+            if self.kind() == closer || self.is_at_closer() {
                 self.expect(closer)?;
                 return Ok(items);
             }
@@ -145,6 +147,19 @@ impl Parser<'_> {
             self.skip_newlines();
             self.eat(TokenKind::Comma);
         }
+    }
+
+    /// Whether something ends here that began further out, so that the closer of what we are
+    /// in must be missing.
+    pub(super) fn is_at_closer(&self) -> bool {
+        matches!(
+            self.kind(),
+            TokenKind::RightParenthesis
+                | TokenKind::RightBracket
+                | TokenKind::RightBrace
+                | TokenKind::Semicolon
+                | TokenKind::End
+        )
     }
 
     /// Reads something one level deeper.

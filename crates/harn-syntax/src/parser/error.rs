@@ -11,10 +11,21 @@ use crate::token::{Token, TokenKind};
 const UNEXPECTED_CHARACTER: Code = Code("unexpected-character");
 const UNTERMINATED_STRING: Code = Code("unterminated-string");
 const UNTERMINATED_COMMENT: Code = Code("unterminated-comment");
+const UNEXPECTED_TOKEN: Code = Code("unexpected-token");
+const UNEXPECTED_END: Code = Code("unexpected-end");
 const LEXICAL: [Code; 3] = [
     UNEXPECTED_CHARACTER,
     UNTERMINATED_STRING,
     UNTERMINATED_COMMENT,
+];
+
+/// Every code of the lexer and the parser with one line about it.
+pub const SYNTAX_CODES: &[(Code, &str)] = &[
+    (UNEXPECTED_CHARACTER, "a character that begins nothing"),
+    (UNTERMINATED_STRING, "a string is never closed"),
+    (UNTERMINATED_COMMENT, "a comment is never closed"),
+    (UNEXPECTED_TOKEN, "something else must stand here"),
+    (UNEXPECTED_END, "the file ends in the middle of something"),
 ];
 
 /// Why a text is no program.
@@ -75,19 +86,19 @@ impl Failure {
         let (message, diagnostic) = match &self.found {
             Some(found) => {
                 let place = lines.position(text, self.span.start);
-                let code = Code("unexpected-token");
                 let title = format!("expected {expected}, found {found}");
                 (
                     format!("Expected {expected}, got {found} at {place}"),
-                    Diagnostic::error(code, self.span, title).with_label("unexpected token"),
+                    Diagnostic::error(UNEXPECTED_TOKEN, self.span, title)
+                        .with_label("unexpected token"),
                 )
             }
             None => {
-                let code = Code("unexpected-end");
                 let title = format!("unexpected end of file, expected {expected}");
                 (
                     format!("Unexpected end of file, expected {expected}"),
-                    Diagnostic::error(code, self.span, title).with_label("file ends here"),
+                    Diagnostic::error(UNEXPECTED_END, self.span, title)
+                        .with_label("file ends here"),
                 )
             }
         };

@@ -26,7 +26,7 @@ mod string;
 mod suffix;
 mod types;
 
-pub use error::SyntaxError;
+pub use error::{SYNTAX_CODES, SyntaxError};
 
 use braces::Braces;
 
@@ -90,6 +90,10 @@ struct Parser<'a> {
     /// How many levels deep we are.
     nesting: usize,
     failures: Vec<Failure>,
+    /// How often a token was looked at: what reading costs, in a unit that does not depend on
+    /// the machine.
+    #[cfg(test)]
+    looks: std::cell::Cell<usize>,
 }
 
 impl<'a> Parser<'a> {
@@ -102,6 +106,8 @@ impl<'a> Parser<'a> {
             last_end: 0,
             nesting: 0,
             failures: Vec::new(),
+            #[cfg(test)]
+            looks: std::cell::Cell::default(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::position::Span;
 pub struct Expression {
     /// What it is.
     pub kind: ExpressionKind,
-    /// Where it is, without parentheses around it.
+    /// Where it is: without parentheses around the whole, with those around its parts.
     pub span: Span,
 }
 

@@ -135,3 +135,11 @@ fn every_declaration_has_its_form() {
     );
     check("struct S{}", "struct S {}\n");
 }
+
+/// 2.1: what a statement begins with does not continue the one before it.
+#[test]
+fn statements_may_begin_with_signs() {
+    check_body("a; -b; [c]; {d: 1}; !e", "a\n-b\n[c]\n{d: 1}\n!e");
+    check_body("a; (b + c).d()", "a\n(b + c).d()");
+    check_body("yield; a; return; b", "yield\na\nreturn\nb");
+}

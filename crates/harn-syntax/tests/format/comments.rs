@@ -112,6 +112,15 @@ fn they_stand_in_expressions() {
 }
 
 #[test]
+fn they_stay_behind_what_was_in_parentheses() {
+    check_body(
+        "return (\na // b\n&& c // d\n)",
+        "return a // b\n  && c // d",
+    );
+    check_value("(a // b\n)", "a // b");
+}
+
+#[test]
 fn they_move_up_where_a_line_cannot_break() {
     check_body("return (// a\nb)", "// a\nreturn b");
     check_body("let x = (a // b\n) to c", "// b\nlet x = a to c");

@@ -4,6 +4,7 @@ mod blocks;
 mod chains;
 mod collections;
 mod comments;
+mod conformance;
 mod imports;
 mod layout;
 mod literals;

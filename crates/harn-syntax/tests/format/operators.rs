@@ -79,3 +79,26 @@ fn a_long_union_breaks_after_its_bars() {
         "type T = Aaaaaaaa |\n  Bbbbbbbb\n",
     );
 }
+
+#[test]
+fn a_broken_operand_breaks_what_is_around_it() {
+    check_value("[a +\nb]", "[\n  a\n    + b,\n]");
+    check_value("{ x -> a +\nb }", "{ x ->\n  a\n    + b\n}");
+    check_value("c ? (a +\nb) : d", "c ? a\n  + b : d");
+}
+
+#[test]
+fn a_broken_ternary_stays_broken() {
+    check_value("a ? b\n: c", "a \\\n  ? b\n  : c");
+    check_value("a \\\n? b : c", "a \\\n  ? b\n  : c");
+}
+
+/// Only the lines before the closure would be too long.
+#[test]
+fn operands_of_several_lines_are_broken_apart_if_the_first_does_not_fit() {
+    check_width(
+        20,
+        "let x = aaaaaaa ?? bbbbbbb ?? f({ x -> g()\nh() })",
+        "let x = aaaaaaa\n  ?? bbbbbbb\n  ?? f(\n    { x ->\n      g()\n      h()\n    },\n  )\n",
+    );
+}

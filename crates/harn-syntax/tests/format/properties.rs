@@ -1,6 +1,6 @@
 //! Formatting random programs keeps what they mean.
 
-use harn_syntax::parse;
+use harn_syntax::{NESTING_MAX, parse};
 use proptest::prelude::*;
 
 use super::placement::check_placement;
@@ -27,5 +27,35 @@ proptest! {
         if !source.contains("import") {
             check_placement(&source, &formatted);
         }
+    }
+}
+
+/// As deep as the parser allows, on the stack of a test.
+#[test]
+fn deep_programs_are_formatted() {
+    let constructs = [
+        ("[", "1", "]"),
+        ("f(", "1", ")"),
+        ("{a: ", "1", "}"),
+        ("{ x -> ", "1", " }"),
+        ("fn(x) { ", "1", " }"),
+        ("if a { ", "b", " }"),
+        ("match a { _ -> { ", "b", " } }"),
+        ("a ? (", "b", ") : c"),
+        ("a - (", "b", ")"),
+        ("a[", "b", "]"),
+        ("-", "1", ""),
+        ("try* ", "1", ""),
+        ("retry 1 { ", "1", " }"),
+    ];
+    for (open, middle, close) in constructs {
+        let program = |levels: usize| {
+            let (open, close) = (open.repeat(levels), close.repeat(levels));
+            format!("let value = {open}{middle}{close}")
+        };
+        let levels = (1..=NESTING_MAX).rev();
+        let mut accepted = levels.filter(|levels| parse(&program(*levels)).errors.is_empty());
+        let deepest = accepted.next().expect("one level is accepted");
+        formatted(&program(deepest), 100);
     }
 }

@@ -62,16 +62,15 @@ fn require(ctx: &Context<'_>, expression: &Expression) -> Option<String> {
     let ExpressionKind::Call(call) = &expression.kind else {
         return None;
     };
-    let text = ctx.source.text;
     let is_simple = ctx.source.is_free_of_comments(expression.span) && call.name.text == "assert";
     match &call.arguments[..] {
         [Argument::One(condition)] if is_simple => {
-            Some(format!("require {}", condition.span.of(text)))
+            Some(format!("require {}", ctx.source.expression(condition)?))
         }
         [Argument::One(condition), Argument::One(message)] if is_simple => Some(format!(
             "require {}, {}",
-            condition.span.of(text),
-            message.span.of(text)
+            ctx.source.expression(condition)?,
+            ctx.source.expression(message)?
         )),
         _ => None,
     }

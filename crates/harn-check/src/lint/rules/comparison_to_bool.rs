@@ -54,16 +54,29 @@ fn finding(
     let is_wanted = literal == (operand.op == BinaryOp::Equal);
     let text = match is_wanted {
         true => ctx.source.operand(value, operand.op.level()),
-        false => format!("!{}", ctx.source.operand(value, TIGHTEST - 1)),
+        false => {
+            let value = ctx.source.operand(value, TIGHTEST - 1);
+            value.map(|value| format!("!{value}"))
+        }
     };
-    let finding = RULE
-        .warning(span, format!("comparison with `{literal}`"))
-        .with_help(format!("write `{}`", one_line(&text)));
-    let can_fix = is_bool && ctx.source.is_free_of_comments(span);
-    Some(match can_fix {
+    let finding = RULE.warning(
+        ctx.source.whole(span).unwrap_or(span),
+        format!("comparison with `{literal}`"),
+    );
+    Some(match text {
+        Some(text) => with_advice(ctx, finding, text, is_bool),
+        None => finding.with_help("use the value itself, or its opposite"),
+    })
+}
+
+fn with_advice(ctx: &Context<'_>, finding: Diagnostic, text: String, is_bool: bool) -> Diagnostic {
+    let span = finding.span;
+    let finding = finding.with_help(format!("write `{}`", one_line(&text)));
+    let is_whole = ctx.source.whole(span) == Some(span);
+    match is_bool && is_whole && ctx.source.is_free_of_comments(span) {
         true => finding.with_fix("Drop the comparison", vec![replace(span, text)]),
         false => finding,
-    })
+    }
 }
 
 /// Whether a value of unknown kind is likely to be a bool.

@@ -25,10 +25,8 @@ pub(super) fn check(ctx: &Context<'_>, expression: &Expression, out: &mut Findin
     for (at, operand) in binary.rest.iter().enumerate() {
         let right = facts::literal(&operand.value);
         if let Some(message) = complaint(operand.op, left, right) {
-            let span = match binary.rest.len() {
-                1 => expression.span,
-                _ => before.span.to(operand.value.span),
-            };
+            let span = before.span.to(operand.value.span);
+            let span = ctx.source.whole(span).unwrap_or(span);
             let finding = RULE.error(span, message).with_help(help(left, right));
             let fix = (at == 0).then(|| to_string(ctx, before, left, operand, right));
             out.push(match fix.flatten() {
@@ -138,6 +136,7 @@ fn to_string(
         (kind, Kind::String) if is_number(kind) => first,
         _ => return None,
     };
-    let text = number.span.of(ctx.source.text);
-    Some((number.span, format!("to_string({text})")))
+    let span = ctx.source.whole(number.span)?;
+    let text = span.of(ctx.source.text);
+    Some((span, format!("to_string({text})")))
 }

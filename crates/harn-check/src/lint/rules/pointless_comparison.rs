@@ -39,7 +39,8 @@ pub(super) fn check(ctx: &Context<'_>, expression: &Expression, out: &mut Findin
     };
     let finding = |(reason, help): (&str, &str)| -> Diagnostic {
         let message = format!("this comparison has only one outcome: {reason}");
-        RULE.warning(expression.span, message).with_help(help)
+        let span = ctx.source.whole(expression.span).unwrap_or(expression.span);
+        RULE.warning(span, message).with_help(help)
     };
     out.extend(reason.map(finding));
 }

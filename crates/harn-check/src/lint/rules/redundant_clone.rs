@@ -40,12 +40,12 @@ fn spread(ctx: &Context<'_>, span: Span, value: &Expression, out: &mut Findings)
     let finding = RULE
         .warning(span, "this copies a value that never changes")
         .with_help(HELP);
-    out.push(match ctx.source.is_free_of_comments(span) {
-        true => {
-            let text = ctx.source.operand(value, TIGHTEST);
+    let text = ctx.source.operand(value, TIGHTEST);
+    out.push(match text {
+        Some(text) if ctx.source.is_free_of_comments(span) => {
             finding.with_fix("Use the value itself", vec![replace(span, text)])
         }
-        false => finding,
+        _ => finding,
     });
 }
 

@@ -22,11 +22,14 @@ pub(super) fn check(ctx: &Context<'_>, expression: &Expression, out: &mut Findin
     let Some(text) = shorter(ctx, ternary) else {
         return;
     };
+    let Some(span) = ctx.source.whole(expression.span) else {
+        return;
+    };
     let finding = RULE
-        .warning(expression.span, "this ternary only asks for nil")
+        .warning(span, "this ternary only asks for nil")
         .with_help(format!("write `{text}`"));
-    out.push(match ctx.source.is_free_of_comments(expression.span) {
-        true => finding.with_fix("Shorten it", vec![replace(expression.span, text)]),
+    out.push(match ctx.source.is_free_of_comments(span) {
+        true => finding.with_fix("Shorten it", vec![replace(span, text)]),
         false => finding,
     });
 }
@@ -35,13 +38,13 @@ pub(super) fn check(ctx: &Context<'_>, expression: &Expression, out: &mut Findin
 fn shorter(ctx: &Context<'_>, ternary: &Ternary) -> Option<String> {
     let (value, if_nil, if_not) = parts(ternary)?;
     let is_nil = matches!(if_nil.kind, ExpressionKind::Nil);
-    let text = value.span.of(ctx.source.text);
+    let text = ctx.source.expression(value)?;
     if facts::same_path(value, if_not) {
         return Some(match is_nil {
             true => text.to_owned(),
             false => {
                 let level = BinaryOp::Coalesce.level() + 1;
-                format!("{text} ?? {}", ctx.source.operand(if_nil, level))
+                format!("{text} ?? {}", ctx.source.operand(if_nil, level)?)
             }
         });
     }

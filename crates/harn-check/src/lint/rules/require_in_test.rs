@@ -1,7 +1,7 @@
 //! A test says what it expects with `assert`; `require` says what a program needs.
 
 use harn_syntax::Span;
-use harn_syntax::tree::{Statement, StatementKind};
+use harn_syntax::tree::{Require, Statement, StatementKind};
 
 use super::Findings;
 use crate::lint::Context;
@@ -29,15 +29,22 @@ pub(super) fn check(ctx: &Context<'_>, place: Place, statement: &Statement, out:
     let finding = RULE
         .warning(word, "a test uses `require`")
         .with_help("use `assert`, `assert_eq` or `assert_ne`: they tell what was found");
+    out.push(match assertion(ctx, statement, require) {
+        Some(text) => {
+            let edits = vec![replace(statement.span, text)];
+            finding.with_fix("Replace with `assert`", edits)
+        }
+        None => finding,
+    });
+}
+
+fn assertion(ctx: &Context<'_>, statement: &Statement, require: &Require) -> Option<String> {
     if !ctx.source.is_free_of_comments(statement.span) {
-        return out.push(finding);
+        return None;
     }
-    let text = ctx.source.text;
-    let condition = require.condition.span.of(text);
-    let assert = match &require.message {
-        Some(message) => format!("assert({condition}, {})", message.span.of(text)),
+    let condition = ctx.source.expression(&require.condition)?;
+    Some(match &require.message {
+        Some(message) => format!("assert({condition}, {})", ctx.source.expression(message)?),
         None => format!("assert({condition})"),
-    };
-    let edits = vec![replace(statement.span, assert)];
-    out.push(finding.with_fix("Replace with `assert`", edits));
+    })
 }

@@ -5,10 +5,13 @@
 
 use std::collections::HashSet;
 
+use harn_syntax::{TokenKind, lex};
+
 use super::Findings;
 use crate::builtins;
 use crate::lint::Context;
 use crate::lint::rule::{Rule, replace};
+use crate::types::suggest;
 
 pub(crate) const RULE: Rule = Rule {
     name: "undefined-function",
@@ -28,7 +31,7 @@ pub(super) fn check(ctx: &Context<'_>, out: &mut Findings) {
     for call in &ctx.names.calls {
         let name = call.text.as_str();
         let is_defined = ctx.names.declares(name)
-            || builtins::find(name).is_some()
+            || builtins::find_any(name).is_some()
             || imported.contains(name)
             || CONSTRUCTORS.contains(&name)
             || name.starts_with("__")
@@ -62,41 +65,27 @@ fn imported<'a>(ctx: &'a Context<'_>) -> impl Iterator<Item = &'a str> {
     listed.chain(known)
 }
 
-/// The closest name that could be meant, two changes away at most.
+/// The closest name that could be meant.
 fn similar(ctx: &Context<'_>, name: &str, imported: &HashSet<&str>) -> Option<String> {
     if name.len() > LENGTH_MAX {
         return None;
     }
     let builtins = builtins::all().iter().map(|builtin| builtin.name);
+    let builtins = builtins.filter(|name| is_callable(name));
     let functions = ctx.names.functions.iter().map(|one| one.name.text.as_str());
     let mut imported: Vec<&str> = imported.iter().copied().collect();
     imported.sort_unstable();
     let candidates = builtins.chain(functions).chain(imported);
-    let close = candidates.filter(|other| other.len().abs_diff(name.len()) <= DISTANCE_MAX);
-    let measured = close.map(|other| (distance(name, other), other));
-    let best = measured.min_by_key(|(distance, _)| *distance);
-    best.filter(|(distance, _)| *distance <= DISTANCE_MAX)
-        .map(|(_, other)| other.to_owned())
+    suggest(name, candidates).map(str::to_owned)
 }
 
-const DISTANCE_MAX: usize = 2;
+/// Whether a call can be written with it. Some builtins are there for a word of the language.
+fn is_callable(name: &str) -> bool {
+    let first = lex(name).tokens.first().map(|token| token.kind);
+    first == Some(TokenKind::Identifier) && !name.contains('.')
+}
+
 /// Longer names are not compared.
 const LENGTH_MAX: usize = 64;
 /// A file with more unknown names than this has other troubles.
 const SUGGESTIONS_MAX: usize = 50;
-
-/// The edit distance of Levenshtein, over characters.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (at, character) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, other) in right.iter().enumerate() {
-            let change = diagonal + usize::from(character != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
-}

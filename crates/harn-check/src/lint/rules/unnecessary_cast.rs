@@ -75,11 +75,11 @@ fn report(
     let finding = RULE
         .warning(cast.span, message)
         .with_help("use the value itself");
-    out.push(match ctx.source.is_free_of_comments(cast.span) {
-        true => {
-            let text = ctx.source.operand(value, TIGHTEST);
+    let text = ctx.source.operand(value, TIGHTEST);
+    out.push(match text {
+        Some(text) if ctx.source.is_free_of_comments(cast.span) => {
             finding.with_fix("Drop the conversion", vec![replace(cast.span, text)])
         }
-        false => finding,
+        _ => finding,
     });
 }

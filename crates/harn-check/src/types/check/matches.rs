@@ -1,9 +1,9 @@
 //! What is wrong with the arms of a `match`.
 
-use harn_syntax::Span;
 use harn_syntax::tree::{
     Argument, Entry, Expression, ExpressionKind, Match, MatchArm, Name, SuffixKind,
 };
+use harn_syntax::{Diagnostic, Edit, Span};
 
 use crate::types::checker::Checker;
 use crate::types::codes;
@@ -30,7 +30,20 @@ impl Checker {
             });
         }
         if let Some(missing) = self.missing_cases(item, &matched) {
-            self.error(codes::NON_EXHAUSTIVE_MATCH, span, missing);
+            let error = Diagnostic::error(codes::NON_EXHAUSTIVE_MATCH, span, missing.message);
+            let arms = missing.patterns.iter();
+            let arms: String = arms
+                .map(|pattern| format!("{pattern} -> {{ }}\n"))
+                .collect();
+            let end = Span {
+                start: span.end.saturating_sub(1),
+                end: span.end.saturating_sub(1),
+            };
+            let edit = Edit {
+                span: end,
+                text: format!("\n{arms}"),
+            };
+            self.say(error.with_fix("Add the missing arms", vec![edit]));
         }
     }
 

@@ -55,7 +55,7 @@ impl Checker {
     }
 
     fn check_missing_fields(&mut self, literal: &StructLiteral, declared: &StructTy, span: Span) {
-        let mut given = std::collections::HashSet::new();
+        let mut given = hashbrown::HashSet::new();
         for entry in &literal.entries {
             match entry {
                 Entry::Field(key, _) => match key.name() {

@@ -81,7 +81,7 @@ impl Checker {
                 Argument::One(element) => self.infer(element),
                 Argument::Spread(_) => Ty::Dynamic,
             };
-            if ty.is_unknown_part() {
+            if ty.is_unknown_part() || types.len() > Ty::MEMBERS_MAX {
                 return Ty::LIST;
             }
             if !types.contains(&ty) {
@@ -96,7 +96,7 @@ impl Checker {
 
     fn infer_dict(&mut self, entries: &[Entry]) -> Ty {
         let mut fields: Vec<ShapeField> = Vec::with_capacity(entries.len());
-        let mut places = std::collections::HashMap::new();
+        let mut places = hashbrown::HashMap::new();
         for entry in entries {
             let Entry::Field(Key::Name(name) | Key::String(name), value) = entry else {
                 return Ty::DICT;

@@ -44,6 +44,67 @@ fn a_block_that_never_ends_is_one_error() {
     );
 }
 
+/// What reading a text costs.
+fn cost(text: &str) -> usize {
+    let mut parser = Parser::new(text, lex(text).tokens);
+    parser.module();
+    parser.looks.get()
+}
+
+/// Twice the text costs twice as much, whatever it is.
+#[test]
+fn reading_is_linear() {
+    const PIECES: [&str; 40] = [
+        "a ",
+        "a < ",
+        "a<b",
+        "f(",
+        ")",
+        "{",
+        "}",
+        "{a: ",
+        "{ -> ",
+        "[",
+        "\"${",
+        "\"\"\"${",
+        "(",
+        "x ? ",
+        "if a {",
+        "else ",
+        "@a(",
+        "@a ",
+        "1 + ",
+        "2 ** ",
+        ";",
+        "\n",
+        "a.b",
+        "a?",
+        "...",
+        "fn f(",
+        "fn f() {",
+        "match x { ",
+        "1 -> { ",
+        "let x: a<",
+        "let x: {a: ",
+        "let x = ",
+        "type T = fn(",
+        "pub ",
+        "import { a ",
+        "select { ",
+        "tool t() { ",
+        "eval_pack p { ",
+        "-",
+        "Point {x: ",
+    ];
+    for piece in PIECES {
+        let (once, twice) = (cost(&piece.repeat(5_000)), cost(&piece.repeat(10_000)));
+        assert!(
+            twice <= once * 2 + once / 10,
+            "{piece:?}: {once}, then {twice}"
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 

@@ -1,7 +1,5 @@
 //! What holds for all templates.
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
 use super::*;
@@ -231,10 +229,10 @@ proptest! {
     }
 }
 
-/// Each of these would take minutes if something were gone through again for every part.
+/// Each of these would take minutes if something were gone through again for every part, and
+/// the run would be stopped.
 #[test]
-fn time_is_linear() {
-    let started = Instant::now();
+fn long_texts_come_to_an_end() {
     for part in [
         "{{x}}",
         "{",
@@ -260,11 +258,14 @@ fn time_is_linear() {
         "é{{x}}",
     ] {
         let repeated = part.repeat(100_000);
-        outcome(&repeated);
-        outcome(&format!("{{{{ {repeated} }}}}"));
-        outcome(&format!("{{{{ raw }}}}{repeated}"));
-        outcome(&format!("{{{{ for {repeated} in x }}}}"));
-        outcome(&format!("{{{{ include 'a' with {{ {repeated} }} }}}}"));
+        for text in [
+            repeated.clone(),
+            format!("{{{{ {repeated} }}}}"),
+            format!("{{{{ raw }}}}{repeated}"),
+            format!("{{{{ for {repeated} in x }}}}"),
+            format!("{{{{ include 'a' with {{ {repeated} }} }}}}"),
+        ] {
+            assert!(!outcome(&text).is_empty(), "{part}");
+        }
     }
-    assert!(started.elapsed() < Duration::from_secs(60));
 }
