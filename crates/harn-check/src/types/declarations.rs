@@ -5,11 +5,10 @@
 
 use std::rc::Rc;
 
-use harn_syntax::Span;
 use harn_syntax::tree::{
-    Block, EnumItem, EvalPackName, Expression, Function, Impl, Interface, InterfaceMember, Item,
-    ItemKind, Module, Parameter, Pattern, PatternKind, Statement, StatementKind, StructItem, Type,
-    TypeAlias, TypeParameter, Variance,
+    Block, EnumItem, EvalPackName, Function, Impl, Interface, InterfaceMember, Item, ItemKind,
+    Module, Parameter, Pattern, PatternKind, Statement, StatementKind, StructItem, Type, TypeAlias,
+    TypeParameter, Variance,
 };
 use harn_syntax::visit::{self, Visit};
 use hashbrown::{HashMap, HashSet};
@@ -290,20 +289,16 @@ impl Visit for Declarations {
         visit::walk_function(self, function);
     }
 
-    /// In a large program nearly all of the time here goes into fetching nodes from memory,
-    /// so what cannot hold a declaration is left alone.
-    fn expression(&mut self, expression: &Expression) {
-        let Span { start, end } = expression.span;
-        if end.saturating_sub(start) >= WITH_DECLARATION_BYTES_MIN {
-            visit::walk_expression(self, expression);
+    /// In a large program nearly all of the time here would go into fetching nodes from memory,
+    /// so what holds no declaration is left alone.
+    fn block(&mut self, block: &Block) {
+        if block.declares {
+            visit::walk_block(self, block);
         }
     }
 
     fn ty(&mut self, _: &Type) {}
 }
-
-/// How long the shortest expression is that declares something: `{->fn f(){}}`.
-const WITH_DECLARATION_BYTES_MIN: u32 = 12;
 
 /// Every name a statement binds in its own scope as a variable.
 pub(super) fn each_bound_name(statement: &Statement, found: &mut dyn FnMut(&SmolStr)) {
