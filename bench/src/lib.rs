@@ -5,11 +5,13 @@
 //! reports the median of each with its spread.
 
 mod heap;
+mod peak_heap;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 pub use heap::CountingHeap;
+pub use peak_heap::PeakHeap;
 
 /// How much work to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

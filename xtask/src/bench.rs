@@ -14,7 +14,7 @@ use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
 /// `--smoke` does as little as proves that it still works.
-const BENCHMARKS: &[&str] = &["events", "log"];
+const BENCHMARKS: &[&str] = &["events", "front", "log"];
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]

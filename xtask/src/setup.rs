@@ -55,6 +55,20 @@ const REQUIREMENTS: &[Requirement] = &[
         source: Source::Apt(&["nats-server"]),
     },
     Requirement {
+        // Its parser is what ours is measured against.
+        name: "python3",
+        steps: &[Step::Bench],
+        probes: &[&["python3", "--version"]],
+        source: Source::Apt(&["python3"]),
+    },
+    Requirement {
+        // Likewise.
+        name: "node",
+        steps: &[Step::Bench],
+        probes: &[&["node", "--version"]],
+        source: Source::Apt(&["nodejs"]),
+    },
+    Requirement {
         // libFuzzer is written in C++ and compiled from source.
         name: "a C++ compiler",
         steps: &[Step::Fuzz],

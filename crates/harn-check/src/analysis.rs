@@ -109,7 +109,10 @@ mod tests {
         let wrong_type = "'n' declared as int, but assigned string".to_owned();
         assert_eq!(
             phase("#\nlet = 1"),
-            (Phase::Lex, vec!["unexpected character '#'".to_owned()])
+            (
+                Phase::Lex,
+                vec!["Unexpected character '#' at 1:1".to_owned()]
+            )
         );
         assert_eq!(phase("let = 1\nlet n: int = \"\"\nbreak").0, Phase::Parse);
         assert_eq!(

@@ -168,6 +168,9 @@ impl Colour {
 
 /// A diagnostic as text for a terminal, ending in a line break. `file` is how the file is
 /// called, `lines` are those of `text`.
+///
+/// Programs may hold anything, so characters that control a terminal are shown as pictures
+/// of themselves, one for one, which keeps the carets in their places.
 pub fn render(
     diagnostic: &Diagnostic,
     file: &str,
@@ -182,8 +185,9 @@ pub fn render(
         Severity::Error => colour.paint("1;31", "error"),
         Severity::Warning => colour.paint("1;33", "warning"),
     };
-    let line = lines.line(text, place.line);
-    let mut out = format!("{severity}: {}\n", diagnostic.message);
+    let line = &harmless(lines.line(text, place.line));
+    let file = harmless(file);
+    let mut out = format!("{severity}: {}\n", harmless(&diagnostic.message));
     let _ = writeln!(out, "{margin}{} {file}:{place}", blue("-->"));
     let _ = writeln!(out, "{margin} {}", blue("|"));
     let number = format!("{:>width$}", place.line, width = margin.len());
@@ -191,20 +195,35 @@ pub fn render(
     if let Some(label) = &diagnostic.label {
         let indent = " ".repeat(place.column as usize - 1);
         let carets = "^".repeat(carets(line, place, diagnostic.span.of(text)));
-        let pointer = colour.paint("31", &format!("{carets} {label}"));
+        let pointer = colour.paint("31", &format!("{carets} {}", harmless(label)));
         let _ = writeln!(out, "{margin} {} {indent}{pointer}", blue("|"));
     }
     for Label { span, text: label } in &diagnostic.secondary {
         let place = lines.position(text, span.start);
+        let label = harmless(label);
         let _ = writeln!(out, "{margin} {} {file}:{place}: {label}", blue("="));
     }
     for note in &diagnostic.notes {
-        let _ = writeln!(out, "{margin} {} note: {note}", blue("="));
+        let _ = writeln!(out, "{margin} {} note: {}", blue("="), harmless(note));
     }
     if let Some(help) = &diagnostic.help {
-        let _ = writeln!(out, "{margin} {} help: {help}", blue("="));
+        let _ = writeln!(out, "{margin} {} help: {}", blue("="), harmless(help));
     }
     out
+}
+
+/// The text with a picture in the place of every character that would do something to a
+/// terminal: move, paint, or turn the direction of writing.
+fn harmless(text: &str) -> String {
+    let picture = |character: char| match character {
+        '\t' => '\t',
+        '\0'..='\x1f' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' => '\u{fffd}',
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        other => other,
+    };
+    text.chars().map(picture).collect()
 }
 
 /// How many characters to point at: those of the span, but none beyond its first line.
@@ -311,6 +330,28 @@ mod tests {
                 "   = note: a note\n",
                 "   = help: a help\n",
             ),
+        );
+    }
+
+    #[test]
+    fn what_controls_a_terminal_is_shown_and_not_obeyed() {
+        let text = "let s = \"\x1b[2J\u{202e}\"\tx";
+        let start = text.find('x').unwrap();
+        let diagnostic =
+            Diagnostic::error(Code("x"), Span::new(start, start + 1), "odd\x1b[0m\n\x7f")
+                .with_label("here\r")
+                .with_help("\u{9b}");
+        let lines = LineIndex::new(text);
+        assert_eq!(
+            render(&diagnostic, "a\x07.harn", text, &lines, Colour::Never),
+            concat!(
+                "error: odd␛[0m␊␡\n",
+                "  --> a␇.harn:1:17\n",
+                "   |\n",
+                " 1 | let s = \"␛[2J\u{fffd}\"\tx\n",
+                "   |                 ^ here␍\n",
+                "   = help: \u{fffd}\n",
+            )
         );
     }
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::position::{LineIndex, Span};
+use crate::position::{BYTE_ORDER_MARK, LineIndex, Span};
 use crate::token::{Token, TokenKind};
 
 /// A text as tokens.
@@ -84,32 +84,36 @@ impl fmt::Display for LexErrorKind {
 
 /// Turns a text into tokens.
 pub fn lex(text: &str) -> Lexed {
-    let mut lexer = Lexer::new(text);
+    let mut lexer = Lexer::new(text, 0);
+    lexer.skip_byte_order_mark();
     lexer.skip_shebang();
     lexer.run()
 }
 
 /// Turns a part of a text into tokens whose places are those in the whole.
 pub(crate) fn lex_part(text: &str, part: Span) -> Lexed {
-    let mut lexer = Lexer::new(&text[..part.end as usize]);
-    lexer.at = part.start as usize;
-    lexer.run()
+    Lexer::new(&text[..part.end as usize], part.start as usize).run()
 }
+
+/// How many bytes a token and the white space around it usually have. Knowing it saves the
+/// list of tokens from being moved again and again while it grows.
+const BYTES_PER_TOKEN: usize = 4;
 
 struct Lexer<'a> {
     text: &'a str,
-    /// The byte that is looked at next, always the first of a character.
+    /// The byte that is looked at next. Where a token or a comment begins or ends, it is the
+    /// first of a character; inside them, bytes that belong to longer characters are skipped
+    /// one by one, as they are never mistaken for others.
     at: usize,
     lexed: Lexed,
 }
 
 impl<'a> Lexer<'a> {
-    fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            lexed: Lexed::default(),
-        }
+    fn new(text: &'a str, at: usize) -> Self {
+        let mut lexed = Lexed::default();
+        let bytes = text.len().saturating_sub(at);
+        lexed.tokens.reserve(bytes / BYTES_PER_TOKEN + 2);
+        Self { text, at, lexed }
     }
 
     fn run(mut self) -> Lexed {
@@ -144,8 +148,15 @@ impl<'a> Lexer<'a> {
         errors.insert(place, LexError { kind, offset });
     }
 
+    /// Some editors begin a file with a mark that says how its bytes are ordered.
+    fn skip_byte_order_mark(&mut self) {
+        if self.text.starts_with(BYTE_ORDER_MARK) {
+            self.at = BYTE_ORDER_MARK.len_utf8();
+        }
+    }
+
     fn skip_shebang(&mut self) {
-        if self.text.starts_with("#!") {
+        if self.rest().starts_with("#!") {
             self.at = self.text.find('\n').unwrap_or(self.text.len());
         }
     }
@@ -153,6 +164,8 @@ impl<'a> Lexer<'a> {
     fn next(&mut self) {
         let start = self.at;
         match self.peek(0) {
+            b'r' if self.peek(1) == b'"' => self.raw_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
             b' ' | b'\t' | b'\r' => self.at += 1,
             b'\n' => {
                 self.at += 1;
@@ -163,9 +176,9 @@ impl<'a> Lexer<'a> {
             b'/' if self.peek(1) == b'/' => self.line_comment(),
             b'/' if self.peek(1) == b'*' => self.block_comment(),
             b'"' => self.string(),
-            b'r' if self.peek(1) == b'"' => self.raw_string(),
             b'0'..=b'9' => self.number(),
-            _ => self.word_or_sign(),
+            128.. => self.other_word(),
+            _ => self.sign(),
         }
     }
 
@@ -233,10 +246,7 @@ impl<'a> Lexer<'a> {
                     self.at += 1;
                     return self.push(kind, start);
                 }
-                b'\\' if !matches!(self.peek(1), b'\n' | 0) => {
-                    self.at += 1;
-                    self.skip_character();
-                }
+                b'\\' if !matches!(self.peek(1), b'\n' | 0) => self.at += 2,
                 b'$' if self.peek(1) == b'{' => {
                     kind = TokenKind::InterpolatedString;
                     let Some(source) = self.interpolation() else {
@@ -248,7 +258,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'\n' => return self.unterminated(start),
                 _ if self.at >= self.text.len() => return self.unterminated(start),
-                _ => self.skip_character(),
+                _ => self.at += 1,
             }
         }
     }
@@ -259,19 +269,19 @@ impl<'a> Lexer<'a> {
         let mut kind = TokenKind::String;
         self.at += 3;
         loop {
-            if self.rest().starts_with("\"\"\"") {
-                self.at += 3;
-                return self.push(kind, start);
-            }
-            if self.rest().starts_with("${") {
-                kind = TokenKind::InterpolatedString;
-                if self.interpolation().is_none() {
-                    return self.unterminated(start);
+            match self.peek(0) {
+                b'"' if self.peek(1) == b'"' && self.peek(2) == b'"' => {
+                    self.at += 3;
+                    return self.push(kind, start);
                 }
-            } else if self.at < self.text.len() {
-                self.skip_character();
-            } else {
-                return self.unterminated(start);
+                b'$' if self.peek(1) == b'{' => {
+                    kind = TokenKind::InterpolatedString;
+                    if self.interpolation().is_none() {
+                        return self.unterminated(start);
+                    }
+                }
+                _ if self.at >= self.text.len() => return self.unterminated(start),
+                _ => self.at += 1,
             }
         }
     }
@@ -305,7 +315,7 @@ impl<'a> Lexer<'a> {
                 _ if self.at >= self.text.len() => return None,
                 _ => {}
             }
-            self.skip_character();
+            self.at += 1;
         }
         Some(Span::new(start, self.at - 1))
     }
@@ -316,11 +326,6 @@ impl<'a> Lexer<'a> {
         let end = self.text[start..].find('\n');
         let end_of_line = end.map_or(self.text.len(), |end| start + end);
         self.at = self.at.max(end_of_line);
-    }
-
-    fn skip_character(&mut self) {
-        let character = self.rest().chars().next();
-        self.at += character.map_or(0, char::len_utf8);
     }
 
     fn skip_digits(&mut self) {
@@ -360,29 +365,57 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn word_or_sign(&mut self) {
+    fn sign(&mut self) {
         let start = self.at;
         if let Some(kind) = TokenKind::of_two(self.peek(0), self.peek(1)) {
             self.at += 2;
             return self.push(kind, start);
         }
-        if let Some(kind) = TokenKind::of_one(self.peek(0)) {
-            self.at += 1;
-            return self.push(kind, start);
+        self.at += 1;
+        match TokenKind::of_one(self.text.as_bytes()[start]) {
+            Some(kind) => self.push(kind, start),
+            None => {
+                let character = char::from(self.text.as_bytes()[start]);
+                self.fail(LexErrorKind::UnexpectedCharacter(character), start);
+            }
         }
+    }
+
+    /// A name or a reserved word that begins with a letter of ASCII or an underscore.
+    fn word(&mut self) {
+        let start = self.at;
+        self.skip_word();
+        let word = &self.text[start..self.at];
+        let kind = TokenKind::of_word(word).unwrap_or(TokenKind::Identifier);
+        self.push(kind, start);
+    }
+
+    /// What begins with any other character: a name, if that is a letter.
+    fn other_word(&mut self) {
+        let start = self.at;
         let Some(first) = self.rest().chars().next() else {
             return;
         };
         self.at += first.len_utf8();
-        if !first.is_alphabetic() && first != '_' {
+        if !first.is_alphabetic() {
             return self.fail(LexErrorKind::UnexpectedCharacter(first), start);
         }
-        let is_part = |character: char| character.is_alphanumeric() || character == '_';
-        let end = self.rest().find(|character| !is_part(character));
-        self.at += end.unwrap_or(self.rest().len());
-        let word = &self.text[start..self.at];
-        let kind = TokenKind::of_word(word).unwrap_or(TokenKind::Identifier);
-        self.push(kind, start);
+        self.skip_word();
+        self.push(TokenKind::Identifier, start);
+    }
+
+    /// Skips letters, digits and underscores.
+    fn skip_word(&mut self) {
+        loop {
+            match self.peek(0) {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => self.at += 1,
+                0..128 => return,
+                128.. => match self.rest().chars().next() {
+                    Some(next) if next.is_alphanumeric() => self.at += next.len_utf8(),
+                    _ => return,
+                },
+            }
+        }
     }
 }
 

@@ -57,6 +57,9 @@ impl fmt::Display for Position {
     }
 }
 
+/// What some editors begin a file with. It is not part of the first line.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Where the lines of a text begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineIndex {
@@ -68,15 +71,21 @@ impl LineIndex {
     pub fn new(text: &str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = breaks.map(|(at, _)| Span::new(at + 1, at + 1).start);
+        let first = match text.starts_with(BYTE_ORDER_MARK) {
+            true => BYTE_ORDER_MARK.len_utf8() as u32,
+            false => 0,
+        };
         Self {
-            starts: std::iter::once(0).chain(starts).collect(),
+            starts: std::iter::once(first).chain(starts).collect(),
         }
     }
 
     /// The place of a byte of the same text.
     pub fn position(&self, text: &str, offset: u32) -> Position {
-        let line = self.starts.partition_point(|start| *start <= offset) - 1;
-        let before = &text[self.starts[line] as usize..offset as usize];
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let line = line.saturating_sub(1);
+        let start = self.starts[line];
+        let before = &text[start as usize..offset.max(start) as usize];
         let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Position {
             line: narrow(line + 1),
@@ -127,6 +136,17 @@ mod tests {
                 .to_string(),
             "3:2"
         );
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        let text = "\u{feff}a\nb";
+        let lines = LineIndex::new(text);
+        assert_eq!(lines.position(text, 0).to_string(), "1:1");
+        assert_eq!(lines.position(text, 3).to_string(), "1:1");
+        assert_eq!(lines.position(text, 4).to_string(), "1:2");
+        assert_eq!(lines.position(text, 5).to_string(), "2:1");
+        assert_eq!(lines.line(text, 1), "a");
     }
 
     #[test]

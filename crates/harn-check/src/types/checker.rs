@@ -25,8 +25,8 @@ pub(super) struct Checker {
     /// What the statement at hand belongs to.
     pub(super) body: Body,
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// The types of names where they stand, for editors.
-    pub(super) types: Vec<(Span, Ty)>,
+    /// The types of names where they stand, for editors; `None` if nobody asks for them.
+    types: Option<Vec<(Span, Ty)>>,
     /// The last type whose tags were looked for, and what was found: the arms of a `match`
     /// all ask about the same one.
     tagged: Option<(Ty, Option<Rc<Tagged>>)>,
@@ -67,13 +67,21 @@ impl Checker {
             options,
             body: Body::File,
             diagnostics: Vec::new(),
-            types: Vec::new(),
+            types: None,
             tagged: None,
             suggestions: HashMap::new(),
             candidates: 0,
         };
         checker.declare_globals(module);
         checker
+    }
+
+    /// Remembers the types of names as well.
+    pub(super) fn with_types(self) -> Self {
+        Self {
+            types: Some(Vec::new()),
+            ..self
+        }
     }
 
     /// Checks every item of the file.
@@ -86,10 +94,11 @@ impl Checker {
                 _ => checker.check_statement(statement),
             });
         }
-        self.types.sort_by_key(|(span, _)| span.start);
+        let mut types = self.types.unwrap_or_default();
+        types.sort_by_key(|(span, _)| span.start);
         Checked {
             diagnostics: self.diagnostics,
-            types: self.types,
+            types,
         }
     }
 
@@ -112,17 +121,17 @@ impl Checker {
 
     /// Declares the functions of a block or a file, from Z to A as the environment wants it.
     pub(super) fn declare_functions(&mut self, statements: &[Statement]) {
-        let mut declared: Vec<Signature> = Vec::new();
+        let mut declared: Vec<Rc<Signature>> = Vec::new();
         for statement in statements {
             if let StatementKind::Item(item) = &statement.kind
                 && let ItemKind::Function(function) = &item.kind
             {
-                declared.push(Signature::new(function, &item.attributes));
+                declared.push(Rc::new(Signature::new(function, &item.attributes)));
             }
         }
         declared.sort_by(|one, other| other.name.cmp(&one.name));
         for signature in declared {
-            self.environment.declare_function(Rc::new(signature));
+            self.environment.declare_function(signature);
         }
     }
 
@@ -236,8 +245,19 @@ impl Checker {
 
     /// Remembers the type of a name for editors.
     pub(super) fn note_type(&mut self, span: Span, ty: &Ty) {
-        if *ty != Ty::Dynamic {
-            self.types.push((span, ty.clone()));
+        self.note_type_with(span, |_| ty.clone());
+    }
+
+    /// The same, for a type that takes a while to find out.
+    pub(super) fn note_type_with(&mut self, span: Span, find: impl FnOnce(&mut Self) -> Ty) {
+        if self.types.is_none() {
+            return;
+        }
+        let ty = find(self);
+        if let Some(types) = &mut self.types
+            && ty != Ty::Dynamic
+        {
+            types.push((span, ty));
         }
     }
 }

@@ -73,10 +73,12 @@ impl Checked {
 
 /// Everything there is to say about the types of an entry file.
 pub fn check_types(module: &Module, imported: &Imported, options: CheckOptions) -> Vec<Diagnostic> {
-    inspect_types(module, imported, options).diagnostics
+    let checker = Checker::new(module, imported, options);
+    checker.run(module).diagnostics
 }
 
 /// The same, with the types of names for editors.
 pub fn inspect_types(module: &Module, imported: &Imported, options: CheckOptions) -> Checked {
-    Checker::new(module, imported, options).run(module)
+    let checker = Checker::new(module, imported, options);
+    checker.with_types().run(module)
 }

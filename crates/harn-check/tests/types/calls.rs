@@ -172,3 +172,9 @@ fn suggestions_offer_a_change() {
     assert_eq!(fix.edits[0].text, "print");
     assert_eq!((fix.edits[0].span.start, fix.edits[0].span.end), (0, 6));
 }
+
+/// 9.9: what is declared anywhere may be called, even in the shortest expression.
+#[test]
+fn a_declaration_in_a_short_expression_counts() {
+    check("let f = {->fn g(){}}\nfn body() {\n  g()\n}", &[]);
+}

@@ -1,5 +1,6 @@
 //! `harn check`: whether programs can run.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use harn_check::modules::{Checks, Disk, Workspace};
 use harn_check::{Analysis, CheckOptions, Phase, analyse};
 
 use super::findings::{Findings, write_json};
-use super::project::Projects;
+use super::project::{Complaints, Projects, manifest_of};
 use super::watching::watch;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
@@ -52,17 +53,15 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
         checks: Checks::new(),
         projects: Projects::default(),
         strict_types: arguments.strict_types,
+        files: Vec::new(),
     };
-    let outcome = checker.check(&arguments.paths, form, output)?;
     if !arguments.watch {
-        return Ok(outcome);
+        return checker.check(&arguments.paths, form, output);
     }
     watch(&arguments.paths, output, |changed, output| {
-        changed
-            .iter()
-            .for_each(|path| checker.workspace.refresh(path));
-        checker.projects = Projects::default();
-        checker.check(&arguments.paths, form, output).map(drop)
+        checker.forget(changed);
+        checker.check(&arguments.paths, form, output)?;
+        Ok(checker.read_files())
     })
 }
 
@@ -72,25 +71,39 @@ struct Checker {
     checks: Checks<Analysis>,
     projects: Projects,
     strict_types: bool,
+    /// The programs of the last answer.
+    files: Vec<PathBuf>,
 }
 
 impl Checker {
+    /// Files have changed.
+    fn forget(&mut self, changed: &[PathBuf]) {
+        changed.iter().for_each(|path| self.workspace.refresh(path));
+        let is_manifest = |path: &PathBuf| path.extension().is_some_and(|found| found == "toml");
+        if changed.iter().any(is_manifest) {
+            // What it says decides how files are checked.
+            self.projects = Projects::default();
+            self.checks = Checks::new();
+        }
+    }
+
     fn check(&mut self, paths: &[PathBuf], form: Form, output: &mut Output) -> io::Result<Outcome> {
         let (files, mut is_fine) = sources::find(paths, output);
+        let mut complaints = Complaints::default();
         let mut documents = Vec::new();
         for path in &files {
             let findings = match self.findings(path) {
                 Ok(findings) => findings,
                 Err(why) => {
                     is_fine = false;
-                    output.error(format_args!("{}", Untrusted(why)));
+                    complaints.tell(why, output);
                     continue;
                 }
             };
             is_fine &= !findings.has_errors();
             let file = self.workspace.parsed(path).expect("it was read just now");
             match form {
-                Form::Json => documents.push(serde_json::to_value(findings.json(&file))?),
+                Form::Json => documents.push((findings, file)),
                 Form::Text if findings.diagnostics.is_empty() => {
                     writeln!(output, "{}: ok", Untrusted(&findings.name))?;
                 }
@@ -101,10 +114,24 @@ impl Checker {
             write_json(&documents, output)?;
         }
         output.flush()?;
+        self.files = files;
         Ok(match is_fine {
             true => Outcome::Done,
             false => Outcome::Problems,
         })
+    }
+
+    /// The files that the last answer depends on: programs, what they import, and projects.
+    fn read_files(&mut self) -> BTreeSet<PathBuf> {
+        let mut read = BTreeSet::new();
+        for path in &self.files {
+            if !read.contains(&self.workspace.canonical(path)) {
+                let files = self.workspace.reachable(path);
+                read.extend(files.iter().map(|file| file.to_path_buf()));
+            }
+            read.extend(manifest_of(path));
+        }
+        read
     }
 
     fn findings(&mut self, path: &Path) -> Result<Findings, String> {

@@ -7,7 +7,7 @@ use harn_check::{explain, pages};
 
 use super::{Form, Outcome};
 use crate::arguments::after_help;
-use crate::output::Output;
+use crate::output::{Output, Untrusted};
 use crate::suggestion;
 
 const EXAMPLES: &str = "  \
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
     };
     let Some(page) = explain(code) else {
         let codes = pages().iter().map(|(code, _)| *code);
-        output.error(format_args!("there is no code `{code}`"));
+        output.error(format_args!("there is no code `{}`", Untrusted(code)));
         match suggestion::closest(code, codes) {
             Some(other) => output.note(format_args!("did you mean `{other}`?")),
             None => output.note(format_args!("`harn explain` lists all codes")),

@@ -1,12 +1,13 @@
 //! What is said about programs, for people and for programs.
 
+use std::borrow::Borrow;
 use std::io;
 
 use harn_check::modules::SourceFile;
 use harn_syntax::{Colour, Diagnostic, LineIndex, Severity, Span, render};
 use serde::Serialize;
 
-use crate::output::Output;
+use crate::output::{Output, Untrusted};
 
 /// What is said about one file.
 pub(super) struct Findings {
@@ -27,14 +28,14 @@ impl Findings {
             true => Colour::Ansi,
             false => Colour::Never,
         };
+        let name = Untrusted(&self.name).to_string();
         for diagnostic in &self.diagnostics {
-            let text = render(diagnostic, &self.name, &file.text, &file.lines, colour);
+            let text = render(diagnostic, &name, &file.text, &file.lines, colour);
             output.note(format_args!("{}", text.trim_end()));
         }
     }
 
-    /// As a JSON object.
-    pub(super) fn json<'a>(&'a self, file: &'a SourceFile) -> FileJson<'a> {
+    fn json<'a>(&'a self, file: &'a SourceFile) -> FileJson<'a> {
         let shown = |diagnostic| DiagnosticJson::of(diagnostic, file);
         FileJson {
             file: &self.name,
@@ -44,24 +45,34 @@ impl Findings {
 }
 
 /// Writes a JSON document about several files.
-pub(super) fn write_json(files: &[serde_json::Value], output: &mut Output) -> io::Result<()> {
-    let count = |severity: &str| {
-        let diagnostics = files
-            .iter()
-            .filter_map(|file| file["diagnostics"].as_array());
-        let severities = diagnostics.flatten().map(|one| &one["severity"]);
-        severities.filter(|one| *one == severity).count()
+pub(super) fn write_json<F: Borrow<SourceFile>>(
+    files: &[(Findings, F)],
+    output: &mut Output,
+) -> io::Result<()> {
+    let count = |severity| {
+        let diagnostics = files.iter().flat_map(|(findings, _)| &findings.diagnostics);
+        diagnostics.filter(|one| one.severity == severity).count()
     };
-    output.json(&serde_json::json!({
-        "files": files,
-        "errors": count("error"),
-        "warnings": count("warning"),
-    }))
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let files = files
+        .iter()
+        .map(|(findings, file)| findings.json(file.borrow()));
+    output.json(&DocumentJson {
+        files: files.collect(),
+        errors,
+        warnings,
+    })
 }
 
-/// A file in JSON.
 #[derive(Serialize)]
-pub(super) struct FileJson<'a> {
+struct DocumentJson<'a> {
+    files: Vec<FileJson<'a>>,
+    errors: usize,
+    warnings: usize,
+}
+
+#[derive(Serialize)]
+struct FileJson<'a> {
     file: &'a str,
     diagnostics: Vec<DiagnosticJson<'a>>,
 }

@@ -9,7 +9,8 @@ use harn_check::modules::SourceFile;
 use harn_syntax::{FormatOptions, SyntaxError, format};
 
 use super::findings::Findings;
-use super::project::Projects;
+use super::project::{Complaints, Projects};
+use super::replacing::replace;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
 use crate::output::{Output, Untrusted};
@@ -25,11 +26,12 @@ const EXAMPLES: &str = "  \
 /// Rewrites programs in canonical form. What they mean and their comments stay as they are. A
 /// program that cannot be read is left alone, and the exit code is 1.
 ///
-/// With --json the answer is {"changed": [PATH, …], "unchanged", "failed": [PATH, …]}.
+/// With --json the answer is {"changed": [PATH, …], "unchanged", "failed": [PATH, …]}; for
+/// standard input there is also "text", unless it failed or --check was given.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Programs, or folders of programs; `-` is standard input
+    /// Programs, or folders of programs; `-` alone is standard input
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
@@ -43,11 +45,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
-    if arguments.paths.iter().any(|path| path == Path::new("-")) {
-        return format_input(arguments, output);
+    if arguments.paths == [Path::new("-")] {
+        return format_input(arguments, form, output);
     }
     let (files, is_whole) = sources::find(&arguments.paths, output);
     let mut projects = Projects::default();
+    let mut complaints = Complaints::default();
     let (mut changed, mut failed) = (Vec::new(), Vec::new());
     for path in &files {
         let name = path.display().to_string();
@@ -55,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
             Ok(false) => {}
             Ok(true) => changed.push(name),
             Err(problem) => {
-                problem.tell(&name, output);
+                problem.tell(&name, &mut complaints, output);
                 failed.push(name);
             }
         }
@@ -94,11 +97,13 @@ enum Problem {
 }
 
 impl Problem {
-    fn tell(self, name: &str, output: &mut Output) {
+    fn of_file(path: &Path, error: &io::Error) -> Self {
+        Self::Told(format!("{}: {error}", path.display()))
+    }
+
+    fn tell(self, name: &str, complaints: &mut Complaints, output: &mut Output) {
         match self {
-            Self::Told(why) => {
-                output.error(format_args!("{}", Untrusted(format!("{name}: {why}"))))
-            }
+            Self::Told(why) => complaints.tell(why, output),
             Self::Syntax(text, errors) => {
                 let findings = Findings {
                     name: name.to_owned(),
@@ -117,13 +122,13 @@ fn format_file(
     projects: &mut Projects,
 ) -> Result<bool, Problem> {
     let settings = projects.settings(path).map_err(Problem::Told)?;
-    let text = fs::read_to_string(path).map_err(|error| Problem::Told(error.to_string()))?;
+    let text = fs::read_to_string(path).map_err(|error| Problem::of_file(path, &error))?;
     let options = options(arguments.width.or(settings.fmt.line_width));
     let formatted = format(&text, &options);
     let formatted = formatted.map_err(|errors| Problem::Syntax(text.clone(), errors))?;
     let changes = formatted != text;
     if changes && !arguments.check {
-        replace(path, &formatted).map_err(|error| Problem::Told(error.to_string()))?;
+        replace(path, &formatted).map_err(|error| Problem::of_file(path, &error))?;
     }
     Ok(changes)
 }
@@ -135,42 +140,55 @@ fn options(width: Option<usize>) -> FormatOptions {
     }
 }
 
-/// Puts a text in the place of a file, whole or not at all.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link.
-    let path = fs::canonicalize(path)?;
-    let folder = path.parent().unwrap_or(&path);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let permissions = fs::metadata(&path)?.permissions();
-    let written = fs::write(&beside, text)
-        .and_then(|()| fs::set_permissions(&beside, permissions))
-        .and_then(|()| fs::rename(&beside, &path));
-    if written.is_err() {
-        // What could not be put in its place is of no use.
-        let _ = fs::remove_file(&beside);
+/// How standard input is called.
+const INPUT: &str = "<stdin>";
+
+fn format_input(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
+    let formatted = read_input(arguments);
+    let (mut changed, mut failed) = (Vec::new(), Vec::new());
+    let mut shown = None;
+    match formatted {
+        Err(problem) => {
+            problem.tell(INPUT, &mut Complaints::default(), output);
+            failed.push(INPUT);
+        }
+        Ok((changes, text)) => {
+            changed.extend(changes.then_some(INPUT));
+            shown = (!arguments.check).then_some(text);
+        }
     }
-    written
+    match (form, &shown) {
+        (Form::Json, _) => {
+            let mut answer = serde_json::json!({
+                "unchanged": 1 - changed.len() - failed.len(),
+                "changed": &changed,
+                "failed": &failed,
+            });
+            if let Some(text) = &shown {
+                answer["text"] = text.as_str().into();
+            }
+            output.json(&answer)?;
+        }
+        (Form::Text, Some(text)) => write!(output, "{text}")?,
+        (Form::Text, None) if !changed.is_empty() => writeln!(output, "{INPUT}: would change")?,
+        (Form::Text, None) => {}
+    }
+    let is_kept = !arguments.check || changed.is_empty();
+    Ok(match failed.is_empty() && is_kept {
+        true => Outcome::Done,
+        false => Outcome::Problems,
+    })
 }
 
-fn format_input(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+/// What standard input is in canonical form, and whether that is something else.
+fn read_input(arguments: &Arguments) -> Result<(bool, String), Problem> {
+    let settings = Projects::default().settings_here().map_err(Problem::Told)?;
     let mut text = String::new();
-    if let Err(error) = io::stdin().read_to_string(&mut text) {
-        output.error(format_args!("standard input: {error}"));
-        return Ok(Outcome::Problems);
-    }
-    match format(&text, &options(arguments.width)) {
-        Ok(formatted) if arguments.check => Ok(match formatted == text {
-            true => Outcome::Done,
-            false => Outcome::Problems,
-        }),
-        Ok(formatted) => {
-            write!(output, "{formatted}")?;
-            Ok(Outcome::Done)
-        }
-        Err(errors) => {
-            Problem::Syntax(text, errors).tell("<stdin>", output);
-            Ok(Outcome::Problems)
-        }
+    let read = io::stdin().read_to_string(&mut text);
+    read.map_err(|error| Problem::of_file(Path::new(INPUT), &error))?;
+    let options = options(arguments.width.or(settings.fmt.line_width));
+    match format(&text, &options) {
+        Ok(formatted) => Ok((formatted != text, formatted)),
+        Err(errors) => Err(Problem::Syntax(text, errors)),
     }
 }

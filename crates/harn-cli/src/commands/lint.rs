@@ -1,19 +1,20 @@
 //! `harn lint`: what would make programs better.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use harn_check::modules::{Disk, SourceFile, Workspace};
 use harn_check::{LintOptions, lint, rules};
-use harn_syntax::{Diagnostic, Edit, parse};
 
 use super::findings::{Findings, write_json};
-use super::project::{Projects, Settings};
+use super::fixing::fixed;
+use super::project::{Complaints, Projects, Settings};
+use super::replacing::replace;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
 use crate::output::{Output, Untrusted};
+use crate::suggestion;
 
 const EXAMPLES: &str = "  \
   harn lint src/                       All programs in a folder
@@ -37,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
-    /// Change the programs as the findings suggest
+    /// Change the programs as the findings suggest; one that can run still can afterwards
     #[arg(long)]
     fix: bool,
 }
@@ -46,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
     let (files, mut is_fine) = sources::find(&arguments.paths, output);
     let mut workspace = Workspace::new(Box::new(Disk));
     let mut projects = Projects::default();
+    let mut complaints = Complaints::default();
     let mut documents = Vec::new();
     for path in &files {
         let looked = look(path, arguments.fix, &mut workspace, &mut projects);
@@ -53,13 +55,13 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
             Ok(looked) => looked,
             Err(why) => {
                 is_fine = false;
-                output.error(format_args!("{}", Untrusted(why)));
+                complaints.tell(why, output);
                 continue;
             }
         };
         is_fine &= !findings.has_errors();
         match form {
-            Form::Json => documents.push(serde_json::to_value(findings.json(&file))?),
+            Form::Json => documents.push((findings, file)),
             Form::Text if findings.diagnostics.is_empty() => {
                 writeln!(output, "{}: ok", Untrusted(&findings.name))?;
             }
@@ -83,7 +85,7 @@ fn look(
     projects: &mut Projects,
 ) -> Result<(Findings, SourceFile), String> {
     let named = |why: String| format!("{}: {why}", path.display());
-    let options = options(&projects.settings(path)?).map_err(named)?;
+    let options = options(&projects.settings(path)?)?;
     let file = workspace
         .parsed(path)
         .map_err(|error| named(error.to_string()))?;
@@ -102,10 +104,11 @@ fn look(
     };
     let (mut diagnostics, mut current) = look(&file.text);
     for _ in 0..FIX_ROUNDS_MAX {
-        let fixed = fix.then(|| fixed(&current.text, &diagnostics)).flatten();
-        let Some(fixed) = fixed else { break };
-        fs::write(path, &fixed).map_err(|error| named(error.to_string()))?;
+        let fixed = fix.then(|| fixed(&current, &diagnostics, &imported));
+        let Some(fixed) = fixed.flatten() else { break };
+        replace(path, &fixed).map_err(|error| named(error.to_string()))?;
         (diagnostics, current) = look(&fixed);
+        workspace.refresh(path);
     }
     let findings = Findings {
         name: path.display().to_string(),
@@ -118,8 +121,17 @@ fn options(settings: &Settings) -> Result<LintOptions, String> {
     let lint = &settings.lint;
     let is_rule = |name: &str| rules().iter().any(|rule| rule.name == name);
     if let Some(unknown) = lint.disabled.iter().find(|name| !is_rule(name)) {
+        let manifest = settings
+            .manifest
+            .as_deref()
+            .unwrap_or(Path::new("harn.toml"));
+        let manifest = manifest.display();
+        let names = rules().iter().map(|rule| rule.name);
+        let hint = suggestion::closest(unknown, names);
+        let hint = hint.map(|name| format!("; did you mean `{name}`?"));
+        let hint = hint.unwrap_or_default();
         return Err(format!(
-            "harn.toml disables `{unknown}`, which is no lint rule"
+            "{manifest}: there is no lint rule `{unknown}` to disable{hint}"
         ));
     }
     let default = LintOptions::default();
@@ -128,27 +140,4 @@ fn options(settings: &Settings) -> Result<LintOptions, String> {
         complexity_max: lint.complexity_max.unwrap_or(default.complexity_max),
         require_file_header: lint.require_file_header,
     })
-}
-
-/// The text with all fixes that do not touch each other; `None` if there are none, or if they
-/// would leave something that cannot be read.
-fn fixed(text: &str, diagnostics: &[Diagnostic]) -> Option<String> {
-    let fixes = diagnostics.iter().filter_map(|one| one.fix.as_ref());
-    let mut edits: Vec<&Edit> = Vec::new();
-    for fix in fixes {
-        let touches = |edit: &Edit| {
-            edits
-                .iter()
-                .any(|other| edit.span.start <= other.span.end && other.span.start <= edit.span.end)
-        };
-        if !fix.edits.iter().any(touches) {
-            edits.extend(&fix.edits);
-        }
-    }
-    edits.sort_by_key(|edit| edit.span.start);
-    let mut fixed = text.to_owned();
-    for edit in edits.iter().rev() {
-        fixed.replace_range(edit.span.range(), &edit.text);
-    }
-    (fixed != text && parse(&fixed).errors.is_empty()).then_some(fixed)
 }

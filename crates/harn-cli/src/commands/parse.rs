@@ -62,11 +62,9 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
             for token in lex(&text).tokens {
                 let place = file.lines.position(&text, token.span.start).to_string();
                 let kind = format!("{:?}", token.kind);
-                writeln!(
-                    output,
-                    "{place:<8}{kind:<20}{}",
-                    Untrusted(token.span.of(&text))
-                )?;
+                let text = Untrusted(token.span.of(&text));
+                let line = format!("{place:<7} {kind:<19} {text}");
+                writeln!(output, "{}", line.trim_end())?;
             }
         }
         (true, Form::Json) => {

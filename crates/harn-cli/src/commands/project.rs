@@ -1,15 +1,21 @@
 //! What a project asks for in its `harn.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use harn_syntax::LineIndex;
 use serde::Deserialize;
+
+use crate::output::{Output, Untrusted};
 
 /// The tables of `harn.toml` that are about its programs. The other tables are none of ours.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default)]
 pub(super) struct Settings {
+    /// Where they are from, if there is such a file.
+    #[serde(skip)]
+    pub(super) manifest: Option<PathBuf>,
     pub(super) check: Check,
     pub(super) fmt: Fmt,
     pub(super) lint: Lint,
@@ -46,7 +52,7 @@ pub(super) struct Lint {
 /// The settings of the projects that files belong to, each read once.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
-    known: BTreeMap<PathBuf, Settings>,
+    known: BTreeMap<PathBuf, Result<Settings, String>>,
 }
 
 impl Projects {
@@ -55,24 +61,65 @@ impl Projects {
     /// # Errors
     /// It cannot be read, or does not say what it means.
     pub(super) fn settings(&mut self, file: &Path) -> Result<Settings, String> {
-        let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        let manifests = file
-            .ancestors()
-            .skip(1)
-            .map(|folder| folder.join("harn.toml"));
-        let Some(manifest) = manifests.into_iter().find(|path| path.is_file()) else {
+        self.from(manifest_of(file))
+    }
+
+    /// The settings for what comes from no file: those of the folder we are in.
+    ///
+    /// # Errors
+    /// As for a file.
+    pub(super) fn settings_here(&mut self) -> Result<Settings, String> {
+        let here = Path::new(".");
+        let here = fs::canonicalize(here).unwrap_or_else(|_| here.to_owned());
+        self.from(manifest_at_or_above(&here))
+    }
+
+    fn from(&mut self, manifest: Option<PathBuf>) -> Result<Settings, String> {
+        let Some(manifest) = manifest else {
             return Ok(Settings::default());
         };
-        if let Some(settings) = self.known.get(&manifest) {
-            return Ok(settings.clone());
-        }
-        let settings = read(&manifest).map_err(|why| format!("{}: {why}", manifest.display()))?;
-        self.known.insert(manifest, settings.clone());
-        Ok(settings)
+        let settings = self.known.entry(manifest);
+        let settings = settings.or_insert_with_key(|manifest| read(manifest));
+        settings.clone()
     }
 }
 
+/// The `harn.toml` of the project that a file belongs to, whatever is in it.
+pub(super) fn manifest_of(file: &Path) -> Option<PathBuf> {
+    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    manifest_at_or_above(file.parent()?)
+}
+
+fn manifest_at_or_above(folder: &Path) -> Option<PathBuf> {
+    let mut manifests = folder.ancestors().map(|folder| folder.join("harn.toml"));
+    manifests.find(|path| path.is_file())
+}
+
 fn read(manifest: &Path) -> Result<Settings, String> {
-    let text = fs::read_to_string(manifest).map_err(|error| error.to_string())?;
-    toml::from_str(&text).map_err(|error| error.to_string().trim_end().to_owned())
+    let name = manifest.display();
+    let text = fs::read_to_string(manifest).map_err(|error| format!("{name}: {error}"))?;
+    let settings: Result<Settings, _> = toml::from_str(&text);
+    let mut settings = settings.map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let place = LineIndex::new(&text).position(&text, start as u32);
+        format!("{name}:{place}: {}", error.message())
+    })?;
+    settings.manifest = Some(manifest.to_owned());
+    Ok(settings)
+}
+
+/// Says what is wrong with files, and the same thing only once: a project may have many files
+/// and one mistake.
+#[derive(Debug, Default)]
+pub(super) struct Complaints {
+    told: BTreeSet<String>,
+}
+
+impl Complaints {
+    pub(super) fn tell(&mut self, why: String, output: &mut Output) {
+        if !self.told.contains(&why) {
+            output.error(format_args!("{}", Untrusted(&why)));
+            self.told.insert(why);
+        }
+    }
 }

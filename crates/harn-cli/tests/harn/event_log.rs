@@ -5,6 +5,7 @@
 mod choice;
 mod damage;
 mod export;
+mod nats;
 mod repair;
 mod show;
 mod stats;

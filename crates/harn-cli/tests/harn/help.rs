@@ -5,6 +5,13 @@ use crate::program::harn;
 /// Every page of help there is.
 const PAGES: &[&[&str]] = &[
     &[],
+    &["check"],
+    &["fmt"],
+    &["lint"],
+    &["test"],
+    &["test", "conformance"],
+    &["explain"],
+    &["parse"],
     &["events"],
     &["events", "types"],
     &["events", "check"],
@@ -43,7 +50,7 @@ fn the_version_is_that_of_the_workspace() {
 
 #[test]
 fn without_arguments_help_goes_to_stderr_and_it_is_wrong_usage() {
-    for arguments in [&[][..], &["events"]] {
+    for arguments in [&[][..], &["events"], &["test"]] {
         let call = harn(arguments).exits_with(2);
         assert_eq!(call.stdout, "");
         assert!(call.stderr.contains("\nEXAMPLES\n"), "{call:?}");
@@ -54,6 +61,15 @@ fn without_arguments_help_goes_to_stderr_and_it_is_wrong_usage() {
 fn wrong_usage_is_told_on_stderr() {
     for arguments in [
         &["evens"][..],
+        &["check"],
+        &["check", "a.harn", "--strict-type"],
+        &["fmt"],
+        &["fmt", "a.harn", "--width", "wide"],
+        &["lint"],
+        &["explain", "a", "b"],
+        &["parse"],
+        &["parse", "a.harn", "--tree", "--tokens"],
+        &["test", "units"],
         &["events", "check"],
         &["events", "types", "--jsn"],
         &["--color", "pink", "events", "types"],

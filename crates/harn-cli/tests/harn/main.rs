@@ -6,6 +6,7 @@
 mod check;
 mod event_log;
 mod help;
+mod language;
 mod log_file;
 mod program;
 mod streams;

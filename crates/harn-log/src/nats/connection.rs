@@ -92,8 +92,8 @@ impl Connection {
                 let problem = format!("the NATS server refused our credentials: {why}");
                 return Err(LogError::Config(problem));
             }
-            Ok(Err(why)) => return Err(unreachable("connect", why).into()),
-            Err(why) => return Err(unreachable("connect", why).into()),
+            Ok(Err(why)) => return Err(nobody_at(config, why).into()),
+            Err(why) => return Err(nobody_at(config, why).into()),
         };
         if !client.server_info().jetstream {
             let problem = "the NATS server has JetStream switched off: start it with -js";
@@ -253,6 +253,14 @@ pub(super) fn published(doing: &'static str, message: &Message) -> Result<Publis
 /// Nothing is lost when the future is dropped.
 pub(super) async fn next(messages: &mut Subscriber) -> Option<Message> {
     poll_fn(|context| Pin::new(&mut *messages).poll_next(context)).await
+}
+
+/// Nobody is where the log should be.
+fn nobody_at(config: &NatsConfig, cause: impl Into<Cause>) -> NatsError {
+    NatsError::Nobody {
+        location: config.location(),
+        cause: cause.into(),
+    }
 }
 
 pub(super) fn unreachable(doing: &'static str, cause: impl Into<Cause>) -> NatsError {

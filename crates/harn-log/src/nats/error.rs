@@ -14,6 +14,15 @@ pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// A log on NATS could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum NatsError {
+    /// There is no server to connect to.
+    #[error("no NATS server answers at {location}: {cause}")]
+    Nobody {
+        /// Where one should be, without secrets.
+        location: String,
+        /// What was noticed last.
+        #[source]
+        cause: Cause,
+    },
     /// Nobody answered in time. Whether the request was carried out is not known.
     #[error("could not {doing}, because no NATS server answers: {cause}")]
     Unreachable {
@@ -69,7 +78,7 @@ impl NatsError {
     /// Whether the same call may succeed later.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { .. } => true,
+            Self::Nobody { .. } | Self::Unreachable { .. } => true,
             Self::Refused { cause, .. } => is_passing(cause),
             Self::Damaged { .. } | Self::Inconsistent { .. } | Self::Closed => false,
         }
@@ -78,6 +87,10 @@ impl NatsError {
     /// The same error for somebody else who is concerned.
     pub(super) fn repeat(&self) -> Self {
         match self {
+            Self::Nobody { location, cause } => Self::Nobody {
+                location: location.clone(),
+                cause: Cause::from(cause.to_string()),
+            },
             Self::Unreachable { doing, cause } => Self::Unreachable {
                 doing,
                 cause: Cause::from(cause.to_string()),

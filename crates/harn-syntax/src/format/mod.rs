@@ -33,7 +33,7 @@ mod types;
 
 use crate::lexer::lex;
 use crate::parser::{NESTING_MAX, SyntaxError, parse};
-use crate::position::Span;
+use crate::position::{BYTE_ORDER_MARK, Span};
 use crate::token::{Token, TokenKind};
 use crate::tree::{Expression, Module, Name};
 
@@ -64,6 +64,7 @@ impl Default for FormatOptions {
 /// assert_eq!(formatted.as_deref(), Ok("let xs = [1, 2]\n\nlog(xs)\n"));
 /// ```
 pub fn format(text: &str, options: &FormatOptions) -> Result<String, Vec<SyntaxError>> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let parsed = parse(text);
     if !parsed.errors.is_empty() {
         return Err(parsed.errors);

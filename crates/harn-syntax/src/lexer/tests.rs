@@ -56,6 +56,20 @@ fn words_with_a_meaning_in_one_place_are_identifiers() {
     }
 }
 
+/// Some editors write one.
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    assert_eq!(tokens("\u{feff}a"), [(TokenKind::Identifier, "a")]);
+    assert_eq!(
+        tokens("\u{feff}#!/usr/bin/env harn\na"),
+        [(TokenKind::Newline, "\n"), (TokenKind::Identifier, "a")]
+    );
+    assert_eq!(
+        errors("a\u{feff}"),
+        ["Unexpected character '\u{feff}' at 1:2"]
+    );
+}
+
 #[test]
 fn identifiers_are_unicode() {
     for name in ["a", "_", "_1", "größe", "名前2", "ñ_ñ"] {

@@ -139,27 +139,14 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             self.skip_newlines();
-            if self.kind() == closer || self.is_at_closer() {
+            if matches!(self.kind(), TokenKind::End) || self.kind() == closer {
                 self.expect(closer)?;
                 return Ok(items);
             }
-            items.push(item(self)?);
+            add(&mut items, item(self)?);
             self.skip_newlines();
             self.eat(TokenKind::Comma);
         }
-    }
-
-    /// Whether something ends here that began further out, so that the closer of what we are
-    /// in must be missing.
-    pub(super) fn is_at_closer(&self) -> bool {
-        matches!(
-            self.kind(),
-            TokenKind::RightParenthesis
-                | TokenKind::RightBracket
-                | TokenKind::RightBrace
-                | TokenKind::Semicolon
-                | TokenKind::End
-        )
     }
 
     /// Reads something one level deeper.
@@ -203,4 +190,13 @@ impl Parser<'_> {
         });
         Err(Stop)
     }
+}
+
+/// Adds to a list that is probably short. Most lists in a program have one or two elements,
+/// and a tree with much room in it is slow to walk.
+pub(super) fn add<T>(items: &mut Vec<T>, item: T) {
+    if items.len() == items.capacity() {
+        items.reserve_exact(items.len().max(1));
+    }
+    items.push(item);
 }

@@ -47,26 +47,17 @@ impl SyntaxError {
         let start = error.offset as usize;
         let length = text[start..].chars().next().map_or(0, char::len_utf8);
         let span = Span::new(start, start + length);
-        let (code, message, label) = match error.kind {
-            LexErrorKind::UnexpectedCharacter(character) => (
-                UNEXPECTED_CHARACTER,
-                format!("unexpected character '{character}'"),
-                "no token starts with this",
-            ),
-            LexErrorKind::UnterminatedString => (
-                UNTERMINATED_STRING,
-                "unterminated string".to_owned(),
-                "it begins here",
-            ),
-            LexErrorKind::UnterminatedComment => (
-                UNTERMINATED_COMMENT,
-                "unterminated block comment".to_owned(),
-                "it begins here",
-            ),
+        let (code, label) = match error.kind {
+            LexErrorKind::UnexpectedCharacter(_) => {
+                (UNEXPECTED_CHARACTER, "no token starts with this")
+            }
+            LexErrorKind::UnterminatedString => (UNTERMINATED_STRING, "it begins here"),
+            LexErrorKind::UnterminatedComment => (UNTERMINATED_COMMENT, "it begins here"),
         };
+        let message = error.message(text, lines);
         Self {
-            message: error.message(text, lines),
-            diagnostic: Diagnostic::error(code, span, message).with_label(label),
+            diagnostic: Diagnostic::error(code, span, message.as_str()).with_label(label),
+            message,
         }
     }
 }

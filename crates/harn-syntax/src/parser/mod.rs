@@ -30,7 +30,7 @@ pub use error::{SYNTAX_CODES, SyntaxError};
 
 use braces::Braces;
 
-use crate::lexer::lex;
+use crate::lexer::{LexError, lex};
 use crate::position::LineIndex;
 use crate::token::Token;
 use crate::tree::{Module, Statement};
@@ -60,18 +60,26 @@ pub fn parse(text: &str) -> Parsed {
     let lexed = lex(text);
     let mut parser = Parser::new(text, lexed.tokens);
     let statements = parser.module();
-    let lines = LineIndex::new(text);
-    let lexical = lexed.errors.iter();
-    let lexical = lexical.map(|error| SyntaxError::lexical(error, text, &lines));
-    let failures = parser.failures.iter();
-    let syntactic = failures.map(|failure| failure.report(text, &lines));
     Parsed {
-        errors: lexical.chain(syntactic).collect(),
+        errors: errors(text, &lexed.errors, &parser.failures),
         module: Module {
             statements,
             comments: lexed.comments,
         },
     }
+}
+
+/// Lines are counted only if somebody has to be told one.
+fn errors(text: &str, lexical: &[LexError], failures: &[Failure]) -> Vec<SyntaxError> {
+    if lexical.is_empty() && failures.is_empty() {
+        return Vec::new();
+    }
+    let lines = LineIndex::new(text);
+    let lexical = lexical.iter();
+    let lexical = lexical.map(|error| SyntaxError::lexical(error, text, &lines));
+    let syntactic = failures.iter();
+    let syntactic = syntactic.map(|failure| failure.report(text, &lines));
+    lexical.chain(syntactic).collect()
 }
 
 /// Says that something could not be read. What and why has been written down already.
@@ -90,6 +98,10 @@ struct Parser<'a> {
     /// How many levels deep we are.
     nesting: usize,
     failures: Vec<Failure>,
+    /// How many declarations have been read.
+    declarations: usize,
+    /// How many `yield`s have been read, those of functions that are over not counted.
+    yields: usize,
     /// How often a token was looked at: what reading costs, in a unit that does not depend on
     /// the machine.
     #[cfg(test)]
@@ -106,6 +118,8 @@ impl<'a> Parser<'a> {
             last_end: 0,
             nesting: 0,
             failures: Vec::new(),
+            declarations: 0,
+            yields: 0,
             #[cfg(test)]
             looks: std::cell::Cell::default(),
         }

@@ -72,7 +72,7 @@ impl Parser<'_> {
         let mut elements = Vec::new();
         loop {
             self.skip_newlines();
-            let is_over = self.kind() == closer || self.is_at_closer();
+            let is_over = matches!(self.kind(), TokenKind::End) || self.kind() == closer;
             let rest = match !is_over && self.eat_dots() {
                 true => Some(self.expect_identifier("rest variable name")?),
                 false => None,

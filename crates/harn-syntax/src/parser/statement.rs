@@ -1,5 +1,6 @@
 //! Statements, blocks, and how to go on after one that cannot be read.
 
+use super::cursor::add;
 use super::{Parse, Parser, Stop};
 use crate::token::TokenKind;
 use crate::tree::{
@@ -36,6 +37,7 @@ impl Parser<'_> {
 
     /// The rest of a block that began at `start`.
     pub(super) fn block_after(&mut self, start: u32, place: Place) -> Parse<Block> {
+        let (declarations, yields) = (self.declarations, self.yields);
         self.nested(|parser| {
             let mut statements = Vec::new();
             parser.statements(&mut statements, place);
@@ -43,6 +45,8 @@ impl Parser<'_> {
             Ok(Block {
                 statements,
                 span: parser.since(start),
+                declares: parser.declarations > declarations,
+                yields: parser.yields > yields,
             })
         })
     }
@@ -61,7 +65,7 @@ impl Parser<'_> {
                 _ => {}
             }
             let read = self.statement(place).and_then(|statement| {
-                statements.push(statement);
+                add(statements, statement);
                 self.separator(place.what())
             });
             if let Err(Stop) = read {
@@ -260,7 +264,10 @@ impl Parser<'_> {
     fn leaving(&mut self) -> Parse<StatementKind> {
         Ok(match self.take().kind {
             TokenKind::Return => StatementKind::Return(self.value_on_line()?),
-            TokenKind::Yield => StatementKind::Yield(self.value_on_line()?),
+            TokenKind::Yield => {
+                self.yields += 1;
+                StatementKind::Yield(self.value_on_line()?)
+            }
             TokenKind::Throw => StatementKind::Throw(self.expression()?),
             TokenKind::Emit => StatementKind::Emit(self.expression()?),
             TokenKind::Break => StatementKind::Break,

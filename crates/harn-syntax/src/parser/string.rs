@@ -3,6 +3,7 @@
 //! A string is first cut into pieces of text and interpolations, then a triple-quoted one is
 //! dedented, then each interpolation is read as an expression of its own.
 
+use std::borrow::Cow;
 use std::mem;
 
 use smol_str::SmolStr;
@@ -16,27 +17,27 @@ use crate::tree::Segment;
 
 /// A part of a string.
 #[derive(Debug, PartialEq, Eq)]
-enum Piece {
-    Text(String),
+enum Piece<'a> {
+    Text(Cow<'a, str>),
     /// The source between `${` and `}`.
     Interpolation(Span),
 }
 
 /// What a string without interpolations stands for.
-pub(crate) fn text_of(source: &str) -> String {
+pub(crate) fn text_of(source: &str) -> Cow<'_, str> {
     if let Some(plain) = source
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
         && !plain.contains(['\\', '"', '\n'])
     {
-        return plain.to_owned();
+        return Cow::Borrowed(plain);
     }
     let pieces = pieces(source, 0).into_iter();
     let texts = pieces.map(|piece| match piece {
         Piece::Text(text) => text,
-        Piece::Interpolation(_) => String::new(),
+        Piece::Interpolation(_) => Cow::Borrowed(""),
     });
-    texts.collect()
+    Cow::Owned(texts.collect())
 }
 
 /// What a raw string stands for: what is between its quotes.
@@ -59,13 +60,13 @@ pub(super) fn milliseconds(source: &str) -> Option<i64> {
     digits.parse::<i64>().ok()?.checked_mul(unit)
 }
 
-fn pieces(source: &str, base: u32) -> Vec<Piece> {
+fn pieces(source: &str, base: u32) -> Vec<Piece<'_>> {
     let is_triple = source.len() >= 6 && source.starts_with("\"\"\"");
     let quotes = if is_triple { 3 } else { 1 };
     let inner = &source[quotes..source.len() - quotes];
     let base = base as usize + quotes;
     match is_triple {
-        true => dedent(cut(inner, base, |text| text.to_owned(), |_| false)),
+        true => dedent(cut(inner, base, Cow::Borrowed, |_| false)),
         false => cut(inner, base, unescape, |before| {
             let slashes = before.len() - before.trim_end_matches('\\').len();
             slashes % 2 == 1
@@ -74,12 +75,12 @@ fn pieces(source: &str, base: u32) -> Vec<Piece> {
 }
 
 /// Cuts a string where its interpolations are. `is_escaped` looks at what stands before a `$`.
-fn cut(
-    inner: &str,
+fn cut<'a>(
+    inner: &'a str,
     base: usize,
-    text: impl Fn(&str) -> String,
+    text: impl Fn(&'a str) -> Cow<'a, str>,
     is_escaped: impl Fn(&str) -> bool,
-) -> Vec<Piece> {
+) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(found) = inner[at..].find("${") {
@@ -119,7 +120,10 @@ fn interpolation_length(rest: &str) -> usize {
     rest.len()
 }
 
-fn unescape(text: &str) -> String {
+fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -137,11 +141,11 @@ fn unescape(text: &str) -> String {
         rest = &rest[at + 1 + escaped.map_or(0, char::len_utf8)..];
     }
     result.push_str(rest);
-    result
+    Cow::Owned(result)
 }
 
 /// Takes the common indentation away from a triple-quoted string.
-fn dedent(pieces: Vec<Piece>) -> Vec<Piece> {
+fn dedent(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let mut lines = into_lines(pieces);
     if lines.len() > 1 && matches!(lines[0].as_slice(), []) {
         lines.remove(0);
@@ -161,7 +165,7 @@ fn dedent(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// The lines of a string, without their line feeds. An empty line has no pieces.
-fn into_lines(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+fn into_lines(pieces: Vec<Piece<'_>>) -> Vec<Vec<Piece<'_>>> {
     let mut lines = vec![Vec::new()];
     for piece in pieces {
         let Piece::Text(text) = piece else {
@@ -174,7 +178,7 @@ fn into_lines(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
             }
             if !part.is_empty() {
                 let line = lines.last_mut().expect("there is a line");
-                line.push(Piece::Text(part.to_owned()));
+                line.push(Piece::Text(Cow::Owned(part.to_owned())));
             }
         }
     }
@@ -201,18 +205,19 @@ fn cut_indent(line: &mut Vec<Piece>, width: usize) {
         return line.clear();
     }
     if let Some(Piece::Text(first)) = line.first_mut() {
-        first.drain(..width.min(first.len()));
+        let width = width.min(first.len());
+        first.to_mut().drain(..width);
     }
 }
 
-fn join(lines: Vec<Vec<Piece>>) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn join(lines: Vec<Vec<Piece<'_>>>) -> Vec<Piece<'_>> {
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
     for (at, line) in lines.into_iter().enumerate() {
-        let line_feed = (at > 0).then(|| Piece::Text("\n".to_owned()));
+        let line_feed = (at > 0).then_some(Piece::Text(Cow::Borrowed("\n")));
         for piece in line_feed.into_iter().chain(line) {
             match (pieces.last_mut(), piece) {
                 (_, Piece::Text(text)) if text.is_empty() => {}
-                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.to_mut().push_str(&text),
                 (_, piece) => pieces.push(piece),
             }
         }
@@ -250,10 +255,12 @@ impl Parser<'_> {
         let expression = self.expression();
         let failures;
         (self.tokens, self.braces, self.at, self.last_end, failures) = outer;
+        // A block goes on after an error, so an expression alone does not mean that all is well.
+        let is_whole = self.failures.len() == failures;
         self.failures.truncate(failures);
         Some(match expression {
-            Ok(expression) => Segment::Expression(expression),
-            Err(Stop) => Segment::Text(SmolStr::new(source.of(self.text))),
+            Ok(expression) if is_whole => Segment::Expression(expression),
+            Ok(_) | Err(Stop) => Segment::Text(SmolStr::new(source.of(self.text))),
         })
     }
 }

@@ -95,7 +95,7 @@ impl Parser<'_> {
         let start = self.take().span.start;
         self.skip_newlines();
         let first = match self.kind() {
-            TokenKind::Colon => None,
+            TokenKind::Colon if !optional => None,
             _ => Some(self.expression()?),
         };
         self.skip_newlines();

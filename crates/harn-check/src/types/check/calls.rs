@@ -20,7 +20,7 @@ impl Checker {
         match self.environment.find(&call.name.text) {
             Some(Found::Function(signature)) => {
                 let signature = Rc::clone(signature);
-                self.note_type(call.name.span, &signature.as_type());
+                self.note_type_with(call.name.span, |_| signature.as_type());
                 self.check_user_call(call, &signature, span);
             }
             Some(Found::Variable(..) | Found::Outer(_)) => {}

@@ -48,8 +48,7 @@ impl Checker {
             | ExpressionKind::RawString(_)
             | ExpressionKind::Interpolated(_) => {}
             ExpressionKind::Name(name) => {
-                let ty = self.infer(expression);
-                self.note_type(name.span, &ty);
+                self.note_type_with(name.span, |checker| checker.infer(expression));
             }
             ExpressionKind::List(elements) => self.check_arguments(elements),
             ExpressionKind::Dict(entries) => self.check_entries(entries),

@@ -21,6 +21,8 @@ pub(super) use calls::paired;
 pub(super) use operators::operation;
 pub(super) use schemas::entry;
 
+use smol_str::SmolStr;
+
 use super::binding::Bindings;
 use super::checker::Checker;
 use super::environment::{Found, Variable};
@@ -98,17 +100,17 @@ impl Checker {
         let mut fields: Vec<ShapeField> = Vec::with_capacity(entries.len());
         let mut places = hashbrown::HashMap::new();
         for entry in entries {
-            let Entry::Field(Key::Name(name) | Key::String(name), value) = entry else {
+            let Some((name, value)) = constant_field(entry) else {
                 return Ty::DICT;
             };
             let field = ShapeField {
-                name: name.text.clone(),
+                name: name.clone(),
                 optional: false,
                 ty: self.infer(value).as_part(),
             };
-            match places.insert(name.text.clone(), fields.len()) {
+            match places.insert(name.clone(), fields.len()) {
                 Some(before) => {
-                    places.insert(name.text.clone(), before);
+                    places.insert(name.clone(), before);
                     fields[before] = field;
                 }
                 None => fields.push(field),
@@ -230,4 +232,20 @@ pub(super) fn either(one: Ty, other: Ty) -> Ty {
         (Ty::Dynamic, ty) | (ty, Ty::Dynamic) => ty,
         (one, other) => Ty::merged([one, other]),
     }
+}
+
+/// A field whose name is written out. `["x-y"]` is how the formatter writes `"x-y"`, so it has
+/// to mean the same.
+fn constant_field(entry: &Entry) -> Option<(&SmolStr, &Expression)> {
+    let Entry::Field(key, value) = entry else {
+        return None;
+    };
+    let name = match key {
+        Key::Name(name) | Key::String(name) => &name.text,
+        Key::Computed(key) => match &key.kind {
+            ExpressionKind::String(text) => text,
+            _ => return None,
+        },
+    };
+    Some((name, value))
 }

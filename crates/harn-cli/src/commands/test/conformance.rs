@@ -119,7 +119,8 @@ fn report(
     }
     if waiting > 0 {
         let programs = count(waiting, "program");
-        summary += &format!(", {programs} as expected before they run");
+        let they_run = if waiting == 1 { "it runs" } else { "they run" };
+        summary += &format!(", {programs} as expected before {they_run}");
     }
     let is_fine = failed.is_empty();
     match is_fine {

@@ -87,6 +87,8 @@ fn interpolations_are_expressions_of_their_own() {
         // What does not lex gives nothing, what does not parse stands for itself.
         (r#""a${`}b""#, r#"(text "a" "b")"#),
         (r#""a${1 +}b""#, r#"(text "a" "1 +" "b")"#),
+        (r#""${if a { 1 2 }}""#, r#"(text "if a { 1 2 }")"#),
+        (r#""${f({ x -> let })}""#, r#"(text "f({ x -> let })")"#),
         (
             "\"\"\"\n    alpha\n      beta ${1 + 1}\n    \"\"\"",
             "(text \"alpha\\n  beta \" (+ 1 1))",

@@ -1,0 +1,213 @@
+//! `harn test conformance`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Programs;
+use crate::program::{finished, program};
+
+const WRONG: &str = "let n: int = \"x\"\n";
+
+/// Tests one program with an expectation.
+fn check(text: &str, kind: &str, expectation: &str) -> crate::program::Call {
+    let programs = Programs::new(&[("conformance/a.harn", text)]);
+    programs.add(&format!("conformance/a.{kind}"), expectation);
+    programs.harn(&["test", "conformance"])
+}
+
+/// 0: the error matches one line, or a regular expression is found in it.
+#[test]
+fn a_program_that_fails_as_expected_passes() {
+    for error in [
+        "'n' declared as int, but assigned string\n",
+        "declared as int",
+        "something else\n\ndeclared as int\n",
+        "re:^'n' declared as \\w+,",
+    ] {
+        check(WRONG, "error", error)
+            .exits_with(0)
+            .says("1 passed\n", "");
+    }
+}
+
+#[test]
+fn a_program_that_fails_otherwise_fails() {
+    check(WRONG, "error", "'n' declared as bool\n")
+        .exits_with(1)
+        .says(
+            concat!(
+                "FAIL  conformance/a.harn\n",
+                "      expected: 'n' declared as bool\n",
+                "      found:    'n' declared as int, but assigned string\n",
+                "0 passed, 1 failed\n",
+            ),
+            "",
+        );
+    let call = check("println(1)\n", "error", "'n' declared as bool\n").exits_with(1);
+    assert!(call.stdout.contains("found nothing wrong\n"), "{call:?}");
+    let call = check(WRONG, "expected", "1\n").exits_with(1);
+    assert!(
+        call.stdout
+            .contains("it should succeed, but fails with: 'n' declared"),
+        "{call:?}"
+    );
+}
+
+/// There is no machine yet, so what only running can show is left open.
+#[test]
+fn a_program_that_has_to_run_is_waiting() {
+    let expected = "0 passed, 1 program as expected before it runs\n";
+    check("println(1)\n", "expected", "1\n")
+        .exits_with(0)
+        .says(expected, "");
+    check("throw \"x\"\n", "error", "Thrown: x\n")
+        .exits_with(0)
+        .says(expected, "");
+}
+
+/// 0: every warning is a line of the expected text.
+#[test]
+fn warnings_are_part_of_what_is_expected() {
+    let text = "@nonsense\nfn f() {\n  return 1\n}\n\nprintln(f())\n";
+    let call = check(text, "expected", "1\n").exits_with(1);
+    assert!(call.stdout.contains("      warning: "), "{call:?}");
+    let found = call.stdout.lines().find(|line| line.contains("warning: "));
+    let warning = found.unwrap().trim();
+    check(text, "expected", &format!("{warning}\n1\n")).exits_with(0);
+    let call = check("println(1)\n", "expected", &format!("{warning}\n1\n")).exits_with(1);
+    assert!(call.stdout.contains("expected warnings:\n"), "{call:?}");
+}
+
+#[test]
+fn expectations_have_to_make_sense() {
+    let programs = Programs::new(&[
+        ("conformance/both.harn", WRONG),
+        ("conformance/both.expected", ""),
+        ("conformance/both.error", "declared"),
+        ("conformance/pattern.harn", WRONG),
+        ("conformance/pattern.error", "re:("),
+        ("conformance/text.harn", WRONG),
+    ]);
+    programs.add("conformance/text.error", b"\xff");
+    let call = programs.harn(&["test", "conformance"]).exits_with(1);
+    let call = call
+        .prints("      it has both .expected and .error")
+        .prints("0 passed, 3 failed");
+    for name in ["both", "pattern", "text"] {
+        let line = format!("FAIL  conformance/{name}.harn\n");
+        assert!(call.stdout.contains(&line), "{call:?}");
+    }
+}
+
+fn several() -> Programs {
+    Programs::new(&[
+        ("lang/a/fails.harn", WRONG),
+        ("lang/a/fails.error", "declared as bool"),
+        ("lang/a/passes.harn", WRONG),
+        ("lang/a/passes.error", "declared as int"),
+        ("lang/b/waits.harn", "println(1)\n"),
+        ("lang/b/waits.expected", "1\n"),
+        ("lang/b/helper.harn", WRONG),
+    ])
+}
+
+#[test]
+fn programs_are_chosen_by_folder_and_filter() {
+    let programs = several();
+    let summary = "1 passed, 1 failed, 1 program as expected before it runs";
+    programs
+        .harn(&["test", "conformance", "lang"])
+        .exits_with(1)
+        .prints(summary);
+    let waits = "0 passed, 1 program as expected before it runs\n";
+    programs
+        .harn(&["test", "conformance", "lang/b"])
+        .exits_with(0)
+        .says(waits, "");
+    programs
+        .harn(&["test", "conformance", "lang", "--filter", "passes"])
+        .exits_with(0)
+        .says("1 passed\n", "");
+    programs
+        .harn(&["test", "conformance", "lang/a/passes.harn"])
+        .exits_with(0)
+        .says("1 passed\n", "");
+}
+
+#[test]
+fn json_counts_and_says_why() {
+    let answer = several()
+        .harn(&["test", "--json", "conformance", "lang"])
+        .exits_with(1)
+        .json();
+    let why = "expected: declared as bool\nfound:    'n' declared as int, but assigned string";
+    assert_eq!(
+        answer,
+        json!({
+            "passed": 1, "waiting": 1,
+            "failed": [{"program": "lang/a/fails.harn", "why": why}],
+        })
+    );
+}
+
+/// A folder that was moved should not look like success.
+#[test]
+fn nothing_to_test_is_a_problem() {
+    let nothing = "No programs with an expectation found\n";
+    let programs = several();
+    programs
+        .harn(&["test", "conformance", "lang", "--filter", "nowhere"])
+        .exits_with(1)
+        .says(nothing, "");
+    programs
+        .harn(&["test", "conformance", "lang/b/helper.harn"])
+        .exits_with(1)
+        .says(nothing, "");
+    let call = programs.harn(&["test", "conformance"]).exits_with(1);
+    assert_eq!(
+        call.stderr,
+        "error: conformance: No such file or directory (os error 2)\n"
+    );
+}
+
+/// Formatting changes neither what a program means nor what is said about it, so the programs
+/// that define the language keep their promises in canonical form.
+#[test]
+fn our_own_programs_pass_when_they_are_formatted() {
+    let programs = Programs::new(&[]);
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    copy(&ours, &programs.path("conformance"));
+    let before = programs.harn(&["test", "conformance"]).exits_with(0);
+    let first = programs.harn(&["fmt", "--json", "conformance"]).json();
+    assert!(first["changed"].as_array().unwrap().len() > 100, "{first}");
+    let second = programs.harn(&["fmt", "--json", "conformance"]).json();
+    assert_eq!(second["changed"], json!([]));
+    let after = programs.harn(&["test", "conformance"]).exits_with(0);
+    assert_eq!(after.stdout, before.stdout);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the folder is ours");
+    for entry in fs::read_dir(from).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        let copy_path = to.join(path.file_name().expect("it has one"));
+        match path.is_dir() {
+            true => copy(&path, &copy_path),
+            false => drop(fs::copy(&path, &copy_path).expect("the folder is ours")),
+        }
+    }
+}
+
+/// The promises of the language, as far as they can be kept without running programs.
+#[test]
+fn our_own_programs_pass() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut command = program();
+    command.current_dir(root).args(["test", "conformance"]);
+    let call = finished(&mut command).exits_with(0);
+    assert_eq!(call.stderr, "");
+    let (passed, _) = call.stdout.split_once(" passed, ").unwrap();
+    assert!(passed.parse::<u64>().unwrap() > 500, "{call:?}");
+}
