@@ -6,28 +6,26 @@
 //!
 //! ```text
 //! fuzz/corpus/TARGET ──copy──► target/fuzz/corpus/TARGET ──► TARGET ──► verdict
-//!    (committed seeds)            (grows while fuzzing)         │
-//!                                                 target/fuzz/artifacts/crash-…
+//!    (committed seeds)            (grows while fuzzing)      ▲  │
+//! conformance ───────────────────────────────────────────────┘  ▼
+//!    (for targets that read programs)             target/fuzz/artifacts/crash-…
 //! ```
 
+mod targets;
 mod transcript;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use serde::Deserialize;
-
 use crate::error::Error;
 use crate::process::{self, Stream};
 use crate::repo::Repo;
 use crate::scoreboard::Tally;
+use targets::{Target, targets};
 
 /// The package of the targets, which is not a member of the workspace.
 pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
-
-/// Inputs per target in `cargo xtask test`: seconds, not minutes.
-const RUNS_IN_TEST: u64 = 20_000;
 
 /// Inputs per target when a person asks for fuzzing.
 const RUNS_ON_REQUEST: u64 = 1_000_000;
@@ -63,13 +61,14 @@ enum Mode {
 /// Fuzzes one target or all of them, with libFuzzer's output on the terminal.
 pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> {
     let plan = plan(arguments)?;
-    let chosen = choose(&targets(&repo.read(MANIFEST)?)?, plan.target.as_deref())?;
+    let chosen = choose(targets(&repo.read(MANIFEST)?)?, plan.target.as_deref())?;
     // Not `--locked`: this is also how fuzz/Cargo.lock is brought up to date.
     let programs = build(repo, &[])?;
     let mut tally = Tally::default();
-    for target in &chosen {
-        let verdict = fuzz(repo, &programs, target, plan.runs, Mode::Exploring)?;
-        tally.check(target, verdict.map(drop));
+    for mut target in chosen {
+        target.runs = plan.runs;
+        let verdict = fuzz(repo, &programs, &target, Mode::Exploring)?;
+        tally.check(&target.name, verdict.map(drop));
     }
     Ok(if tally.failed == 0 {
         ExitCode::SUCCESS
@@ -81,10 +80,11 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
 /// The step of `cargo xtask test`: each target for a short, fixed time.
 pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
     let mut tally = Tally::default();
+    let targets = targets(&repo.read(MANIFEST)?)?;
     let programs = build(repo, &["--locked"])?;
-    for target in targets(&repo.read(MANIFEST)?)? {
-        let verdict = fuzz(repo, &programs, &target, RUNS_IN_TEST, Mode::Checking)?;
-        tally.check(&target, verdict.map(drop));
+    for target in &targets {
+        let verdict = fuzz(repo, &programs, target, Mode::Checking)?;
+        tally.check(&target.name, verdict.map(drop));
     }
     Ok(tally)
 }
@@ -110,31 +110,17 @@ fn plan(arguments: &[String]) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// The names of the targets, as the manifest declares them.
-fn targets(manifest: &str) -> Result<Vec<String>, Error> {
-    #[derive(Deserialize)]
-    struct Manifest {
-        bin: Vec<Bin>,
-    }
-    #[derive(Deserialize)]
-    struct Bin {
-        name: String,
-    }
-    let manifest: Manifest =
-        toml::from_str(manifest).map_err(|why| Error::malformed(MANIFEST, why))?;
-    Ok(manifest.bin.into_iter().map(|bin| bin.name).collect())
-}
-
-fn choose(targets: &[String], wanted: Option<&str>) -> Result<Vec<String>, Error> {
+fn choose(mut targets: Vec<Target>, wanted: Option<&str>) -> Result<Vec<Target>, Error> {
     let Some(wanted) = wanted else {
-        return Ok(targets.to_vec());
+        return Ok(targets);
     };
-    if targets.iter().any(|target| target == wanted) {
-        return Ok(vec![wanted.to_string()]);
+    if let Some(at) = targets.iter().position(|target| target.name == wanted) {
+        return Ok(vec![targets.swap_remove(at)]);
     }
+    let names: Vec<_> = targets.iter().map(|target| target.name.as_str()).collect();
     Err(Error::usage(format!(
         "there is no fuzz target `{wanted}`; the targets are {}",
-        targets.join(", ")
+        names.join(", ")
     )))
 }
 
@@ -176,22 +162,24 @@ fn host_triple() -> Result<String, Error> {
 fn fuzz(
     repo: &Repo,
     programs: &Path,
-    target: &str,
-    runs: u64,
+    target: &Target,
     mode: Mode,
 ) -> Result<Result<String, transcript::Trouble>, Error> {
     let home = repo.target_dir().join("fuzz");
-    let corpus = plant_seeds(repo, &home, target, mode)?;
+    let corpus = plant_seeds(repo, &home, &target.name, mode)?;
     let artifacts = home.join("artifacts");
     fs::create_dir_all(&artifacts).map_err(Error::file(&artifacts))?;
 
-    let mut command = Command::new(programs.join(target));
+    let mut command = Command::new(programs.join(&target.name));
     command.current_dir(repo.root());
-    command.arg(format!("-runs={runs}"));
+    command.arg(format!("-runs={}", target.runs));
     command.args(["-seed=1", "-max_len=16384", "-timeout=10"]);
     command.arg("-rss_limit_mb=2048");
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
     command.arg(&corpus);
+    if target.wants_programs {
+        command.arg("conformance");
+    }
     let mut lines = Vec::new();
     let status = process::lines(command, Stream::Stderr, |line| {
         if mode == Mode::Exploring {
@@ -258,15 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn targets_come_from_the_manifest() {
-        let manifest = "[[bin]]\nname = \"one\"\n[[bin]]\nname = \"two\"\npath = \"x.rs\"\n";
-        let targets = targets(manifest).unwrap();
-        assert_eq!(targets, ["one", "two"]);
-        assert_eq!(choose(&targets, Some("two")).unwrap(), ["two"]);
-        assert_eq!(choose(&targets, None).unwrap(), ["one", "two"]);
-        assert!(matches!(
-            choose(&targets, Some("tow")),
-            Err(Error::Usage(_))
-        ));
+    fn one_target_or_all_are_chosen() {
+        let chosen = |wanted| {
+            let targets = ["one", "two"].map(|name| Target {
+                name: name.to_string(),
+                runs: 1,
+                wants_programs: false,
+            });
+            let chosen = choose(targets.into(), wanted)?;
+            let names = chosen.into_iter().map(|target| target.name);
+            Ok::<_, Error>(names.collect::<Vec<_>>())
+        };
+        assert_eq!(chosen(Some("two")).unwrap(), ["two"]);
+        assert_eq!(chosen(None).unwrap(), ["one", "two"]);
+        assert!(matches!(chosen(Some("tow")), Err(Error::Usage(_))));
     }
 }

@@ -271,6 +271,7 @@ mod tests {
         assert!(is(logs.active(), &first));
     }
 
+    #[cfg(feature = "sqlite")]
     #[test]
     fn a_lazy_log_is_opened_once_when_it_is_wanted() {
         let folder = tempfile::tempdir().unwrap();

@@ -11,8 +11,10 @@ use crate::log::{
 };
 use crate::memory::MemoryEventLog;
 use crate::name::{ConsumerId, EventId, Topic};
+#[cfg(feature = "nats")]
 use crate::nats::NatsEventLog;
 use crate::provenance::EventLogVerificationReport;
+#[cfg(feature = "sqlite")]
 use crate::sqlite::SqliteEventLog;
 use crate::stream::EventStream;
 
@@ -23,8 +25,10 @@ pub enum AnyEventLog {
     /// In files a person can read.
     File(Arc<FileEventLog>),
     /// In a SQLite file.
+    #[cfg(feature = "sqlite")]
     Sqlite(Arc<SqliteEventLog>),
     /// On NATS JetStream.
+    #[cfg(feature = "nats")]
     Nats(Arc<NatsEventLog>),
 }
 
@@ -37,7 +41,11 @@ impl AnyEventLog {
     pub async fn recover(&self) -> Result<()> {
         match self {
             Self::File(log) => log.recover().await,
-            Self::Memory(_) | Self::Sqlite(_) | Self::Nats(_) => Ok(()),
+            Self::Memory(_) => Ok(()),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(_) => Ok(()),
+            #[cfg(feature = "nats")]
+            Self::Nats(_) => Ok(()),
         }
     }
 }
@@ -47,7 +55,9 @@ macro_rules! with_any {
         match &*$self {
             Self::Memory($log) => $call,
             Self::File($log) => $call,
+            #[cfg(feature = "sqlite")]
             Self::Sqlite($log) => $call,
+            #[cfg(feature = "nats")]
             Self::Nats($log) => $call,
         }
     };

@@ -3,5 +3,6 @@
 #[doc = include_str!("../../../docs/src/log/design.md")]
 mod design {}
 
+#[cfg(feature = "nats")]
 #[doc = include_str!("../../../docs/src/log/nats.md")]
 mod nats {}

@@ -34,8 +34,10 @@ use crate::error::LogError;
 use crate::file::FileEventLog;
 use crate::log::{EventLogDescription, Result};
 use crate::memory::MemoryEventLog;
-use crate::nats::{AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsEventLog};
+#[cfg(feature = "nats")]
+use crate::nats::{NatsConfig, NatsEventLog, NatsTable};
 use crate::retention::{Retention, keep};
+#[cfg(feature = "sqlite")]
 use crate::sqlite::SqliteEventLog;
 
 /// Records a reader takes at once, unless somebody says otherwise.
@@ -84,6 +86,7 @@ pub struct EventLogConfig {
     /// The file of the SQLite backend.
     pub sqlite_path: PathBuf,
     /// How to reach the NATS backend.
+    #[cfg(feature = "nats")]
     pub nats: NatsConfig,
     /// How many records a reader takes at once.
     pub queue_depth: usize,
@@ -124,13 +127,17 @@ impl EventLogConfig {
             backend: EventLogBackend::default(),
             file_dir: state_root.join("events"),
             sqlite_path: state_root.join("events.sqlite"),
+            #[cfg(feature = "nats")]
             nats: NatsConfig::new("nats://localhost:4222"),
             queue_depth: DEFAULT_QUEUE_DEPTH,
             retention: Vec::new(),
         };
         config.read_manifest(base_dir)?;
         config.read_environment(base_dir, environment)?;
-        config.nats.queue_depth = config.queue_depth;
+        #[cfg(feature = "nats")]
+        {
+            config.nats.queue_depth = config.queue_depth;
+        }
         Ok(config)
     }
 
@@ -156,6 +163,7 @@ impl EventLogConfig {
         if let Some(depth) = table.queue_depth {
             self.queue_depth = depth.max(1);
         }
+        #[cfg(feature = "nats")]
         if let Some(nats) = table.nats {
             nats.apply(&mut self.nats, base_dir)?;
         }
@@ -178,15 +186,8 @@ impl EventLogConfig {
             let depth = depth.trim().parse::<usize>();
             self.queue_depth = depth.map_or(DEFAULT_QUEUE_DEPTH, |depth| depth.max(1));
         }
-        if let Some(urls) = value("HARN_EVENT_LOG_NATS_URL") {
-            self.nats.urls = urls.split(',').map(|url| url.trim().to_owned()).collect();
-        }
-        if let Some(prefix) = value("HARN_EVENT_LOG_NATS_PREFIX") {
-            self.nats.prefix = prefix;
-        }
-        if let Some(token) = value("HARN_EVENT_LOG_NATS_TOKEN") {
-            self.nats.credentials = NatsCredentials::Token(token);
-        }
+        #[cfg(feature = "nats")]
+        self.nats.read_environment(environment);
         Ok(())
     }
 
@@ -200,6 +201,7 @@ impl EventLogConfig {
             EventLogBackend::Postgres => ("postgres", None),
         };
         let location = match self.backend {
+            #[cfg(feature = "nats")]
             EventLogBackend::Nats => Some(self.nats.location()),
             _ => path.map(|path| path.display().to_string()),
         };
@@ -221,10 +223,16 @@ pub fn open_event_log(config: &EventLogConfig) -> Result<Arc<AnyEventLog>> {
     let log = match config.backend {
         EventLogBackend::Memory => AnyEventLog::Memory(MemoryEventLog::new(depth)),
         EventLogBackend::File => AnyEventLog::File(FileEventLog::open(&config.file_dir, depth)?),
+        #[cfg(feature = "sqlite")]
         EventLogBackend::Sqlite => {
             AnyEventLog::Sqlite(SqliteEventLog::open(&config.sqlite_path, depth)?)
         }
+        #[cfg(not(feature = "sqlite"))]
+        EventLogBackend::Sqlite => return Err(left_out("sqlite")),
+        #[cfg(feature = "nats")]
         EventLogBackend::Nats => AnyEventLog::Nats(NatsEventLog::open(config.nats.clone())?),
+        #[cfg(not(feature = "nats"))]
+        EventLogBackend::Nats => return Err(left_out("nats")),
         EventLogBackend::Postgres => {
             return Err(LogError::Config(
                 "postgres event logs are host-provided; the built-in event log factory supports \
@@ -236,6 +244,14 @@ pub fn open_event_log(config: &EventLogConfig) -> Result<Arc<AnyEventLog>> {
     let log = Arc::new(log);
     keep(&log, &config.retention)?;
     Ok(log)
+}
+
+/// The error when a backend was not built.
+#[cfg(not(all(feature = "sqlite", feature = "nats")))]
+fn left_out(backend: &str) -> LogError {
+    LogError::Config(format!(
+        "this program was built without the {backend} event log"
+    ))
 }
 
 /// Looks up a variable.
@@ -263,58 +279,17 @@ struct Table {
     dir: Option<PathBuf>,
     sqlite_path: Option<PathBuf>,
     queue_depth: Option<usize>,
+    #[cfg(feature = "nats")]
     nats: Option<NatsTable>,
+    /// For who shares the manifest and can open it.
+    #[cfg(not(feature = "nats"))]
+    #[serde(rename = "nats")]
+    _nats: Option<serde::de::IgnoredAny>,
     #[serde(default)]
     retention: Vec<Retention>,
 }
 
-/// The table of the NATS backend. Secrets have no place in it: a file or the
-/// environment holds them.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NatsTable {
-    url: Option<OneOrMore>,
-    prefix: Option<String>,
-    replicas: Option<usize>,
-    monitor_url: Option<String>,
-    accept_unsynced: Option<bool>,
-    credentials_file: Option<PathBuf>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-impl NatsTable {
-    fn apply(self, config: &mut NatsConfig, base_dir: &Path) -> Result<()> {
-        match self.url {
-            Some(OneOrMore::One(url)) => config.urls = vec![url],
-            Some(OneOrMore::More(urls)) => config.urls = urls,
-            None => {}
-        }
-        if let Some(prefix) = self.prefix {
-            config.prefix = prefix;
-        }
-        if let Some(replicas) = self.replicas {
-            config.replicas = replicas;
-        }
-        if self.accept_unsynced == Some(true) {
-            config.acknowledgements = AcknowledgementPolicy::AcceptUnsynced;
-        }
-        config.monitor_url = self.monitor_url;
-        if let Some(file) = self.credentials_file {
-            let path = base_dir.join(file);
-            let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
-            config.credentials = NatsCredentials::Credentials(text);
-        }
-        Ok(())
-    }
-}
-
-fn unreadable(path: &Path, problem: &dyn std::fmt::Display) -> LogError {
+pub(crate) fn unreadable(path: &Path, problem: &dyn std::fmt::Display) -> LogError {
     LogError::Config(format!("{}: {problem}", path.display()))
 }
 
@@ -423,48 +398,6 @@ mod tests {
     }
 
     #[test]
-    fn nats_is_configured_by_both() {
-        let folder = tempfile::tempdir().unwrap();
-        let manifest = r#"
-            [event_log]
-            backend = "nats"
-
-            [event_log.nats]
-            url = ["nats://a:1", "nats://b:2"]
-            prefix = "shop"
-            replicas = 3
-            accept_unsynced = true
-            credentials_file = "nats.creds"
-        "#;
-        std::fs::write(folder.path().join("harn.toml"), manifest).unwrap();
-        let error = config_in(folder.path(), &[]).unwrap_err().to_string();
-        assert!(error.contains("nats.creds"), "{error}");
-        std::fs::write(folder.path().join("nats.creds"), "secret").unwrap();
-        let config = config_in(folder.path(), &[]).unwrap();
-        assert_eq!(config.nats.urls, ["nats://a:1", "nats://b:2"]);
-        assert_eq!(
-            (config.nats.prefix.as_str(), config.nats.replicas),
-            ("shop", 3)
-        );
-        assert!(matches!(
-            config.nats.credentials,
-            NatsCredentials::Credentials(_)
-        ));
-        assert!(!format!("{config:?}").contains("secret"));
-
-        let variables = [
-            ("HARN_EVENT_LOG_NATS_URL", "nats://c:3, nats://d:4"),
-            ("HARN_EVENT_LOG_NATS_PREFIX", "other"),
-            ("HARN_EVENT_LOG_NATS_TOKEN", "t"),
-        ];
-        let config = config_in(folder.path(), &variables).unwrap();
-        assert_eq!(config.nats.urls, ["nats://c:3", "nats://d:4"]);
-        assert!(matches!(config.nats.credentials, NatsCredentials::Token(_)));
-        let location = config.describe().location;
-        assert_eq!(location.as_deref(), Some("nats://c:3,nats://d:4 other"));
-    }
-
-    #[test]
     fn a_wrong_manifest_says_where() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("harn.toml");
@@ -478,6 +411,19 @@ mod tests {
             assert!(error.starts_with(&path.display().to_string()), "{error}");
             assert!(error.contains(problem), "{error}");
         }
+    }
+
+    #[cfg(not(feature = "nats"))]
+    #[test]
+    fn a_backend_that_was_left_out_can_be_named_but_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = "[event_log]\nbackend = \"nats\"\n[event_log.nats]\nurl = \"x\"\n";
+        std::fs::write(folder.path().join("harn.toml"), manifest).unwrap();
+        let config = config_in(folder.path(), &[]).unwrap();
+        assert_eq!(config.backend, EventLogBackend::Nats);
+        let error = open_event_log(&config).err().unwrap();
+        let expected = "this program was built without the nats event log";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

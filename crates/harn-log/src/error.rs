@@ -5,9 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(feature = "sqlite")]
 use rusqlite::ErrorCode;
 
 use crate::name::EventId;
+#[cfg(feature = "nats")]
 use crate::nats::NatsError;
 
 /// An operation on a log failed.
@@ -32,6 +34,7 @@ pub enum LogError {
     #[error("{0}")]
     Serde(#[from] serde_json::Error),
     /// SQLite failed.
+    #[cfg(feature = "sqlite")]
     #[error("{}: {error}", path.display())]
     Sqlite {
         /// The file.
@@ -44,6 +47,7 @@ pub enum LogError {
     #[error("the log was opened for reading only")]
     ReadOnly,
     /// A NATS server could not be reached, or did not do what was asked.
+    #[cfg(feature = "nats")]
     #[error(transparent)]
     Nats(NatsError),
     /// The files of the log cannot be watched for the changes of others.
@@ -138,7 +142,9 @@ impl LogError {
                 true
             }
             Self::Shared(error) => error.is_transient(),
+            #[cfg(feature = "nats")]
             Self::Nats(error) => error.is_transient(),
+            #[cfg(feature = "sqlite")]
             Self::Sqlite { error, .. } => matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)

@@ -17,6 +17,10 @@
 //! | [`FileEventLog`] | logs a person reads with `jq` |
 //! | [`NatsEventLog`] | more than one machine |
 //!
+//! The features `sqlite` and `nats` are on by default. Without them their backends can
+//! still be named in a configuration, but not be opened, and neither SQLite nor the NATS
+//! client is built.
+//!
 //! `append` returns when the record has its id, is visible and survives the process;
 //! `barrier` when it would survive a power cut. Both share their work with whoever
 //! else is waiting.
@@ -61,10 +65,12 @@ mod local;
 mod log;
 mod memory;
 mod name;
+#[cfg(feature = "nats")]
 mod nats;
 mod provenance;
 mod record;
 mod retention;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod stream;
 
@@ -90,6 +96,7 @@ pub use log::{
 };
 pub use memory::MemoryEventLog;
 pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};
+#[cfg(feature = "nats")]
 pub use nats::{
     AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsDurability, NatsError, NatsEventLog,
     NatsLease,
@@ -98,5 +105,6 @@ pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };
 pub use retention::{Retention, enforce_all};
+#[cfg(feature = "sqlite")]
 pub use sqlite::SqliteEventLog;
 pub use stream::EventStream;

@@ -170,12 +170,14 @@ impl Sealed {
     }
 
     /// Takes the record's place away again.
+    #[cfg(feature = "nats")]
     pub(crate) fn unseal(self, topic: &Topic) -> Draft {
         let draft = Draft::new(topic, self.event());
         draft.expect("what was taken once is taken again")
     }
 
     /// A header by which it can be found, if it has it.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
         self.frame.headers.get_key_value(name)
     }

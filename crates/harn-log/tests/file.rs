@@ -152,6 +152,8 @@ fn records_after_a_hole_in_what_was_not_synced_are_cut_and_counted() {
     fs::write(folder.path().join("locks/t.lock"), mark).unwrap();
     let log = open(&folder);
     assert_eq!(numbers(&log), [1, 2]);
+    let beyond = log.ids(&topic("t"), Some(3), 9);
+    assert!(beyond.is_empty(), "{beyond:?} is about to be cut");
     assert_eq!(log.append(&topic("t"), event(3)), 3);
     let repairs = log.0.health().repairs;
     assert_eq!((repairs.len(), repairs[0].records_cut), (1, 2));
@@ -202,7 +204,7 @@ fn damage_is_refused_with_its_place_and_skipped_on_request() {
     );
     assert_eq!(error.to_string(), expected);
     assert_eq!(log.ids(&topic("t"), None, 2), [1, 2], "what is before it");
-    assert_eq!(log.ids(&topic("t"), Some(3), 2), [4, 5], "what is after it");
+    assert_eq!(log.ids(&topic("t"), Some(3), 9), [4, 5], "what is after it");
     assert_eq!(log.append(&topic("t"), event(6)), 6);
     assert!(log.0.health().repairs.is_empty(), "nothing was cut");
     drop(log);
@@ -255,6 +257,60 @@ fn without_marks_the_last_readable_record_is_the_end() {
     assert_eq!(numbers(&log), [1, 2, 3]);
     assert_eq!(log.append(&topic("t"), event(4)), 4);
     assert_eq!(numbers(&log), [1, 2, 3, 4]);
+}
+
+/// Nothing of ours writes such files; a damaged disk or another program might.
+#[test]
+fn odd_files_beside_a_topic_are_no_reason_to_stop() {
+    let folder = folder();
+    closed_log(&folder, 2);
+    let segments = folder.path().join("topics/t.segments");
+    fs::create_dir_all(&segments).unwrap();
+    for name in ["00000000000000000000.jsonl", "18446744073709551615.jsonl"] {
+        fs::write(segments.join(name), "").unwrap();
+    }
+    let lock = folder.path().join("locks/t.lock");
+    let mark = fs::read_to_string(&lock).unwrap();
+    let (max, (_, synced)) = (u64::MAX, mark.split_once('\n').unwrap());
+    let change = format!("change {max} writer {max:024} shape {:020}", max - 1);
+    fs::write(&lock, format!("{change}\n{synced}")).unwrap();
+    let log = open_with(&folder, |options| options.segment_bytes_max = 1_500);
+    for number in 3..=9 {
+        assert_eq!(log.append(&topic("t"), event(number)), number);
+    }
+    assert_eq!(numbers(&log), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn an_end_of_many_short_lines_is_read_once() {
+    let folder = folder();
+    let path = closed_log(&folder, 3);
+    fs::remove_dir_all(folder.path().join("locks")).unwrap();
+    append_bytes(&path, &[b'\n'; 100_000]);
+    let (log, mood) = open_moody(&folder);
+    assert_eq!(log.append(&topic("t"), event(4)), 4);
+    let bytes = mood.bytes_read.load(Ordering::SeqCst);
+    assert!(bytes < 500_000, "{bytes}");
+}
+
+#[test]
+fn without_marks_damage_stays_damage_and_nothing_after_it_is_cut() {
+    let folder = folder();
+    let path = closed_log(&folder, 5);
+    fs::remove_dir_all(folder.path().join("locks")).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"n\":3", "\"n\":8", 1)).unwrap();
+    let log = open(&folder);
+    assert_eq!(log.append(&topic("t"), event(6)), 6);
+    let killed = tempfile::tempdir().unwrap();
+    copy_folder(folder.path(), killed.path()); // As a process that dies leaves it.
+    for log in [log, open(&killed)] {
+        assert_eq!(log.ids(&topic("t"), Some(3), 9), [4, 5, 6]);
+        let error = block_on(log.0.read_range(&topic("t"), None, 9)).unwrap_err();
+        assert!(matches!(error, LogError::Damaged(_)), "{error:?}");
+        assert_eq!(log.append(&topic("t"), event(7)), 7);
+        assert!(log.0.health().repairs.is_empty(), "nothing was cut");
+    }
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -346,6 +402,25 @@ fn a_compaction_may_stop_after_any_step() {
         assert_eq!(log.append(&topic("t"), event(21)), 21);
         assert!(log.verify(&topic("t")).verified);
     }
+}
+
+#[test]
+fn ids_that_have_gone_are_not_given_again_whatever_is_left() {
+    let folder = folder();
+    let path = closed_log(&folder, 3);
+    let first = lines(&path)[0].clone() + "\n";
+    let log = open(&folder);
+    log.compact_read(&topic("t"), 3);
+    drop(log);
+    fs::remove_dir_all(folder.path().join("topics/t.segments")).unwrap();
+    fs::remove_dir_all(folder.path().join("locks")).unwrap();
+    fs::write(&path, first).unwrap();
+    let log = open(&folder);
+    assert_eq!(log.append(&topic("t"), event(4)), 4);
+    assert_eq!(log.append(&topic("t"), event(5)), 5);
+    assert_eq!(numbers(&log), [4, 5]);
+    drop(log);
+    assert_eq!(numbers(&open(&folder)), [4, 5]);
 }
 
 /// A disk that counts what is read, and fails to write or sync when told to.

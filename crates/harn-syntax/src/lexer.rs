@@ -142,7 +142,10 @@ impl<'a> Lexer<'a> {
 
     fn fail(&mut self, kind: LexErrorKind, at: usize) {
         let offset = Span::new(at, at).start;
-        self.lexed.errors.push(LexError { kind, offset });
+        // A string that is not closed is noticed after what is wrong inside it.
+        let errors = &mut self.lexed.errors;
+        let place = errors.partition_point(|error| error.offset <= offset);
+        errors.insert(place, LexError { kind, offset });
     }
 
     /// Some editors begin a file with a mark that says how its bytes are ordered.

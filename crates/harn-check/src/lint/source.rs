@@ -136,6 +136,14 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// A statement and the semicolon after it, with its lines where it fills them: what is
+    /// to be taken away with it.
+    pub(super) fn whole_statement(&self, span: Span) -> Span {
+        let next = self.tokens.get(self.token_from(span.end));
+        let semicolon = next.filter(|token| token.kind == TokenKind::Semicolon);
+        self.whole_lines(semicolon.map_or(span, |token| span.to(token.span)))
+    }
+
     /// A span and, where it fills whole lines, those lines with their last break: what is to
     /// be taken away so that no empty line stays behind.
     pub(super) fn whole_lines(&self, span: Span) -> Span {

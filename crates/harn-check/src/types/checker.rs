@@ -133,17 +133,17 @@ impl Checker {
 
     /// Declares the functions of a block or a file, from Z to A as the environment wants it.
     pub(super) fn declare_functions(&mut self, statements: &[Statement]) {
-        let mut declared: Vec<Signature> = Vec::new();
+        let mut declared: Vec<Rc<Signature>> = Vec::new();
         for statement in statements {
             if let StatementKind::Item(item) = &statement.kind
                 && let ItemKind::Function(function) = &item.kind
             {
-                declared.push(Signature::new(function, &item.attributes));
+                declared.push(Rc::new(Signature::new(function, &item.attributes)));
             }
         }
         declared.sort_by(|one, other| other.name.cmp(&one.name));
         for signature in declared {
-            self.environment.declare_function(Rc::new(signature));
+            self.environment.declare_function(signature);
         }
     }
 

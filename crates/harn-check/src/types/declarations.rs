@@ -7,11 +7,10 @@
 
 use std::rc::Rc;
 
-use harn_syntax::Span;
 use harn_syntax::tree::{
-    Block, EnumItem, EvalPackName, Expression, Function, Impl, Interface, InterfaceMember, Item,
-    ItemKind, Module, Name, Parameter, Pattern, PatternKind, Statement, StatementKind, StructItem,
-    Type, TypeAlias, TypeParameter, Variance,
+    Block, EnumItem, EvalPackName, Function, Impl, Interface, InterfaceMember, Item, ItemKind,
+    Module, Name, Parameter, Pattern, PatternKind, Statement, StatementKind, StructItem, Type,
+    TypeAlias, TypeParameter, Variance,
 };
 use harn_syntax::visit::{self, Visit};
 use hashbrown::{HashMap, HashSet};
@@ -359,12 +358,11 @@ impl Visit for Declarations {
         visit::walk_function(self, function);
     }
 
-    /// In a large program nearly all of the time here goes into fetching nodes from memory,
-    /// so what cannot hold a declaration is left alone.
-    fn expression(&mut self, expression: &Expression) {
-        let Span { start, end } = expression.span;
-        if end.saturating_sub(start) >= WITH_DECLARATION_BYTES_MIN {
-            visit::walk_expression(self, expression);
+    /// In a large program nearly all of the time here would go into fetching nodes from memory,
+    /// so what holds no declaration is left alone.
+    fn block(&mut self, block: &Block) {
+        if block.declares {
+            visit::walk_block(self, block);
         }
     }
 
@@ -373,9 +371,6 @@ impl Visit for Declarations {
 
 /// How many type parameters we remember for types that are called the same.
 const OPAQUE_PARAMETERS_MAX: usize = 200;
-
-/// How long the shortest expression is that declares something: `{->fn f(){}}`.
-const WITH_DECLARATION_BYTES_MIN: u32 = 12;
 
 /// Every name a statement binds in its own scope as a variable.
 pub(super) fn each_bound_name(statement: &Statement, found: &mut dyn FnMut(&SmolStr)) {

@@ -1,10 +1,8 @@
 //! What is known about a function from its declaration.
 
 use harn_syntax::tree::{
-    Attribute, AttributeValue, Expression, ExpressionKind, Function, FunctionKind, Item, Parameter,
-    Statement, StatementKind, TypeParameter,
+    Attribute, AttributeValue, Function, FunctionKind, Parameter, TypeParameter,
 };
-use harn_syntax::visit::{self, Visit};
 use smol_str::SmolStr;
 
 use super::ty::Ty;
@@ -98,7 +96,7 @@ fn lazy_result(function: &Function) -> Option<Ty> {
     let of_any = |name| Some(Ty::container(name, Ty::ANY));
     match function.kind {
         FunctionKind::Stream => of_any("Stream"),
-        FunctionKind::Plain if is_generator(function) => of_any("Generator"),
+        FunctionKind::Plain if function.body.yields => of_any("Generator"),
         FunctionKind::Plain => None,
     }
 }
@@ -118,33 +116,4 @@ fn deprecated(attribute: &Attribute) -> Option<Deprecated> {
         since: text("since"),
         instead: text("use"),
     })
-}
-
-/// Whether the body of a function contains `yield`, not counting functions inside it.
-pub(super) fn is_generator(function: &Function) -> bool {
-    let mut search = YieldSearch { found: false };
-    visit::walk_block(&mut search, &function.body);
-    search.found
-}
-
-struct YieldSearch {
-    found: bool,
-}
-
-impl Visit for YieldSearch {
-    fn statement(&mut self, statement: &Statement) {
-        self.found |= matches!(statement.kind, StatementKind::Yield(_));
-        if !self.found {
-            visit::walk_statement(self, statement);
-        }
-    }
-
-    /// Functions inside are their own affair.
-    fn item(&mut self, _: &Item) {}
-
-    fn expression(&mut self, expression: &Expression) {
-        if !matches!(expression.kind, ExpressionKind::Closure(_)) {
-            visit::walk_expression(self, expression);
-        }
-    }
 }

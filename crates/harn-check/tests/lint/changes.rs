@@ -167,6 +167,8 @@ fn unused_import() {
         "import { a } from \"m\"\nf(a)",
     );
     fixes(RULE, "import { a } from \"m\"\nf()", "f()");
+    fixes(RULE, "import { a } from \"m\";\nf()", "f()");
+    fixes(RULE, "import { a } from \"m\"; f()", " f()");
     finds(RULE, "import { a, b } from \"m\"\nf()", &["1:10", "1:13"]);
     leaves(RULE, "import { a, /* for later */ b } from \"m\"\nf(a)");
     silent(RULE, "import \"m\"\nf()");

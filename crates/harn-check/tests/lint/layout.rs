@@ -138,6 +138,7 @@ fn trailing_comma() {
         "let x = [\n  1,\n  2,\n]\nlet y = []\nf()\nlet z = {\n}",
     );
     silent(RULE, "f(\n)\nlet y = x[\n  1\n]");
+    silent(RULE, "fn f(\n) { g() }\nlet {\n} = x");
     silent(RULE, "fn f() {\n  g()\n}\n\nlet h = { a, b ->\n  a\n}");
 }
 

@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::name::{ConsumerId, EventId, Topic, sanitize_topic_component};
 
 use super::disk::Disk;
+use super::line::ID_MAX;
 use super::sabotage::Sabotage;
 
 const SEGMENT_END: &str = ".jsonl";
@@ -190,7 +191,9 @@ fn segment_name(first: EventId) -> String {
 fn first_of(name: &str) -> Option<EventId> {
     let digits = name.strip_suffix(SEGMENT_END)?;
     let first = digits.parse().ok()?;
-    (segment_name(first) == name).then_some(first)
+    // The first segment has a name of its own, and no record has an id beyond these.
+    let is_possible = (2..ID_MAX).contains(&first);
+    (is_possible && segment_name(first) == name).then_some(first)
 }
 
 /// The folder a file is in.
@@ -223,6 +226,9 @@ mod tests {
         );
         assert_eq!(first_of("00000000000000000042.jsonl"), Some(42));
         assert_eq!(first_of("42.jsonl"), None);
+        assert_eq!(first_of("00000000000000000000.jsonl"), None);
+        assert_eq!(first_of("00000000000000000001.jsonl"), None);
+        assert_eq!(first_of("18446744073709551615.jsonl"), None);
         assert_eq!(first_of("00000000000000000042.jsonl.new"), None);
     }
 

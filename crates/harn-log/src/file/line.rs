@@ -32,7 +32,7 @@ const MORE: &str = ",\"more\":";
 /// What comes before the event.
 const EVENT: &str = ",\"event\":";
 /// Ids from here on are nobody's; counting on from them would overflow.
-const ID_MAX: EventId = EventId::MAX / 2;
+pub(super) const ID_MAX: EventId = EventId::MAX / 2;
 /// What comes before the checksum.
 const SUM_START: &str = ",\"crc\":\"";
 /// What comes after it.

@@ -275,7 +275,10 @@ impl<T> Reading<'_, T> {
             };
             let bytes = line.bytes.len();
             let problem = match line::parse::<P>(line.bytes) {
-                Ok(stored) if stored.id <= self.position => continue,
+                Ok(stored) if stored.id <= self.position => {
+                    unreadable = None; // It was before what is wanted.
+                    continue;
+                }
                 Ok(stored) if next.is_some_and(|next| stored.id >= next) => {
                     // The rest of the batch is in the next segment, or it would not
                     // have begun.
@@ -283,7 +286,11 @@ impl<T> Reading<'_, T> {
                     break;
                 }
                 Ok(stored) if self.is_next(&stored, &batch) => {
-                    unreadable = None; // It was before what is wanted.
+                    if let Some(damage) = unreadable.take()
+                        && self.is_torn_end(segment, next.is_none(), damage.offset)?
+                    {
+                        break; // The next writer cuts this record off.
+                    }
                     if self.take(stored, bytes, &mut batch) {
                         break;
                     }
@@ -335,11 +342,15 @@ impl<T> Reading<'_, T> {
         let Some(damage) = unreadable.filter(|_| !self.skips()) else {
             return Ok(());
         };
-        let is_torn = |offset| self.reader.is_torn_end(self.topic, segment, offset);
-        match is_last && is_torn(damage.offset)? {
+        match self.is_torn_end(segment, is_last, damage.offset)? {
             true => Ok(()),
             false => Err(LogError::Damaged(damage)),
         }
+    }
+
+    fn is_torn_end(&self, segment: &Segment, is_last: bool, offset: u64) -> Result<bool> {
+        let reader = self.reader;
+        Ok(is_last && !self.skips() && reader.is_torn_end(self.topic, segment, offset)?)
     }
 
     /// Takes a record; `true` when that is enough. The records of a batch are taken

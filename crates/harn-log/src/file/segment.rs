@@ -111,34 +111,16 @@ impl SegmentFile {
         end: u64,
         mut wanted: impl FnMut(&[u8]) -> Option<T>,
     ) -> Result<Option<(u64, u64, T)>> {
-        let mut end = self.last_break_before(end)?;
+        let mut breaks = Breaks::of(self);
+        let mut end = breaks.last_before(end)?;
         while let Some(line_end) = end {
-            let previous = match line_end {
-                0 => None,
-                _ => self.last_break_before(line_end)?,
-            };
+            let previous = breaks.last_before(line_end)?;
             let start = previous.map_or(0, |at| at + 1);
             let line = self.read(start, line_end)?;
             if let Some(found) = wanted(&line) {
                 return Ok(Some((start, line_end + 1, found)));
             }
             end = previous;
-        }
-        Ok(None)
-    }
-
-    /// The last line break before `end`.
-    fn last_break_before(&self, end: u64) -> Result<Option<u64>> {
-        let mut buffer = vec![0; CHUNK_BYTES];
-        let mut high = end;
-        while high > 0 {
-            let low = high.saturating_sub(CHUNK_BYTES as u64);
-            let wanted = usize::try_from(high - low).expect("a chunk fits in memory");
-            let read = read_full_at(&*self.file, &mut buffer[..wanted], low)?;
-            if let Some(at) = buffer[..read].iter().rposition(|byte| *byte == b'\n') {
-                return Ok(Some(low + at as u64));
-            }
-            high = low;
         }
         Ok(None)
     }
@@ -166,6 +148,50 @@ impl SegmentFile {
             length,
             problem: problem.into(),
         }
+    }
+}
+
+/// Finds line breaks from the end of a segment to its beginning. Remembers what it has
+/// read, so that many short lines cost no more than a few long ones.
+struct Breaks<'a> {
+    segment: &'a SegmentFile,
+    chunk: Vec<u8>,
+    /// Where the chunk begins in the file.
+    start: u64,
+}
+
+impl<'a> Breaks<'a> {
+    fn of(segment: &'a SegmentFile) -> Self {
+        Self {
+            segment,
+            chunk: Vec::new(),
+            start: u64::MAX,
+        }
+    }
+
+    /// The last line break before `end`, which must not be later than the one found last.
+    fn last_before(&mut self, mut end: u64) -> Result<Option<u64>> {
+        while end > 0 {
+            if end <= self.start {
+                self.read_before(end)?;
+            }
+            let known = usize::try_from(end - self.start).unwrap_or(usize::MAX);
+            let known = &self.chunk[..known.min(self.chunk.len())];
+            if let Some(at) = known.iter().rposition(|byte| *byte == b'\n') {
+                return Ok(Some(self.start + at as u64));
+            }
+            end = self.start;
+        }
+        Ok(None)
+    }
+
+    fn read_before(&mut self, end: u64) -> io::Result<()> {
+        self.start = end.saturating_sub(CHUNK_BYTES as u64);
+        let wanted = usize::try_from(end - self.start).expect("a chunk fits in memory");
+        self.chunk.resize(wanted, 0);
+        let read = read_full_at(&*self.segment.file, &mut self.chunk, self.start)?;
+        self.chunk.truncate(read);
+        Ok(())
     }
 }
 

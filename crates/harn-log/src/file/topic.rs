@@ -164,8 +164,7 @@ impl TopicFile {
             if let Some(synced) = synced.filter(|synced| synced.up_to > 0) {
                 return Err(self.lost(&self.layout.segment(&self.topic, synced.segment)));
             }
-            self.segment = self.layout.segment(&self.topic, self.head.id + 1);
-            (self.file, self.end) = (None, 0);
+            self.begin_after_head();
             return Ok(Found::default());
         };
         if segment.first > self.head.id + 1 {
@@ -176,19 +175,42 @@ impl TopicFile {
         let file = SegmentFile::of(file, &self.segment.path)?;
         let known = Known::by_mark(synced, &self.segment, &file)?;
         let safe = match known {
-            Known::UpTo(offset, _) => offset,
-            Known::Nothing => 0,
+            Known::UpTo(offset, _) => Some(offset),
+            Known::Nothing => None,
         };
         let mut found = self.read_end(&file, known)?;
         found.is_foreign = self.head != known_head;
-        if self.end > safe {
-            self.rewrite_from(safe)?;
+        if self.head.id == compacted.before && self.segment.first <= compacted.before {
+            // It holds nothing that has not gone, and the ids that have gone stay so.
+            self.begin_after_head();
+            return Ok(found);
+        }
+        if self.end > safe.unwrap_or(0) {
+            self.rewrite_from(safe.unwrap_or(0))?;
             found.is_unsynced = true;
         }
-        if safe == 0 {
-            self.secure(&self.segment)?;
+        match safe {
+            None => self.secure_unmarked()?,
+            Some(0) => self.secure(&self.segment, 0)?,
+            Some(_) => {}
         }
         Ok(found)
+    }
+
+    /// The next record begins a segment, which is made then.
+    fn begin_after_head(&mut self) {
+        self.segment = self.layout.segment(&self.topic, self.head.id + 1);
+        (self.file, self.end) = (None, 0);
+    }
+
+    /// Gives a segment the mark it has lost. All of it was taken for records, so all of it
+    /// has to be safe: with a mark that promises less, what is damaged inside would become
+    /// the torn end, and what we append would be cut off together with it.
+    fn secure_unmarked(&self) -> Result<()> {
+        if let Some(file) = &self.file {
+            file.sync()?;
+        }
+        self.secure(&self.segment, self.end)
     }
 
     /// Opens the last segment there is, and leaves those before it.
@@ -259,7 +281,7 @@ impl TopicFile {
             });
         }
         self.end = end.offset;
-        if let Some(last) = end.last {
+        if let Some(last) = end.last.filter(|last| last.id > self.head.id) {
             self.head = last;
         }
         Ok(found)
@@ -345,7 +367,7 @@ impl TopicFile {
 
     /// Leaves word that we wrote. Others only hear of it; nothing depends on it.
     fn sign(&mut self, writer: u64) {
-        self.change.number += 1;
+        self.change.number = self.change.number.wrapping_add(1);
         self.change.writer = writer;
         let _only_a_hint = self.change.write(&*self.lock);
     }
@@ -353,7 +375,7 @@ impl TopicFile {
     /// Leaves word that what others know of the segments is old. Comes before the
     /// segments change, so that nobody misses it.
     pub(super) fn change_shape(&mut self) -> Result<()> {
-        self.change.shape += 1;
+        self.change.shape = self.change.shape.wrapping_add(1);
         Ok(self.change.write(&*self.lock)?)
     }
 
@@ -391,18 +413,18 @@ impl TopicFile {
         let disk = &self.layout.disk;
         disk.create_folder(folder_of(&segment.path))?;
         let file = disk.open(&segment.path, OpenFile::New)?;
-        self.secure(segment)?;
+        self.secure(segment, 0)?;
         Ok(file)
     }
 
-    /// Makes the name of a segment survive a power cut, and a mark that says that
-    /// nothing in it is safe yet. Later marks need not be synced: an old one tells a
-    /// torn end from damage, and none at all tells nothing.
-    fn secure(&self, segment: &Segment) -> Result<()> {
+    /// Makes the name of a segment survive a power cut, and its first mark. Later marks
+    /// need not be synced: an old one tells a torn end from damage, and none at all tells
+    /// nothing.
+    fn secure(&self, segment: &Segment, up_to: u64) -> Result<()> {
         self.sync_names(segment)?;
         let synced = Synced {
             segment: segment.first,
-            up_to: 0,
+            up_to,
         };
         synced.write(&*self.lock)?;
         self.lock.sync()?;

@@ -76,6 +76,7 @@ impl<S: Store> LocalEventLog<S> {
         let counters = store.counters();
         let store_reader = store.reader();
         let syncer = match store.durability() {
+            #[cfg(feature = "sqlite")]
             Durability::WithCommit => None,
             Durability::BySync(disk) => Some(Syncer::start(disk, Arc::clone(&counters))?),
         };

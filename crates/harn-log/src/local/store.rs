@@ -122,6 +122,7 @@ pub(crate) trait StoreReader: Send + Sync + 'static {
 /// When what is committed would survive a power cut.
 pub(crate) enum Durability {
     /// As soon as it is committed.
+    #[cfg(feature = "sqlite")]
     WithCommit,
     /// After a sync, which may run while the store goes on.
     BySync(Arc<dyn SyncDisk>),

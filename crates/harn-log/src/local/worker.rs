@@ -284,7 +284,8 @@ impl<S: Store> Desk<S> {
     }
 
     fn write_group(&mut self, mut group: Vec<Change<S>>) {
-        if !S::ONE_TOPIC_PER_GROUP {
+        let is_one_topic = group.windows(2).all(|two| two[0].topic() == two[1].topic());
+        if is_one_topic || !S::ONE_TOPIC_PER_GROUP {
             return self.commit_group(group);
         }
         // Stable: the changes of one topic keep their order, which is all that callers

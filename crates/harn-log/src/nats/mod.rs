@@ -14,6 +14,7 @@
 //! | file              | idea                                                     |
 //! |-------------------|----------------------------------------------------------|
 //! | `config`          | where the server is and what we expect of it              |
+//! | `manifest`        | where people write that                                   |
 //! | `durability`      | what an acknowledgement means                             |
 //! | `runtime`         | the thread on which everything happens                    |
 //! | `connection`      | asking the server, again if need be                       |
@@ -42,6 +43,7 @@ mod head;
 mod key_index;
 mod keyed;
 mod lease;
+mod manifest;
 mod message;
 mod name;
 mod pipeline;
@@ -64,6 +66,7 @@ use tokio::time::Instant;
 pub use config::{AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsDurability};
 pub use error::NatsError;
 pub use lease::NatsLease;
+pub(crate) use manifest::NatsTable;
 
 use crate::event::LogEvent;
 use crate::log::{

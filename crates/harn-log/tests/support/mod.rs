@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program takes what it needs")]
 
+#[cfg(feature = "nats")]
 pub(crate) mod nats_server;
 
 use std::future::poll_fn;

@@ -196,6 +196,7 @@ fn lexical_errors_say_where() {
         ("a /* b /* c */", "Unterminated block comment at 1:3"),
         ("\"${}\"", "Unexpected character '}' at 1:5"),
         ("\"a${ }b\"", "Unexpected character '}' at 1:7"),
+        ("\"a${ }b", "Unterminated string at 1:1"),
     ] {
         assert_eq!(
             errors(text).first().map(std::string::String::as_str),

@@ -151,6 +151,8 @@ impl Parser<'_> {
         attributes: Vec<Attribute>,
         place: Place,
     ) -> Parse<StatementKind> {
+        let yields = self.yields;
+        self.declarations += 1;
         let public = self.eat(TokenKind::Pub).map(|token| token.span);
         if public.is_some() {
             self.skip_newlines();
@@ -184,6 +186,7 @@ impl Parser<'_> {
                 ItemKind::Function(self.function(FunctionKind::Stream)?)
             }
         };
+        self.yields = yields;
         Ok(StatementKind::Item(Box::new(Item {
             attributes,
             public,

@@ -98,6 +98,10 @@ struct Parser<'a> {
     /// How many levels deep we are.
     nesting: usize,
     failures: Vec<Failure>,
+    /// How many declarations have been read.
+    declarations: usize,
+    /// How many `yield`s have been read, those of functions that are over not counted.
+    yields: usize,
     /// How often a token was looked at: what reading costs, in a unit that does not depend on
     /// the machine.
     #[cfg(test)]
@@ -114,6 +118,8 @@ impl<'a> Parser<'a> {
             last_end: 0,
             nesting: 0,
             failures: Vec::new(),
+            declarations: 0,
+            yields: 0,
             #[cfg(test)]
             looks: std::cell::Cell::default(),
         }

@@ -100,16 +100,20 @@ impl Parser<'_> {
             ));
         }
         let start = self.last_end - 1;
+        let yields = self.yields;
         let parameters = self.parameters(TokenKind::Arrow)?;
         let body = self.block_after(start, Place::Block)?;
+        self.yields = yields;
         Ok(closure(ClosureStyle::Braces, parameters, body))
     }
 
     fn fn_closure(&mut self) -> Parse<ExpressionKind> {
         self.take();
+        let yields = self.yields;
         self.expect(TokenKind::LeftParenthesis)?;
         let parameters = self.parameters(TokenKind::RightParenthesis)?;
         let body = self.block()?;
+        self.yields = yields;
         Ok(closure(ClosureStyle::Fn, parameters, body))
     }
 

@@ -37,6 +37,7 @@ impl Parser<'_> {
 
     /// The rest of a block that began at `start`.
     pub(super) fn block_after(&mut self, start: u32, place: Place) -> Parse<Block> {
+        let (declarations, yields) = (self.declarations, self.yields);
         self.nested(|parser| {
             let mut statements = Vec::new();
             parser.statements(&mut statements, place);
@@ -44,6 +45,8 @@ impl Parser<'_> {
             Ok(Block {
                 statements,
                 span: parser.since(start),
+                declares: parser.declarations > declarations,
+                yields: parser.yields > yields,
             })
         })
     }
@@ -261,7 +264,10 @@ impl Parser<'_> {
     fn leaving(&mut self) -> Parse<StatementKind> {
         Ok(match self.take().kind {
             TokenKind::Return => StatementKind::Return(self.value_on_line()?),
-            TokenKind::Yield => StatementKind::Yield(self.value_on_line()?),
+            TokenKind::Yield => {
+                self.yields += 1;
+                StatementKind::Yield(self.value_on_line()?)
+            }
             TokenKind::Throw => StatementKind::Throw(self.expression()?),
             TokenKind::Emit => StatementKind::Emit(self.expression()?),
             TokenKind::Break => StatementKind::Break,

@@ -10,6 +10,11 @@ pub struct Block {
     pub statements: Vec<Statement>,
     /// Where it is, with its braces.
     pub span: Span,
+    /// Whether something is declared in it, however deep inside. Mostly nothing is, and then
+    /// whoever looks for declarations need not look any further.
+    pub declares: bool,
+    /// Whether it contains `yield`, functions and closures inside it not counted.
+    pub yields: bool,
 }
 
 /// A statement.

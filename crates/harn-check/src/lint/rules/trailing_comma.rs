@@ -95,10 +95,8 @@ pub(super) fn after(ctx: &Context<'_>, name: Span, out: &mut Findings) {
 
 /// What a bracket at some index opens.
 fn closed(ctx: &Context<'_>, opener: Option<usize>, out: &mut Findings) {
-    let closer = opener.and_then(|at| Some((at, ctx.source.partner(at)?)));
-    if let Some((opener, closer)) = closer
-        && opener + 1 < closer
-    {
+    let closer = opener.and_then(|at| ctx.source.partner(at));
+    if let Some(closer) = closer {
         check(ctx, closer, out);
     }
 }
@@ -124,6 +122,9 @@ fn check(ctx: &Context<'_>, closer: usize, out: &mut Findings) {
     let Some(at) = tokens.iter().rposition(|token| !is_break(token.kind)) else {
         return;
     };
+    if ctx.source.partner(closer) == Some(at) {
+        return; // There is nothing in it.
+    }
     let last = tokens[at];
     let has_comma = last.kind == TokenKind::Comma;
     let is_own_line = at + 1 < closer;

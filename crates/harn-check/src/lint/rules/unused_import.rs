@@ -39,7 +39,7 @@ fn imported(ctx: &Context<'_>, statement: &Statement, import: &Import, out: &mut
         let finding = unused(name);
         let edit = match keeps_one {
             true => without(ctx, names, at),
-            false => Some(remove(ctx.source.whole_lines(statement.span))),
+            false => Some(remove(ctx.source.whole_statement(statement.span))),
         };
         out.push(match edit {
             Some(edit) => finding.with_fix("Remove the import", vec![edit]),

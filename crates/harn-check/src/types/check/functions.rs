@@ -8,7 +8,7 @@ use crate::types::checker::{Body, Checker};
 use crate::types::codes;
 use crate::types::environment::Variable;
 use crate::types::lower::container_name;
-use crate::types::signature::{is_generator, parameter_names};
+use crate::types::signature::parameter_names;
 use crate::types::ty::Ty;
 
 impl Checker {
@@ -24,7 +24,7 @@ impl Checker {
         let bounds = bounds.map(|one| (one.parameter.text.clone(), one.interface.text.clone()));
         let parameters: Vec<SmolStr> = around.iter().cloned().chain(own).collect();
         // What a generator returns is discarded.
-        let returned = result.filter(|_| body == Body::Function && !is_generator(function));
+        let returned = result.filter(|_| body == Body::Function && !function.body.yields);
         self.with_type_parameters(parameters, bounds.collect::<Vec<_>>(), |checker| {
             let barrier = checker.environment.enter_body();
             let declared = Declared::Typed(&function.parameters);

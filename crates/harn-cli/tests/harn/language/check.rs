@@ -253,7 +253,10 @@ fn programs_cannot_control_the_terminal() {
         text.contains(" 1 | let n: int = \"␛[2J\u{fffd}\"\n"),
         "{text}"
     );
-    assert!(text.contains("error: unexpected character '␛'\n"), "{text}");
+    assert!(
+        text.contains("error: Unexpected character '␛' at 1:5\n"),
+        "{text}"
+    );
     assert!(text.contains("./d\\u{1b}.harn: ok\n"), "{text}");
 }
 

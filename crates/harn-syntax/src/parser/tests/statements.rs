@@ -1,4 +1,5 @@
 use super::*;
+use crate::tree::{ItemKind, StatementKind};
 
 #[test]
 fn bindings() {
@@ -164,4 +165,32 @@ fn nothing_follows_a_construct_that_is_a_statement() {
         ("deadline 1s { } == 1", &error("==", 17)),
     ]);
     check(&[("spawn { 1 } |> f", "(|> (spawn (do 1)) f)")]);
+}
+
+/// What a block says about what is in it.
+#[test]
+fn blocks_know_whether_they_declare_or_yield() {
+    let block = |source: &str| {
+        let mut parsed = parse(&format!("fn f() {{ {source} }}"));
+        assert_eq!(parsed.errors, [], "{source}");
+        let StatementKind::Item(item) = parsed.module.statements.remove(0).kind else {
+            panic!("it is a function");
+        };
+        let ItemKind::Function(function) = item.kind else {
+            panic!("it is a function");
+        };
+        (function.body.declares, function.body.yields)
+    };
+    assert_eq!(block("a + b"), (false, false));
+    assert_eq!(block("yield 1"), (false, true));
+    assert_eq!(block("if a { for x in xs { yield x } }"), (false, true));
+    assert_eq!(block("spawn { yield 1 }"), (false, true));
+    assert_eq!(block("let g = { -> yield 1 }"), (false, false));
+    assert_eq!(block("let g = fn() { yield 1 }; yield 2"), (false, true));
+    assert_eq!(block("fn g() { yield 1 }"), (true, false));
+    assert_eq!(
+        block("if a { let g = { -> struct S { x } } }"),
+        (true, false)
+    );
+    assert_eq!(block("log(\"${ { -> fn g() { } } }\")"), (true, false));
 }
