@@ -94,26 +94,22 @@ fn line() -> Vec<u8> {
     lines.next_back().expect("there are two").to_vec()
 }
 
-/// Appends and makes durable, many at a time. The events are there already, as the lines of
-/// the bare loops are.
+/// Appends and makes durable, many at a time.
 fn append_in_flight<L: EventLog + 'static>(
     runtime: &Runtime,
     log: &Arc<L>,
     operations: usize,
 ) -> Duration {
-    let append = |log: Arc<L>, events: Vec<LogEvent>| async move {
+    let append = |log: Arc<L>| async move {
         let topic = topic();
-        for event in events {
-            let appended = log.append_durable(&topic, event).await;
+        for _ in 0..operations / IN_FLIGHT {
+            let appended = log.append_durable(&topic, event()).await;
             appended.expect("an append succeeds");
         }
     };
-    let events = || (0..operations / IN_FLIGHT).map(|_| event()).collect();
-    let events: Vec<_> = (0..IN_FLIGHT).map(|_| events()).collect();
     time(|| {
         runtime.block_on(async {
-            let tasks = events.into_iter();
-            let tasks = tasks.map(|events| tokio::spawn(append(Arc::clone(log), events)));
+            let tasks = (0..IN_FLIGHT).map(|_| tokio::spawn(append(Arc::clone(log))));
             for task in tasks.collect::<Vec<_>>() {
                 task.await.expect("no task panics");
             }
