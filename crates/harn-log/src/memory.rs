@@ -124,13 +124,14 @@ impl TopicLog {
         let id = state.head + 1;
         let sealed = draft.seal(id, state.last_hash.as_deref());
         let event = sealed.event_with(payload);
+        let hash = sealed.hash().to_owned();
         for (header, values) in &mut state.keys {
             if let Some(value) = event.headers.get(header) {
                 values.entry(value.clone()).or_default().push_back(id);
             }
         }
         state.head = id;
-        state.last_hash = Some(sealed.hash);
+        state.last_hash = Some(hash);
         state.records.push_back((id, event));
         id
     }

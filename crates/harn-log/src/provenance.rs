@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
-use crate::record::{push_header, push_json_text, push_number, push_time, push_whole_number};
+use crate::record::{DIGITS_MAX, decimal, push_header, push_json_text, push_number, push_time};
 
 /// How the headers begin that we write ourselves.
 pub(crate) const HEADER_PREFIX: &str = "harn.provenance.";
@@ -85,7 +85,8 @@ impl Verifier {
         if header(PREV_HASH_HEADER) != prev_hash {
             wrong("does not follow the record before it");
         }
-        if header(RECORD_HASH_HEADER) != Some(&record_hash(&self.topic, id, event)) {
+        let hash = record_hash(&self.topic, id, event);
+        if header(RECORD_HASH_HEADER).map(String::as_str) != Some(hash.as_str()) {
             wrong("content and hash do not agree");
         }
         self.prev = Some(Link {
@@ -109,7 +110,7 @@ impl Verifier {
 }
 
 /// The hash a record should have, whoever wrote it.
-fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
+fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> RecordHash {
     let mut headers = String::from("{");
     let hashed = event
         .headers
@@ -126,25 +127,48 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> String {
     hash_of(id, [&headers, ""], &hashed_end)
 }
 
-/// `sha256:<hex>` over everything in the record but the hash itself.
+/// `sha256:<hex>`. Every record has one, so it is made without asking for memory.
+pub(crate) struct RecordHash([u8; RecordHash::BYTES]);
+
+impl RecordHash {
+    const START: &[u8; 7] = b"sha256:";
+    const BYTES: usize = Self::START.len() + 64;
+
+    fn of(digest: &[u8]) -> Self {
+        let mut text = [b'0'; Self::BYTES];
+        let (start, digits) = text.split_at_mut(Self::START.len());
+        start.copy_from_slice(Self::START);
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest) {
+            let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        Self(text)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("digits are text")
+    }
+}
+
+/// The hash over everything in the record but the hash itself.
 /// The headers come in two parts, between which the hash will be.
-pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) -> String {
-    let mut start = String::with_capacity(40);
-    start.push_str("{\"event_id\":");
-    push_whole_number(&mut start, id);
-    start.push_str(",\"headers\":");
+pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) -> RecordHash {
+    let mut digits = [b'0'; DIGITS_MAX];
+    let id = decimal(id, &mut digits);
     let mut hasher = Sha256::new();
     let [before, after] = headers_json;
-    for part in [start.as_str(), before, after, hashed_end] {
+    let parts = [
+        "{\"event_id\":",
+        id,
+        ",\"headers\":",
+        before,
+        after,
+        hashed_end,
+    ];
+    for part in parts {
         hasher.update(part.as_bytes());
     }
-    let mut hash = Vec::with_capacity(71);
-    hash.extend_from_slice(b"sha256:");
-    for byte in hasher.finalize() {
-        let digits = [byte >> 4, byte & 15];
-        hash.extend(digits.map(|digit| b"0123456789abcdef"[usize::from(digit)]));
-    }
-    String::from_utf8(hash).expect("digits are text")
+    RecordHash::of(&hasher.finalize())
 }
 
 /// About what the end of a hashed record takes without its payload.
@@ -238,7 +262,7 @@ mod tests {
             .map(|id| {
                 let event = LogEvent::at("k", json!({"n": id}), 5);
                 let sealed = seal(event, id, prev_hash.as_deref());
-                prev_hash = Some(sealed.hash.clone());
+                prev_hash = Some(sealed.hash().to_owned());
                 (id, sealed.event())
             })
             .collect()
@@ -270,7 +294,7 @@ mod tests {
         );
         let digest = Sha256::digest(canonical.as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(sealed.hash, format!("sha256:{hex}"));
+        assert_eq!(sealed.hash(), format!("sha256:{hex}"));
         assert!(
             !sealed.event().headers.contains_key(PREV_HASH_HEADER),
             "the first has nothing before it"

@@ -118,8 +118,9 @@ impl Draft {
         headers_json.push_str(&self.headers_after);
         headers_json.push('}');
         let hashed = [&headers_json[..start], &headers_json[end..]];
-        let hash = provenance::hash_of(id, hashed, &self.hashed_end);
-        headers_json.replace_range(hash_end - NO_HASH.len()..hash_end, &hash);
+        let computed = provenance::hash_of(id, hashed, &self.hashed_end);
+        let hash = hash_end - NO_HASH.len()..hash_end;
+        headers_json.replace_range(hash.clone(), computed.as_str());
         Sealed {
             id,
             frame: self.frame,
@@ -141,11 +142,16 @@ pub(crate) struct Sealed {
     pub(crate) headers_json: String,
     hashed_end: String,
     payload: Range<usize>,
-    /// Its hash.
-    pub(crate) hash: String,
+    /// Where among the headers its hash is.
+    hash: Range<usize>,
 }
 
 impl Sealed {
+    /// Its hash.
+    pub(crate) fn hash(&self) -> &str {
+        &self.headers_json[self.hash.clone()]
+    }
+
     /// JSON of its payload.
     pub(crate) fn payload_json(&self) -> &str {
         &self.hashed_end[self.payload.clone()]
@@ -256,8 +262,14 @@ pub(crate) fn push_number(json: &mut String, number: impl std::fmt::Display) {
 /// Writes a whole number as JSON. There are several in each record, and formatting
 /// machinery would cost more than the digits.
 pub(crate) fn push_whole_number(json: &mut String, number: u64) {
-    const DIGITS_MAX: usize = 20;
-    let mut digits = [b'0'; DIGITS_MAX];
+    json.push_str(decimal(number, &mut [b'0'; DIGITS_MAX]));
+}
+
+/// As many digits as a whole number can have.
+pub(crate) const DIGITS_MAX: usize = 20;
+
+/// A whole number in decimal, written into the room that is given for it.
+pub(crate) fn decimal(number: u64, digits: &mut [u8; DIGITS_MAX]) -> &str {
     let (mut rest, mut start) = (number, DIGITS_MAX - 1);
     loop {
         digits[start] = b'0' + (rest % 10) as u8;
@@ -267,8 +279,7 @@ pub(crate) fn push_whole_number(json: &mut String, number: u64) {
         }
         start -= 1;
     }
-    let digits = std::str::from_utf8(&digits[start..]);
-    json.push_str(digits.expect("digits are text"));
+    std::str::from_utf8(&digits[start..]).expect("digits are text")
 }
 
 /// Writes a time, which is rarely before 1970, as JSON.
@@ -296,7 +307,7 @@ mod tests {
         sealed.push_event_json(&mut text);
         let read: LogEvent = serde_json::from_str(&text).unwrap();
         assert_eq!(read, sealed.event());
-        assert_eq!(read.headers[RECORD_HASH_HEADER], sealed.hash);
+        assert_eq!(read.headers[RECORD_HASH_HEADER], sealed.hash());
         assert_eq!(read.headers[PREV_HASH_HEADER], "sha256:00");
     }
 

@@ -316,7 +316,9 @@ impl TopicFile {
         let last = self.pending.last.get_or_insert_default();
         last.id = sealed.id;
         // Into the room that the hash before has left.
-        last.hash.get_or_insert_default().clone_from(&sealed.hash);
+        let hash = last.hash.get_or_insert_default();
+        hash.clear();
+        hash.push_str(sealed.hash());
         self.pending.records += 1;
         sealed
     }

@@ -95,7 +95,7 @@ pub(super) async fn append(
             }
             Ok(false) => stream.check_time("append", deadline)?,
             Err(error) if error.is_transient() && Instant::now() < deadline => {
-                doubtful.push(sealed.hash.clone());
+                doubtful.push(sealed.hash().to_owned());
                 pipeline.stream.connection.pause().await;
             }
             Err(error) => return Err(error.into()),
@@ -148,7 +148,7 @@ async fn store(
         Published::Stored(_) => {
             pipeline.set_head(Some(Head {
                 id: sealed.id,
-                hash: Some(sealed.hash.clone()),
+                hash: Some(sealed.hash().to_owned()),
             }));
             Ok(true)
         }

@@ -211,7 +211,7 @@ impl Pipeline {
             }
             self.head = Some(Head {
                 id: record.id,
-                hash: Some(record.hash.clone()),
+                hash: Some(record.hash().to_owned()),
             });
         }
         if self.is_empty() {
@@ -453,7 +453,7 @@ impl Group {
     fn places(&self) -> impl Iterator<Item = Spot> + use<> {
         let first = self.records.first().map(|first| Spot {
             id: first.id,
-            hash: first.hash.clone(),
+            hash: first.hash().to_owned(),
         });
         let mut places = self.earlier.clone();
         places.extend(first);
@@ -468,7 +468,7 @@ fn seal(drafts: Vec<Draft>, head: Head) -> Vec<Sealed> {
         let sealed = draft.seal(before.id + 1, before.hash.as_deref());
         before = Head {
             id: sealed.id,
-            hash: Some(sealed.hash.clone()),
+            hash: Some(sealed.hash().to_owned()),
         };
         sealed
     };

@@ -135,7 +135,7 @@ impl SqliteStore {
         let sealed = draft.seal(known.head.id + 1, known.head.hash.as_deref());
         known.head = Head {
             id: sealed.id,
-            hash: Some(sealed.hash.clone()),
+            hash: Some(sealed.hash().to_owned()),
         };
         known.is_moved = true;
         let keys = known.keys.iter();
