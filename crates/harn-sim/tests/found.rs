@@ -243,3 +243,17 @@ fn a_torn_end_is_told_from_damage_also_after_an_early_power_cut() {
         assert_eq!(story.ids().len(), left.len() + 1);
     });
 }
+
+#[test]
+fn a_log_that_is_closed_after_a_failed_sync_does_not_say_that_all_is_safe() {
+    for_many_seeds(|mut story| {
+        story.append(2);
+        story.fail_next("sync", "t.jsonl", FaultKind::FailForgetting);
+        story.ack(2).unwrap_err();
+        story.log = None;
+        story.crash(Crash::Power);
+        let left = story.ids();
+        assert!([1, 2].starts_with(&left), "{left:?}");
+        story.append(1);
+    });
+}

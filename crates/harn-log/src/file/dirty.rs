@@ -72,6 +72,7 @@ impl Dirty {
     /// Syncs one file, if it needs to be.
     pub(super) fn sync_topic(&self, topic: &Topic) -> Result<()> {
         let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.counters.check_poison()?;
         let Some(file) = self.lock().remove(topic) else {
             return Ok(());
         };
@@ -89,6 +90,10 @@ impl Dirty {
 impl SyncDisk for Dirty {
     fn sync(&self) -> Result<()> {
         let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        // A disk that has failed to sync may have forgotten what it should have written, and
+        // succeed the next time. Only recovery writes it again; until then there must be no
+        // mark that says it is safe.
+        self.counters.check_poison()?;
         let mut unsynced = std::mem::take(&mut *self.lock());
         let mut failed = None;
         unsynced.retain(|_, file| {
