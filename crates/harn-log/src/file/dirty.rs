@@ -64,9 +64,9 @@ impl Dirty {
         files.len()
     }
 
-    /// The topics with something that is not synced.
-    pub(super) fn topics(&self) -> Vec<Topic> {
-        self.lock().keys().cloned().collect()
+    /// Forgets the files, because they will be looked at anew; returns whose they were.
+    pub(super) fn forget(&self) -> Vec<Topic> {
+        std::mem::take(&mut *self.lock()).into_keys().collect()
     }
 
     /// Syncs one file, if it needs to be.

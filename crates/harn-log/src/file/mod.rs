@@ -22,6 +22,7 @@ mod cursor;
 mod dirty;
 mod disk;
 mod end;
+mod honest;
 mod keys;
 mod layout;
 mod line;

@@ -144,7 +144,7 @@ impl FileStore {
     /// Looks anew at everything that may not be what we think it is. That writes again
     /// what a failed sync may have lost, and finds what a failed write has left.
     fn look_at_suspects(&mut self) -> Result<()> {
-        self.suspects.extend(self.dirty.topics());
+        self.suspects.extend(self.dirty.forget());
         for topic in self.suspects.clone() {
             self.begin(&topic).and_then(|()| self.commit())?;
         }

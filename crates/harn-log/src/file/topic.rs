@@ -18,6 +18,7 @@ use super::compacted::Compacted;
 use super::dirty::Unsynced;
 use super::disk::{DiskFile, OpenFile, write_all_at};
 use super::end::{Known, find_end, find_record, torn_after};
+use super::honest::HonestFile;
 use super::keys::Keys;
 use super::layout::{Layout, Segment, folder_of};
 use super::line;
@@ -220,7 +221,7 @@ impl TopicFile {
     ) -> Result<Option<(Segment, Arc<dyn DiskFile>)>> {
         while let Some(segment) = segments.pop() {
             match self.layout.disk.open(&segment.path, OpenFile::Existing) {
-                Ok(file) => return Ok(Some((segment, file))),
+                Ok(file) => return Ok(Some((segment, HonestFile::of(file)))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),
             }
@@ -416,7 +417,7 @@ impl TopicFile {
         disk.create_folder(folder_of(&segment.path))?;
         let file = disk.open(&segment.path, OpenFile::New)?;
         self.secure(segment, 0)?;
-        Ok(file)
+        Ok(HonestFile::of(file))
     }
 
     /// Makes the name of a segment survive a power cut, and its first mark. Later marks
