@@ -1,0 +1,153 @@
+//! A compiled function: instructions and everything they refer to.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use harn_check::Schema;
+use harn_syntax::LineIndex;
+use smol_str::SmolStr;
+
+use super::op::Instruction;
+use crate::value::{Shape, Text, Value};
+
+/// A file that functions come from.
+#[derive(Debug)]
+pub struct Source {
+    /// The path as it is shown.
+    pub path: String,
+    /// The folder that assets are relative to; `None` for what is not a file.
+    pub folder: Option<std::path::PathBuf>,
+    /// The text.
+    pub text: Rc<str>,
+    /// Where its lines begin.
+    pub lines: LineIndex,
+    /// Whether it belongs to the library. Its functions do not show in traces, and whatever
+    /// they call counts as called by a builtin.
+    pub is_library: bool,
+}
+
+/// What calling a function does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionKind {
+    /// It runs.
+    Plain,
+    /// It gives a generator.
+    Generator,
+    /// It gives a stream.
+    Stream,
+}
+
+/// A compiled function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name; `None` for a closure.
+    pub name: Option<SmolStr>,
+    /// What calling it does.
+    pub kind: FunctionKind,
+    /// The names of its parameters; the rest parameter is the last.
+    pub parameters: Vec<SmolStr>,
+    /// Whether the last parameter takes all that remain.
+    pub has_rest: bool,
+    /// How many registers a frame of it needs.
+    pub registers: u16,
+    /// Where it comes from.
+    pub source: Rc<Source>,
+    /// Which table of methods it sees: see `Isolate::methods`.
+    pub(crate) module: u32,
+    pub(crate) code: Vec<Instruction>,
+    /// Where in the source each instruction comes from: byte offsets.
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) constants: Vec<Value>,
+    pub(crate) sites: Vec<Site>,
+    /// Keys of dicts, sorted, none twice.
+    pub(crate) keys: Vec<Vec<Text>>,
+    pub(crate) shapes: Vec<Rc<Shape>>,
+    pub(crate) paths: Vec<Vec<PathStep>>,
+    pub(crate) functions: Vec<Rc<Function>>,
+    pub(crate) captures: Vec<CaptureFrom>,
+    pub(crate) checks: Vec<ParameterCheck>,
+    /// What happens to errors, the innermost first.
+    pub(crate) handlers: Vec<Handler>,
+    /// Where the blocks begin that run at the end, by number.
+    pub(crate) defers: Vec<u32>,
+}
+
+impl Function {
+    /// The names of the parameters as they are shown.
+    pub fn parameter_names(&self) -> String {
+        self.parameters.join(", ")
+    }
+}
+
+/// Where the closure of a function finds what it takes along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CaptureFrom {
+    /// In a register of the frame that makes it.
+    Register(u16),
+    /// Among the captures of that frame.
+    Capture(u16),
+    /// In a global.
+    Global(u32),
+}
+
+/// A part of the code whose errors go somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Handler {
+    /// The first instruction.
+    pub(crate) start: u32,
+    /// The one after the last.
+    pub(crate) end: u32,
+    /// Where they go.
+    pub(crate) target: u32,
+    /// The register that gets the error.
+    pub(crate) register: u16,
+}
+
+/// A step of a path that is assigned to.
+#[derive(Clone, Debug)]
+pub(crate) enum PathStep {
+    /// `.name`
+    Field(Text),
+    /// `[index]`, in a register.
+    Index(u16),
+}
+
+/// What a parameter is checked for.
+#[derive(Clone, Debug)]
+pub(crate) struct ParameterCheck {
+    /// The parameter.
+    pub(crate) parameter: SmolStr,
+    /// What it must be.
+    pub(crate) expected: Expected,
+}
+
+/// What a parameter must be.
+#[derive(Clone, Debug)]
+pub(crate) enum Expected {
+    /// As a schema says.
+    Schema(Schema),
+    /// Something that can satisfy an interface.
+    Interface(SmolStr),
+}
+
+/// A place in the code that names a field or a method, and remembers what it saw.
+#[derive(Debug)]
+pub(crate) struct Site {
+    /// The name.
+    pub(crate) name: Text,
+    /// The address of the shape that was seen last, or the number of a kind.
+    pub(crate) seen: Cell<usize>,
+    /// What was found there.
+    pub(crate) found: Cell<usize>,
+}
+
+impl Site {
+    /// A place that has seen nothing.
+    pub(crate) fn new(name: Text) -> Self {
+        Self {
+            name,
+            seen: Cell::new(usize::MAX),
+            found: Cell::new(0),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What programs are compiled to.
+//!
+//! ```text
+//! tree ─► compile ─► Function: instructions, constants, handlers ─► last uses ─► verify ─► run
+//!                                                                    └─► disassemble, to read
+//! ```
+
+mod function;
+mod op;
+
+pub use function::{Function, FunctionKind, Source};
+pub(crate) use function::{
+    CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site,
+};
+pub(crate) use op::{Instruction, OPTIONAL, Op, Operand, Raised, TAKE_B, TAKE_C};

@@ -1,0 +1,187 @@
+//! What the body of a builtin can see and do.
+
+use std::any::{Any, TypeId};
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::code::Source;
+use crate::effects::{Answer, EffectId, Effects, Request, Stream};
+use crate::fault::{Failure, Fault};
+use crate::fiber::Strand;
+use crate::scheduler::Scheduler;
+use crate::sync::{FiberId, Waiters};
+use crate::value::Value;
+
+/// What the body of a builtin can see and do.
+pub struct Context<'a> {
+    /// The world outside.
+    pub(crate) effects: &'a mut dyn Effects,
+    pub(crate) library: &'a mut LibraryState,
+    pub(crate) scheduler: &'a mut Scheduler,
+    pub(crate) strand: &'a mut Strand,
+    /// The file of the function that calls.
+    pub(crate) source: &'a Rc<Source>,
+}
+
+impl Context<'_> {
+    /// Asks the world for something that it knows at once.
+    pub fn perform(&mut self, request: &Request) -> Answer {
+        self.effects.perform(request)
+    }
+
+    /// Milliseconds since the epoch.
+    pub fn now(&mut self) -> i64 {
+        match self.perform(&Request::Now) {
+            Answer::Number(now) => now,
+            _ => 0,
+        }
+    }
+
+    /// Writes to the output of the task.
+    pub fn write(&mut self, text: &str) {
+        match self.strand.muted > 0 {
+            true => {}
+            false if self.strand.is_root => self.effects.write(Stream::Output, text),
+            false => self.strand.output.push_str(text),
+        }
+    }
+
+    /// Writes to the standard error stream.
+    pub fn write_error(&mut self, text: &str) {
+        self.effects.write(Stream::Errors, text);
+    }
+
+    /// What a part of the library remembers during this run.
+    pub fn state<T: Default + 'static>(&mut self) -> &mut T {
+        self.library.get()
+    }
+
+    /// The folder of the file whose function calls.
+    pub fn source_folder(&self) -> Option<&std::path::Path> {
+        self.source.folder.as_deref()
+    }
+
+    /// The file whose function calls.
+    pub fn source(&self) -> &Rc<Source> {
+        self.source
+    }
+
+    /// The task that calls.
+    pub fn strand(&mut self) -> &mut Strand {
+        self.strand
+    }
+
+    /// The fiber that calls.
+    pub fn fiber(&self) -> FiberId {
+        self.strand.id
+    }
+
+    /// Milliseconds of the clock that fibers sleep by.
+    pub fn elapsed(&mut self) -> i64 {
+        match self.perform(&Request::Elapsed) {
+            Answer::Number(now) => now,
+            _ => 0,
+        }
+    }
+
+    /// Wakes everybody who waits there.
+    pub fn wake(&mut self, waiters: &Waiters) {
+        self.scheduler.wake_all(waiters);
+    }
+
+    /// Fails if a value of so many bytes would not fit into the memory that is allowed.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.scheduler.meter.reserve(bytes)
+    }
+
+    /// The tasks of the run.
+    pub fn scheduler(&mut self) -> &mut Scheduler {
+        self.scheduler
+    }
+}
+
+/// What the parts of the library remember during a run, each by its own type.
+#[derive(Default)]
+pub struct LibraryState {
+    parts: HashMap<TypeId, Box<dyn Any>>,
+}
+
+impl LibraryState {
+    /// What one part remembers.
+    pub fn get<T: Default + 'static>(&mut self) -> &mut T {
+        let part = self.parts.entry(TypeId::of::<T>());
+        let part = part.or_insert_with(|| Box::new(T::default()));
+        part.downcast_mut().expect("parts are kept by their type")
+    }
+}
+
+/// What a body that waits says it waits for, and remembers between two calls.
+#[derive(Default)]
+pub struct Waiting {
+    /// When it stops waiting, by [`Context::elapsed`].
+    pub until: Option<i64>,
+    /// What it has begun.
+    pub(crate) effect: Option<EffectId>,
+    /// The answer to that.
+    pub(crate) answer: Option<Answer>,
+    /// Whether this is not the first call.
+    pub(crate) resumed: bool,
+    /// Whatever else it needs.
+    pub note: Option<Box<dyn Any>>,
+    /// Whether being asked to stop ends the wait at once.
+    pub stops_at_once: bool,
+}
+
+impl Waiting {
+    /// Whether this is not the first call.
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Waits until something changes there.
+    pub fn on(&mut self, waiters: &Waiters, context: &Context<'_>) {
+        waiters.add(context.fiber());
+    }
+
+    /// Begins something, or gives the answer to it.
+    pub fn effect(&mut self, context: &mut Context<'_>, request: impl FnOnce() -> Request) -> Option<Answer> {
+        if let Some(answer) = self.answer.take() {
+            self.effect = None;
+            return Some(answer);
+        }
+        if self.effect.is_none() {
+            let id = context.scheduler.begin(context.strand.id);
+            self.effect = Some(id);
+            context.effects.begin(id, request());
+        }
+        None
+    }
+
+    /// Sets the time when the wait ends, unless it is set already.
+    pub fn set_timeout(&mut self, context: &mut Context<'_>, milliseconds: i64) {
+        if self.until.is_none() {
+            self.until = Some(context.elapsed().saturating_add(milliseconds.max(0)));
+        }
+    }
+
+    /// Whether the time is over.
+    pub fn is_over(&self, context: &mut Context<'_>) -> bool {
+        self.until.is_some_and(|until| context.elapsed() >= until)
+    }
+}
+
+/// The argument at a position, or nil.
+pub fn argument(arguments: &[Value], at: usize) -> &Value {
+    arguments.get(at).unwrap_or(&Value::Nil)
+}
+
+/// Takes the argument at a position, or nil.
+pub fn take(arguments: &mut [Value], at: usize) -> Value {
+    arguments.get_mut(at).map(std::mem::take).unwrap_or_default()
+}
+
+/// A shorthand for a text that is thrown.
+pub fn thrown<T>(text: impl AsRef<str>) -> Result<T, Failure> {
+    Err(Fault::thrown(text.as_ref()))
+}

@@ -1,0 +1,182 @@
+//! The one door to the world outside.
+//!
+//! Whatever a program learns that does not follow from itself comes through here: the time,
+//! chance, files, processes, the network, models, the environment. A request and its answer
+//! are plain data, so a tape can keep the answers and give them again.
+//!
+//! ```text
+//! builtin ─► Context::perform(request) ─► Effects::perform ─► answer at once
+//!        └─► Waiting::effect(request)  ─► Effects::begin … Isolate::complete(id, answer)
+//! ```
+
+use std::path::PathBuf;
+
+/// An effect that was begun and has no answer yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectId(pub u64);
+
+/// What a program wants of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Milliseconds since the epoch.
+    Now,
+    /// Milliseconds of a clock that only goes forward.
+    Elapsed,
+    /// So many random octets.
+    Random(usize),
+    /// A variable of the environment.
+    Environment(String),
+    /// All variables of the environment.
+    AllEnvironment,
+    /// Something with files.
+    File(FileRequest),
+    /// A process to run to its end.
+    Process(ProcessRequest),
+    /// A line, or all, of the standard input.
+    Input {
+        /// Whether only one line is wanted.
+        line: bool,
+    },
+    /// Whether a standard stream (0, 1 or 2) is a terminal.
+    IsTerminal(u8),
+    /// Something that a layer above understands, such as a model call or an HTTP request.
+    Other {
+        /// Which layer.
+        kind: &'static str,
+        /// What it wants, in a form that layer chose.
+        payload: String,
+    },
+}
+
+/// What a program wants of files.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FileRequest {
+    /// The content.
+    Read(PathBuf),
+    /// Replaces the content.
+    Write(PathBuf, Vec<u8>),
+    /// Adds to the content.
+    Append(PathBuf, Vec<u8>),
+    /// Facts about a file or folder.
+    Status(PathBuf),
+    /// The entries of a folder.
+    List(PathBuf),
+    /// Makes a folder and those around it.
+    MakeFolder(PathBuf),
+    /// Removes a file, or a folder with all that is in it.
+    Delete(PathBuf),
+    /// Copies a file.
+    Copy(PathBuf, PathBuf),
+    /// Moves a file or folder.
+    Move(PathBuf, PathBuf),
+    /// The path without links and dots.
+    Canonical(PathBuf),
+}
+
+/// A process to run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProcessRequest {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where it runs; `None`: where we do.
+    pub folder: Option<PathBuf>,
+    /// What is set in its environment.
+    pub environment: Vec<(String, String)>,
+    /// Whether it gets nothing else of ours.
+    pub clear_environment: bool,
+    /// What it is given to read.
+    pub input: Option<Vec<u8>>,
+    /// How long it may take, in milliseconds.
+    pub timeout: Option<u64>,
+}
+
+/// What the world says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// A number.
+    Number(i64),
+    /// Yes or no.
+    Truth(bool),
+    /// Octets.
+    Octets(Vec<u8>),
+    /// Text, or nothing.
+    Text(Option<String>),
+    /// Names with values.
+    Pairs(Vec<(String, String)>),
+    /// Facts about a file; `None` if there is none.
+    Status(Option<FileStatus>),
+    /// How a process ended.
+    Process(ProcessEnd),
+    /// It failed.
+    Failed(EffectFailure),
+}
+
+/// Facts about a file or folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStatus {
+    /// How many octets it has.
+    pub size: u64,
+    /// Whether it is a file.
+    pub is_file: bool,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// Whether it cannot be written.
+    pub is_readonly: bool,
+    /// When it was changed, in milliseconds since the epoch.
+    pub modified: i64,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessEnd {
+    /// Its number.
+    pub pid: u32,
+    /// Its status; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// What it wrote.
+    pub output: Vec<u8>,
+    /// What it wrote as errors.
+    pub errors: Vec<u8>,
+    /// Whether its time was over.
+    pub timed_out: bool,
+    /// How long it took, in milliseconds.
+    pub took: i64,
+}
+
+/// Why an effect failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectFailure {
+    /// What kind of failure the system says it is.
+    pub kind: std::io::ErrorKind,
+    /// What the system says.
+    pub message: String,
+}
+
+/// The world outside, as far as a program may see it.
+pub trait Effects {
+    /// Answers at once.
+    fn perform(&mut self, request: &Request) -> Answer;
+
+    /// Begins something that takes time. The answer goes to
+    /// [`Isolate::complete`](crate::Isolate::complete) with the same id.
+    fn begin(&mut self, id: EffectId, request: Request);
+
+    /// Nobody waits for that effect any more.
+    fn cancel(&mut self, id: EffectId);
+
+    /// Takes what a program writes.
+    fn write(&mut self, stream: Stream, text: &str);
+}
+
+/// Where a program writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// The output.
+    Output,
+    /// The errors.
+    Errors,
+}

@@ -1,0 +1,42 @@
+//! The machine that runs Harn programs.
+//!
+//! ```text
+//!            harn-check                       this crate
+//! text ─► tree, names, types ─► compile ─► functions ─► fibers ─► Step
+//!                                                         ▲  │
+//!                                        Isolate::complete │  ▼ Effects
+//!                                                        the world
+//! ```
+//!
+//! An [`Isolate`] owns a heap of values and runs on one thread. It does not block: it runs
+//! fibers until there is nothing to run, says what it waits for, and goes on when it is told.
+
+mod closure;
+mod code;
+mod context;
+mod effects;
+mod fault;
+mod fiber;
+mod iterate;
+mod meter;
+mod registry;
+mod run;
+mod scheduler;
+mod sync;
+pub mod value;
+
+pub use closure::Closure;
+pub use code::{Function, FunctionKind, Source};
+pub use context::{Context, LibraryState, Waiting, argument, take, thrown};
+pub use effects::{
+    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd, ProcessRequest,
+    Request, Stream,
+};
+pub use fault::{Failure, Fault, FaultKind, TraceStep};
+pub use fiber::{Facts, Strand};
+pub use iterate::{Generator, GeneratorKind, Iter};
+pub use meter::Meter;
+pub use registry::{Body, BuiltinId, Plain, Receiver, Registry, WaitingBody};
+pub use scheduler::{Scheduler, Start};
+pub use sync::{Channel, FiberId, Task, TaskState, Waiters};
+pub use value::Value;

@@ -1,0 +1,226 @@
+//! The bodies of builtins and of methods.
+//!
+//! What a builtin is called and takes is data in `harn-check`. What it does is registered
+//! here by whoever knows: the machine itself for what belongs to fibers, the library for the
+//! rest.
+//!
+//! ```text
+//! Body::Plain    runs to its end                            upper, len, json_parse
+//! Body::Waiting  is asked again until it has an answer       receive, sleep, exec
+//! Body::Harn     is written in Harn, because it calls back   map, filter, sort_by
+//! ```
+//!
+//! A body never calls a function of the program: that would be recursion in Rust, and a
+//! callback could not wait. What calls back is written in Harn.
+
+use std::task::Poll;
+
+use harn_check::builtins::{self, Builtin};
+use hashbrown::HashMap;
+
+use crate::context::{Context, Waiting};
+use crate::fault::Failure;
+use crate::value::Value;
+
+/// A builtin, by its position among all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BuiltinId(u16);
+
+impl BuiltinId {
+    /// The builtin of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        let listed = builtins::all();
+        let position = |table: &[Builtin]| table.binary_search_by_key(&name, |one| one.name).ok();
+        let at = position(listed).or_else(|| {
+            let at = position(builtins::unlisted())?;
+            Some(at + listed.len())
+        })?;
+        u16::try_from(at).ok().map(Self)
+    }
+
+    /// The builtin at that position.
+    pub(crate) fn at(position: u16) -> Option<Self> {
+        (usize::from(position) < Self::count()).then_some(Self(position))
+    }
+
+    /// How many there are.
+    pub(crate) fn count() -> usize {
+        builtins::all().len() + builtins::unlisted().len()
+    }
+
+    /// Its position.
+    pub(crate) fn position(self) -> u16 {
+        self.0
+    }
+
+    /// Its declaration.
+    pub fn declaration(self) -> &'static Builtin {
+        let at = usize::from(self.0);
+        let listed = builtins::all();
+        match listed.get(at) {
+            Some(builtin) => builtin,
+            None => &builtins::unlisted()[at - listed.len()],
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.declaration().name
+    }
+}
+
+/// A body that runs to its end. The arguments are its own: it may take them.
+pub type Plain = fn(&mut Context<'_>, &mut [Value]) -> Result<Value, Failure>;
+
+/// A body that may have to wait. It is called again with the same arguments after something
+/// that it waits for has happened, and must leave them as they are until it is ready.
+pub type WaitingBody =
+    fn(&mut Context<'_>, &mut [Value], &mut Waiting) -> Result<Poll<Value>, Failure>;
+
+/// What a builtin or a method does.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// It runs to its end.
+    Plain(Plain),
+    /// It may have to wait.
+    Waiting(WaitingBody),
+    /// It is a function of a file of the library.
+    Harn {
+        /// The file, by its name in the registry.
+        file: &'static str,
+        /// The function.
+        function: &'static str,
+    },
+}
+
+/// The kinds of value that have methods of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Receiver {
+    /// Text.
+    Text,
+    /// Octets.
+    Bytes,
+    /// A list.
+    List,
+    /// A dict.
+    Dict,
+    /// A set.
+    Set,
+    /// A range.
+    Range,
+    /// An iterator.
+    Iter,
+    /// A generator or a stream.
+    Generator,
+    /// A channel.
+    Channel,
+}
+
+impl Receiver {
+    /// As what a value receives methods.
+    pub fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Text(_) => Self::Text,
+            Value::Bytes(_) => Self::Bytes,
+            Value::List(_) => Self::List,
+            Value::Dict(_) => Self::Dict,
+            Value::Set(_) => Self::Set,
+            Value::Range(_) => Self::Range,
+            Value::Iter(_) => Self::Iter,
+            Value::Generator(_) => Self::Generator,
+            Value::Channel(_) => Self::Channel,
+            _ => return None,
+        })
+    }
+}
+
+/// A method, by its position in the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MethodId(pub(crate) u32);
+
+/// All bodies.
+#[derive(Debug)]
+pub struct Registry {
+    builtins: Vec<Option<Body>>,
+    methods: Vec<Body>,
+    by_name: HashMap<(Receiver, &'static str), MethodId>,
+    files: HashMap<&'static str, &'static str>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self {
+            builtins: vec![None; BuiltinId::count()],
+            methods: Vec::new(),
+            by_name: HashMap::new(),
+            files: HashMap::new(),
+        }
+    }
+}
+
+impl Registry {
+    /// The body of a builtin.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such builtin: what is not declared cannot be registered.
+    pub fn builtin(&mut self, name: &'static str, body: Body) {
+        let id = BuiltinId::find(name);
+        let id = id.unwrap_or_else(|| panic!("`{name}` is not declared in harn-check"));
+        self.builtins[usize::from(id.0)] = Some(body);
+    }
+
+    /// Bodies that run to their end.
+    pub fn plain(&mut self, bodies: &[(&'static str, Plain)]) {
+        for (name, body) in bodies {
+            self.builtin(name, Body::Plain(*body));
+        }
+    }
+
+    /// Bodies that may have to wait.
+    pub fn waiting(&mut self, bodies: &[(&'static str, WaitingBody)]) {
+        for (name, body) in bodies {
+            self.builtin(name, Body::Waiting(*body));
+        }
+    }
+
+    /// Bodies that are functions of a file of the library, with the same names.
+    pub fn harn(&mut self, file: &'static str, builtins: &[(&'static str, &'static str)]) {
+        for (name, function) in builtins {
+            self.builtin(name, Body::Harn { file, function });
+        }
+    }
+
+    /// A method. The receiver is the first argument.
+    pub fn method(&mut self, receiver: Receiver, names: &[&'static str], body: Body) {
+        let id = MethodId(u32::try_from(self.methods.len()).expect("there are few methods"));
+        self.methods.push(body);
+        for name in names {
+            self.by_name.insert((receiver, name), id);
+        }
+    }
+
+    /// A file of the library.
+    pub fn file(&mut self, name: &'static str, text: &'static str) {
+        self.files.insert(name, text);
+    }
+
+    /// The text of a file of the library.
+    pub(crate) fn file_text(&self, name: &str) -> Option<&'static str> {
+        self.files.get(name).copied()
+    }
+
+    /// What a builtin does; `None` if nobody knows.
+    pub fn body(&self, id: BuiltinId) -> Option<Body> {
+        self.builtins[usize::from(id.0)]
+    }
+
+    pub(crate) fn find_method(&self, receiver: Receiver, name: &str) -> Option<MethodId> {
+        self.by_name.get(&(receiver, name)).copied()
+    }
+
+    pub(crate) fn method_body(&self, id: MethodId) -> Body {
+        self.methods[id.0 as usize]
+    }
+}

@@ -1,0 +1,256 @@
+//! Who runs next.
+//!
+//! ```text
+//!          wake                     slice spent
+//! parked ────────► ready (a queue) ◄──────────── running
+//!    ▲                  └──────────────────────────▲ │
+//!    └───────────────────────────────────────────────┘ waits
+//! ```
+//!
+//! Fibers run in turn, in the order in which they became ready. Given the same completions of
+//! effects in the same order, the same fibers run in the same order.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::closure::Closure;
+use crate::effects::{Answer, EffectId};
+use crate::fault::Failure;
+use crate::fiber::{Facts, Fiber, Frame};
+use crate::meter::Meter;
+use crate::sync::{FiberId, Task, TaskState, Waiters};
+use crate::value::{Dict, Text, Value};
+
+/// Who runs next.
+pub struct Scheduler {
+    fibers: HashMap<FiberId, Box<Fiber>>,
+    parked: HashMap<FiberId, ()>,
+    ready: VecDeque<FiberId>,
+    /// When parked fibers wake by themselves; a sequence number keeps them in order.
+    timers: BinaryHeap<Reverse<(i64, u64, FiberId)>>,
+    effects: HashMap<EffectId, FiberId>,
+    next: u64,
+    /// How much memory is used.
+    pub(crate) meter: Meter,
+}
+
+/// What a new task is to do.
+pub struct Start {
+    /// What it runs.
+    pub closure: Rc<Closure>,
+    /// With what.
+    pub arguments: Vec<Value>,
+    /// What others know of it.
+    pub facts: Rc<Facts>,
+    /// The values it starts with.
+    pub values: Dict,
+    /// How its handle is shown.
+    pub handle: Text,
+}
+
+impl Scheduler {
+    pub(crate) fn new(meter: Meter) -> Self {
+        Self {
+            fibers: HashMap::new(),
+            parked: HashMap::new(),
+            ready: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            effects: HashMap::new(),
+            next: 0,
+            meter,
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// A number for a new fiber.
+    pub(crate) fn new_fiber(&mut self) -> FiberId {
+        FiberId(self.number())
+    }
+
+    /// Starts a task. It runs when its turn comes.
+    pub fn start(&mut self, start: Start) -> Rc<Task> {
+        let id = self.new_fiber();
+        let mut fiber = Box::new(Fiber::new(id, start.facts));
+        let task = Rc::new(Task {
+            id: start.handle,
+            fiber: id,
+            state: TaskState::Running.into(),
+            cancel_requested: false.into(),
+            waiters: Waiters::default(),
+        });
+        fiber.strand.task = Some(task.clone());
+        fiber.strand.values = start.values;
+        crate::run::prepare(&mut fiber, start.closure, start.arguments);
+        self.fibers.insert(id, fiber);
+        self.ready.push_back(id);
+        task
+    }
+
+    /// Puts a fiber where it waits for its turn.
+    pub(crate) fn add_ready(&mut self, fiber: Box<Fiber>) {
+        let id = fiber.strand.id;
+        self.fibers.insert(id, fiber);
+        self.ready.push_back(id);
+    }
+
+    /// Takes the fiber whose turn it is.
+    pub(crate) fn next_ready(&mut self) -> Option<Box<Fiber>> {
+        while let Some(id) = self.ready.pop_front() {
+            if let Some(fiber) = self.fibers.remove(&id) {
+                return Some(fiber);
+            }
+        }
+        None
+    }
+
+    /// Puts a fiber where it waits to be woken, at the latest at `until`.
+    pub(crate) fn park(&mut self, fiber: Box<Fiber>, until: Option<i64>) {
+        let id = fiber.strand.id;
+        if let Some(until) = until {
+            let number = self.number();
+            self.timers.push(Reverse((until, number, id)));
+        }
+        self.parked.insert(id, ());
+        self.fibers.insert(id, fiber);
+    }
+
+    /// Wakes a fiber if it is parked.
+    pub fn wake(&mut self, id: FiberId) {
+        if self.parked.remove(&id).is_some() {
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Wakes everybody who waits there, in the order in which they came.
+    pub fn wake_all(&mut self, waiters: &Waiters) {
+        if waiters.is_empty() {
+            return;
+        }
+        for id in waiters.take() {
+            self.wake(id);
+        }
+    }
+
+    /// Wakes everybody whose time has come.
+    pub(crate) fn wake_due(&mut self, now: i64) {
+        while let Some(Reverse((until, _, id))) = self.timers.peek().copied() {
+            // A fiber that is not parked was woken by something else.
+            if until > now {
+                return;
+            }
+            self.timers.pop();
+            self.wake(id);
+        }
+    }
+
+    /// When somebody wakes by itself.
+    pub(crate) fn next_time(&mut self) -> Option<i64> {
+        while let Some(Reverse((until, _, id))) = self.timers.peek().copied() {
+            if self.parked.contains_key(&id) {
+                return Some(until);
+            }
+            self.timers.pop();
+        }
+        None
+    }
+
+    /// Whether somebody could run.
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether somebody waits for the world outside.
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
+    }
+
+    /// A fiber begins an effect.
+    pub(crate) fn begin(&mut self, fiber: FiberId) -> EffectId {
+        let id = EffectId(self.number());
+        self.effects.insert(id, fiber);
+        id
+    }
+
+    /// Nobody waits for an effect any more.
+    pub(crate) fn forget(&mut self, id: EffectId) {
+        self.effects.remove(&id);
+    }
+
+    /// An effect has its answer.
+    pub(crate) fn complete(&mut self, id: EffectId, answer: Answer) {
+        let Some(fiber) = self.effects.remove(&id) else {
+            return;
+        };
+        if let Some(fiber) = self.fibers.get_mut(&fiber)
+            && let Some(waiting) = &mut fiber.waiting
+            && waiting.effect == Some(id)
+        {
+            waiting.answer = Some(answer);
+        }
+        self.wake(fiber);
+    }
+
+    /// A task has ended.
+    pub(crate) fn finish(&mut self, fiber: Fiber, result: Result<Value, Failure>) {
+        let Some(task) = fiber.strand.task else {
+            return;
+        };
+        if task.is_over() {
+            return;
+        }
+        let output = fiber.strand.output;
+        task.state.replace(TaskState::Ended { result, output });
+        self.wake_all(&task.waiters);
+    }
+
+    /// Stops a task where it is. Gives the effect it waited for.
+    pub fn stop(&mut self, task: &Task) -> Option<EffectId> {
+        if !task.is_over() {
+            task.state.replace(TaskState::Gone);
+        }
+        self.parked.remove(&task.fiber);
+        let fiber = self.fibers.remove(&task.fiber);
+        self.wake_all(&task.waiters);
+        let effect = fiber.and_then(|fiber| fiber.waiting?.effect);
+        if let Some(effect) = effect {
+            self.forget(effect);
+        }
+        effect
+    }
+
+    /// Asks a task to stop. It has a while to notice.
+    pub fn request_stop(&mut self, task: &Task, now: i64) {
+        task.cancel_requested.set(true);
+        let Some(fiber) = self.fibers.get_mut(&task.fiber) else {
+            return;
+        };
+        let until = now.saturating_add(crate::run::GRACE_MS);
+        fiber.strand.grace = Some(crate::fiber::Grace {
+            until,
+            checks: crate::run::GRACE_CHECKS,
+        });
+        let id = task.fiber;
+        if self.parked.contains_key(&id) {
+            let number = self.number();
+            self.timers.push(Reverse((until, number, id)));
+            self.wake(id);
+        }
+    }
+
+    /// Everything that is there, to be measured.
+    pub(crate) fn fibers(&self) -> impl Iterator<Item = &Fiber> {
+        self.fibers.values().map(|fiber| &**fiber)
+    }
+
+    /// The frames of a fiber, for whoever wants to look at them.
+    pub(crate) fn frames(&self, id: FiberId) -> Option<&[Frame]> {
+        self.fibers.get(&id).map(|fiber| fiber.frames.as_slice())
+    }
+}

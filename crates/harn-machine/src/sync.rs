@@ -1,0 +1,119 @@
+//! What tasks share: channels, and handles of tasks.
+//!
+//! Whoever has to wait leaves the number of its fiber; whoever changes something takes those
+//! numbers and wakes them, in the order in which they came. A woken fiber looks again: it may
+//! find that somebody was faster, and waits on.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::fault::Failure;
+use crate::value::{Text, Value};
+
+/// A fiber, by its number. Numbers are never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FiberId(pub u64);
+
+/// Fibers that wait for something to change.
+#[derive(Debug, Default)]
+pub struct Waiters(RefCell<Vec<FiberId>>);
+
+impl Waiters {
+    /// A fiber waits.
+    pub fn add(&self, fiber: FiberId) {
+        let mut waiting = self.0.borrow_mut();
+        if !waiting.contains(&fiber) {
+            waiting.push(fiber);
+        }
+    }
+
+    /// Everybody who waits, in the order in which they came; nobody waits any more.
+    pub fn take(&self) -> Vec<FiberId> {
+        std::mem::take(&mut self.0.borrow_mut())
+    }
+
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+}
+
+/// A bounded queue between tasks.
+#[derive(Debug)]
+pub struct Channel {
+    /// Its name.
+    pub name: Text,
+    /// How many values it holds at most.
+    pub capacity: usize,
+    /// What was sent and not received.
+    pub queue: RefCell<VecDeque<Value>>,
+    /// Whether nothing more can be sent.
+    pub closed: Cell<bool>,
+    /// Who waits for a value or for its end.
+    pub receivers: Waiters,
+    /// Who waits for room.
+    pub senders: Waiters,
+}
+
+impl Channel {
+    /// An open channel; it holds one value at least.
+    pub fn new(name: Text, capacity: usize) -> Rc<Self> {
+        Rc::new(Self {
+            name,
+            capacity: capacity.max(1),
+            queue: RefCell::default(),
+            closed: Cell::new(false),
+            receivers: Waiters::default(),
+            senders: Waiters::default(),
+        })
+    }
+
+    /// Whether it is closed and nothing is left in it.
+    pub fn is_drained(&self) -> bool {
+        self.closed.get() && self.queue.borrow().is_empty()
+    }
+
+    /// Whether it has no room.
+    pub fn is_full(&self) -> bool {
+        self.queue.borrow().len() >= self.capacity
+    }
+}
+
+/// A task as others see it.
+#[derive(Debug)]
+pub struct Task {
+    /// How it is shown: `vm_task_1`.
+    pub id: Text,
+    /// The fiber that runs it.
+    pub fiber: FiberId,
+    /// How far it is.
+    pub state: RefCell<TaskState>,
+    /// Whether it was asked to stop.
+    pub cancel_requested: Cell<bool>,
+    /// Who waits for its end.
+    pub waiters: Waiters,
+}
+
+/// How far a task is.
+#[derive(Debug)]
+pub enum TaskState {
+    /// It runs, or could.
+    Running,
+    /// It has ended, and nobody has asked for its value yet.
+    Ended {
+        /// Its value, or what went wrong.
+        result: Result<Value, Failure>,
+        /// What it wrote.
+        output: String,
+    },
+    /// Its value was given away, or it was stopped.
+    Gone,
+}
+
+impl Task {
+    /// Whether it has ended in one way or another.
+    pub fn is_over(&self) -> bool {
+        !matches!(*self.state.borrow(), TaskState::Running)
+    }
+}

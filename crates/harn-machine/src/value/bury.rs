@@ -1,0 +1,56 @@
+//! Dropping values that may be nested very deeply.
+//!
+//! A list that contains a list that contains … would be dropped by as many nested calls, and
+//! a program can make one that is deeper than any stack. So whoever drops a container hands
+//! what is in it to [`bury`], which keeps a list of what is left.
+
+use std::rc::Rc;
+
+use super::Value;
+
+impl Value {
+    /// Whether it can contain values that contain values.
+    pub(crate) fn is_container(&self) -> bool {
+        matches!(
+            self,
+            Self::List(_)
+                | Self::Dict(_)
+                | Self::Struct(_)
+                | Self::Enum(_)
+                | Self::Closure(_)
+                | Self::Set(_)
+                | Self::Pair(_)
+        )
+    }
+}
+
+/// Drops values, and what is in them, without recursion.
+pub(super) fn bury(values: Vec<Value>) {
+    let mut left = values;
+    while let Some(value) = left.pop() {
+        match value {
+            Value::List(mut list) => left.extend(list.take_if_last().into_iter().flatten()),
+            Value::Dict(mut dict) => dict.take_if_last(&mut left),
+            Value::Set(mut set) => set.take_if_last(&mut left),
+            Value::Struct(mut value) => {
+                let body = Rc::get_mut(&mut value);
+                left.extend(body.into_iter().flat_map(|body| body.values.drain(..)));
+            }
+            Value::Enum(mut value) => {
+                let body = Rc::get_mut(&mut value);
+                left.extend(body.into_iter().flat_map(|body| body.payload.drain(..)));
+            }
+            Value::Pair(mut pair) => {
+                if let Some(pair) = Rc::get_mut(&mut pair) {
+                    left.push(std::mem::take(&mut pair.first));
+                    left.push(std::mem::take(&mut pair.second));
+                }
+            }
+            Value::Closure(mut closure) => {
+                let body = Rc::get_mut(&mut closure);
+                left.extend(body.into_iter().flat_map(|body| body.captures.drain(..)));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The text that a value is shown as.
+
+use std::fmt;
+
+use super::number::show_duration;
+use super::{Value, show_float};
+
+/// How many octets are shown.
+const OCTETS_SHOWN: usize = 32;
+
+/// What is left to write.
+enum Step<'a> {
+    Value(&'a Value),
+    Str(&'a str),
+}
+
+impl Value {
+    /// The text that it is shown as.
+    pub fn show(&self) -> String {
+        let mut out = String::new();
+        self.show_into(&mut out);
+        out
+    }
+
+    /// The text that it is shown as, without a copy if it is text.
+    pub fn to_text(&self) -> super::Text {
+        match self {
+            Self::Text(text) => text.clone(),
+            _ => super::Text::from(self.show()),
+        }
+    }
+
+    /// Writes the text that it is shown as.
+    pub fn show_into(&self, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::Int(value) => push_int(*value, out),
+            _ => {
+                let mut steps = vec![Step::Value(self)];
+                while let Some(step) = steps.pop() {
+                    match step {
+                        Step::Str(text) => out.push_str(text),
+                        Step::Value(value) => show_one(value, out, &mut steps),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn push_int(value: i64, out: &mut String) {
+    use std::fmt::Write;
+    write!(out, "{value}").expect("a string takes all that is written to it");
+}
+
+/// Writes a value, or what it begins with, and what is to be written next.
+fn show_one<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) {
+    match value {
+        Value::Nil | Value::Absent | Value::Fault(_) | Value::Late(_) => out.push_str("nil"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Int(value) => push_int(*value, out),
+        Value::Float(value) => show_float(*value, out),
+        Value::Duration(value) => show_duration(*value, out),
+        Value::Text(text) => out.push_str(text),
+        Value::Bytes(bytes) => show_bytes(bytes, out),
+        Value::List(items) => sequence("[", items.iter(), "]", out, steps),
+        Value::Set(set) => sequence("set(", set.iter(), ")", out, steps),
+        Value::Pair(pair) => sequence("(", [&pair.first, &pair.second].into_iter(), ")", out, steps),
+        Value::Dict(dict) => fields(dict.iter(), out, steps),
+        Value::Struct(value) => {
+            out.push_str(&value.shape.name);
+            out.push(' ');
+            fields(value.fields(), out, steps);
+        }
+        Value::Enum(value) => {
+            out.push_str(&value.tag.name);
+            out.push('.');
+            out.push_str(&value.tag.variant);
+            if !value.payload.is_empty() {
+                sequence("(", value.payload.iter(), ")", out, steps);
+            }
+        }
+        _ => show_handle(value, out),
+    }
+}
+
+fn show_handle(value: &Value, out: &mut String) {
+    let text = match value {
+        Value::Range(range) => {
+            let end = if range.exclusive { " exclusive" } else { "" };
+            format!("{} to {}{end}", range.start, range.end)
+        }
+        Value::Closure(closure) => format!("<fn({})>", closure.function.parameter_names()),
+        Value::Builtin(id) => format!("<builtin {}>", id.name()),
+        Value::Task(task) => format!("<task:{}>", task.id),
+        Value::Channel(channel) => format!("<channel:{}>", channel.name),
+        Value::Atomic(value) => format!("<atomic:{}>", value.get()),
+        Value::Permit(permit) => format!("<sync_permit:{}:{}>", permit.kind, permit.key),
+        Value::Foreign(foreign) => foreign.label().to_owned(),
+        Value::Iter(iter) => match iter.is_exhausted() {
+            true => "<iter (exhausted)>".to_owned(),
+            false => "<iter>".to_owned(),
+        },
+        Value::Generator(generator) => {
+            let done = if generator.is_done() { " (done)" } else { "" };
+            format!("<{}{done}>", generator.type_name())
+        }
+        _ => unreachable!("every other kind is shown above"),
+    };
+    out.push_str(&text);
+}
+
+fn sequence<'a>(
+    open: &str,
+    items: impl DoubleEndedIterator<Item = &'a Value> + ExactSizeIterator,
+    close: &'a str,
+    out: &mut String,
+    steps: &mut Vec<Step<'a>>,
+) {
+    out.push_str(open);
+    steps.push(Step::Str(close));
+    let count = items.len();
+    for (at, item) in items.enumerate().rev() {
+        steps.push(Step::Value(item));
+        if at > 0 && at < count {
+            steps.push(Step::Str(", "));
+        }
+    }
+}
+
+fn fields<'a>(
+    fields: impl Iterator<Item = (&'a super::Text, &'a Value)>,
+    out: &mut String,
+    steps: &mut Vec<Step<'a>>,
+) {
+    out.push('{');
+    steps.push(Step::Str("}"));
+    let fields: Vec<_> = fields.collect();
+    for (at, (key, value)) in fields.into_iter().enumerate().rev() {
+        steps.push(Step::Value(value));
+        steps.push(Step::Str(": "));
+        steps.push(Step::Str(key.as_str()));
+        if at > 0 {
+            steps.push(Step::Str(", "));
+        }
+    }
+}
+
+fn show_bytes(bytes: &[u8], out: &mut String) {
+    use std::fmt::Write;
+    out.push_str("b\"");
+    for octet in bytes.iter().take(OCTETS_SHOWN) {
+        write!(out, "{octet:02x}").expect("a string takes all that is written to it");
+    }
+    if bytes.len() > OCTETS_SHOWN {
+        write!(out, "...+{}", bytes.len() - OCTETS_SHOWN)
+            .expect("a string takes all that is written to it");
+    }
+    out.push('"');
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show())
+    }
+}
