@@ -19,9 +19,11 @@ mod fault;
 mod fiber;
 mod iterate;
 mod meter;
+mod parameters;
 mod registry;
 mod run;
 mod scheduler;
+mod suggest;
 mod sync;
 pub mod value;
 
