@@ -13,12 +13,20 @@
 
 mod closure;
 mod code;
+mod compile;
 mod context;
+mod data;
 mod effects;
 mod fault;
 mod fiber;
+mod inbox;
+mod isolate;
 mod iterate;
+mod load;
+mod machine;
+mod measure;
 mod meter;
+mod methods;
 mod parameters;
 mod registry;
 mod run;
@@ -30,13 +38,17 @@ pub mod value;
 pub use closure::Closure;
 pub use code::{Function, FunctionKind, Source};
 pub use context::{Context, LibraryState, Waiting, argument, take, thrown};
+pub use data::Data;
 pub use effects::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd, ProcessRequest,
     Request, Stream,
 };
 pub use fault::{Failure, Fault, FaultKind, TraceStep};
 pub use fiber::{Facts, Strand};
+pub use inbox::{ClosureHandle, Inbox, Outside, inbox};
+pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
+pub use load::{Entry, LoadError};
 pub use meter::Meter;
 pub use registry::{Body, BuiltinId, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};

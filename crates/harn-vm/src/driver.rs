@@ -1,0 +1,50 @@
+//! Drives an isolate to its end.
+
+use std::time::{Duration, Instant};
+
+use harn_machine::{Answer, Failure, Isolate, Request, Step, Value};
+
+/// How a program ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// By itself.
+    Ended(Result<Value, Failure>),
+    /// Its time was over.
+    TimedOut,
+}
+
+/// Runs an isolate until it ends or its time is over.
+pub fn drive(isolate: &mut Isolate, timeout: Option<Duration>) -> Outcome {
+    let until = timeout.map(|timeout| Instant::now() + timeout);
+    loop {
+        match isolate.step() {
+            Step::Done(result) => return Outcome::Ended(result),
+            Step::SliceSpent => {}
+            Step::Awaiting { until: wake } => {
+                let time = time_to_wait(isolate, wake, until);
+                isolate.wait(time);
+            }
+        }
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Outcome::TimedOut;
+        }
+    }
+}
+
+/// How long nothing happens by itself; `None` if forever.
+fn time_to_wait(
+    isolate: &mut Isolate,
+    wake: Option<i64>,
+    until: Option<Instant>,
+) -> Option<Duration> {
+    let elapsed = match isolate.effects().perform(&Request::Elapsed) {
+        Answer::Number(elapsed) => elapsed,
+        _ => 0,
+    };
+    let wake = wake.map(|wake| {
+        let left = u64::try_from(wake.saturating_sub(elapsed)).unwrap_or(0);
+        Duration::from_millis(left)
+    });
+    let until = until.map(|until| until.saturating_duration_since(Instant::now()));
+    [wake, until].into_iter().flatten().min()
+}
