@@ -51,7 +51,8 @@ pub(crate) fn build_from_clean() -> Result<Duration, String> {
     let folder = scratch()?;
     let mut command = Command::new("cargo");
     command.args(["build", "--release", "--locked"]);
-    command.current_dir(Path::new(FOLDER));
+    // From its root, for inside a package cargo builds only that.
+    command.current_dir(Path::new(FOLDER).join("../.."));
     command.env("CARGO_TARGET_DIR", folder.path());
     let mut outcome = Ok(());
     let spent = time(|| outcome = succeed(command, "cargo"));
