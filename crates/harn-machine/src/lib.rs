@@ -13,6 +13,7 @@
 
 mod closure;
 mod code;
+mod compile;
 mod context;
 mod effects;
 mod fault;

@@ -8,8 +8,6 @@
 mod function;
 mod op;
 
+pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
 pub use function::{Function, FunctionKind, Source};
-pub(crate) use function::{
-    CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site,
-};
 pub(crate) use op::{Instruction, OPTIONAL, Op, Operand, Raised, TAKE_B, TAKE_C};
