@@ -90,7 +90,10 @@ fn compare<'a>(one: &'a Value, other: &'a Value) -> Part<'a> {
 
 /// Whether a value is certain to equal itself: numbers may be NaN, functions never do.
 fn is_reflexive(value: &Value) -> bool {
-    matches!(value, Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Text(_))
+    matches!(
+        value,
+        Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Text(_)
+    )
 }
 
 fn zipped<'a>(one: &'a [Value], other: &'a [Value]) -> Part<'a> {

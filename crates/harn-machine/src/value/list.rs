@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::bury::bury;
 use super::Value;
+use super::bury::bury;
 
 /// Values in order, cheap to copy.
 #[derive(Clone, Debug, Default)]

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use hashbrown::HashTable;
 
+use super::Value;
 use super::bury::bury;
 use super::equality::hash_value;
 use super::structural::is_same_structure;
-use super::Value;
 
 /// The most members that are found by looking through them.
 const FEW: usize = 8;

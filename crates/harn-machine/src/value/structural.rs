@@ -43,7 +43,9 @@ fn key_of<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) {
         Value::Text(text) => push(out, format_args!("s{}:{text}", text.len())),
         Value::Bytes(bytes) => {
             out.push('b');
-            bytes.iter().for_each(|octet| push(out, format_args!("{octet:02x}")));
+            bytes
+                .iter()
+                .for_each(|octet| push(out, format_args!("{octet:02x}")));
             out.push(';');
         }
         Value::List(items) => {
@@ -68,7 +70,8 @@ fn key_of<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) {
             let mut keys: Vec<String> = set.iter().map(structural_key).collect();
             keys.sort();
             out.push('S');
-            keys.iter().for_each(|key| push(out, format_args!("{key},")));
+            keys.iter()
+                .for_each(|key| push(out, format_args!("{key},")));
             out.push('}');
         }
         _ => {
@@ -87,8 +90,6 @@ pub(super) fn is_same_structure(one: &Value, other: &Value) -> bool {
         (Value::Int(one), Value::Int(other)) => one == other,
         (Value::Text(one), Value::Text(other)) => one == other,
         (Value::Float(one), Value::Float(other)) => one.to_bits() == other.to_bits(),
-        _ => {
-            one.type_name() == other.type_name() && structural_key(one) == structural_key(other)
-        }
+        _ => one.type_name() == other.type_name() && structural_key(one) == structural_key(other),
     }
 }
