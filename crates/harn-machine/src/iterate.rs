@@ -116,6 +116,45 @@ impl Iter {
         }
     }
 
+    /// Whether it has items, or none, without anything to be run or waited for.
+    pub fn is_immediate(&self) -> bool {
+        match &*self.source.borrow() {
+            IterSource::Generator(_) | IterSource::Channel(_) => false,
+            IterSource::List(..)
+            | IterSource::Set(..)
+            | IterSource::Dict(..)
+            | IterSource::Chars(..)
+            | IterSource::Range(..)
+            | IterSource::Done => true,
+        }
+    }
+
+    /// All items, if there are at most so many and nothing is to be run or waited for. Then it
+    /// has ended.
+    pub fn drain(&self, most: usize) -> Option<Vec<Value>> {
+        let mut source = self.source.borrow_mut();
+        let items = match &*source {
+            IterSource::List(items, at) => items[(*at).min(items.len())..].to_vec(),
+            IterSource::Set(set, at) => set.items()[(*at).min(set.len())..].to_vec(),
+            IterSource::Dict(dict, at) => {
+                let pair = |(key, value): (&Text, &Value)| {
+                    Value::pair(Value::Text(key.clone()), value.clone())
+                };
+                dict.iter().skip(*at).map(pair).collect()
+            }
+            IterSource::Range(next, last) if last.abs_diff(*next) < most as u64 => {
+                (*next..=*last).map(Value::Int).collect()
+            }
+            IterSource::Done => Vec::new(),
+            IterSource::Range(..)
+            | IterSource::Chars(..)
+            | IterSource::Generator(_)
+            | IterSource::Channel(_) => return None,
+        };
+        *source = IterSource::Done;
+        Some(items)
+    }
+
     /// Whether it has ended.
     pub fn is_exhausted(&self) -> bool {
         matches!(*self.source.borrow(), IterSource::Done)

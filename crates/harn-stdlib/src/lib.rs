@@ -9,9 +9,25 @@
 //! `harn/*.harn`, so that the callback is a call like any other: it can fail, wait and be
 //! interrupted.
 
+mod dicts;
+mod intrinsics;
+mod iterators;
+mod lists;
+mod ranges;
+mod sets;
+mod streams;
+
 use harn_machine::Registry;
 
 /// Every body.
 pub fn registry() -> Registry {
-    Registry::default()
+    let mut registry = Registry::default();
+    intrinsics::register(&mut registry);
+    lists::register(&mut registry);
+    dicts::register(&mut registry);
+    sets::register(&mut registry);
+    ranges::register(&mut registry);
+    iterators::register(&mut registry);
+    streams::register(&mut registry);
+    registry
 }

@@ -17,13 +17,14 @@ builtins! {
     "__greatest(items: list, keys: list) -> any" [] Pure "Gives the first item with the greatest key.";
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
     "__immediate(source: iter) -> bool" [] Pure "Tells whether an iterator never has to wait.";
+    "__interval(per_second: int | float) -> int | nil" [] Pure "Gives the milliseconds between events of a rate, or nil if it is no rate.";
     "__iterable(value: any) -> bool" [] Pure "Tells whether a value can be iterated.";
-    "__keep(entries: dict, tests: list) -> dict" [] Pure "Keeps the entries whose test is truthy.";
+    "__keep(members: dict | set, tests: list) -> dict | set" [] Pure "Keeps the entries or members whose test is truthy.";
     "__lazy(source: generator) -> iter" [] Pure "Makes an iterator of a generator.";
     "__least(items: list, keys: list) -> any" [] Pure "Gives the first item with the least key.";
     "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
-    "__pulled(task: task_handle, window_ms: int = 0) -> any" [] Clock "Gives the value of a task that ends before it has to wait so long.";
+    "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
     "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";
     "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";
     "__set_of(members: list) -> set" [] Pure "Makes a set of members of which no two are equal.";
