@@ -113,7 +113,8 @@ impl Iter {
     fn over_range(range: &Range) -> IterSource {
         match range.last() {
             Some(last) => IterSource::Range(range.start, last),
-            None => IterSource::Done,
+            // Not ended yet: nobody has asked.
+            None => IterSource::Range(1, 0),
         }
     }
 
@@ -158,6 +159,10 @@ impl Iter {
 
     /// Whether it has ended.
     pub fn is_exhausted(&self) -> bool {
-        matches!(*self.source.borrow(), IterSource::Done)
+        match &*self.source.borrow() {
+            IterSource::Done => true,
+            IterSource::Generator(generator) => generator.is_done(),
+            _ => false,
+        }
     }
 }

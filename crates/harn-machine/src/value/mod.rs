@@ -300,3 +300,6 @@ impl FromIterator<Value> for Value {
         Self::list(items.into_iter().collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Values that are nested deeper than any stack.
+
+use super::*;
+
+const DEEP: usize = 100_000;
+
+/// Puts a value into another one so many times.
+fn nested(within: impl Fn(Value) -> Value) -> Value {
+    (0..DEEP).fold(Value::Int(1), |inner, _| within(inner))
+}
+
+/// All the ways to put a value into another one.
+const WITHIN: [(&str, fn(Value) -> Value); 8] = [
+    ("list", |inner| Value::list(vec![inner])),
+    ("dict", |inner| Value::dict([("k", inner)])),
+    ("pair", |inner| Value::pair(inner, Value::Nil)),
+    ("second", |inner| Value::pair(Value::Nil, inner)),
+    ("enum", |inner| {
+        Value::Enum(Rc::new(Enum::new(Tag::new("E", "V"), vec![inner])))
+    }),
+    ("struct", |inner| point(vec![inner])),
+    ("set", |inner| {
+        Value::Set(Set::new([inner], Sameness::Structural))
+    }),
+    ("result", Value::ok),
+];
+
+#[test]
+fn deep_values_are_shown_compared_and_dropped() {
+    for (name, within) in WITHIN {
+        let (one, other) = (nested(within), nested(within));
+        assert!(one == other, "{name}");
+        let different = (0..DEEP).fold(Value::Int(2), |inner, _| within(inner));
+        assert!(one != different, "{name}");
+        assert_eq!(one.show(), other.show(), "{name}");
+        assert_eq!(structural_key(&one), structural_key(&other), "{name}");
+        assert!(structural_key(&one) != structural_key(&different), "{name}");
+        order(&one, &other);
+    }
+}
+
+#[test]
+fn deep_values_can_be_members() {
+    for (name, within) in WITHIN {
+        for sameness in [Sameness::Equal, Sameness::Structural] {
+            let mut set = Set::new((0..20).map(Value::Int), sameness);
+            assert!(set.add(nested(within), sameness), "{name}");
+            assert!(!set.add(nested(within), sameness), "{name}");
+            assert!(set.remove(&nested(within), sameness), "{name}");
+        }
+    }
+}
+
+#[test]
+fn deep_sets_of_two_are_compared() {
+    let within = |inner| Value::Set(Set::new([inner, Value::Nil], Sameness::Structural));
+    let nest = || (0..2000).fold(Value::Int(1), |inner, _| within(inner));
+    assert!(nest() == nest());
+}
