@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::closure::Closure;
 use crate::run::Group;
 use crate::sync::Channel;
-use crate::value::{Dict, List, Range, Set, Text, Value};
+use crate::value::{Dict, List, Range, Set, Text, Value, bury};
 
 /// A function that pauses wherever it yields.
 #[derive(Debug)]
@@ -55,6 +55,24 @@ impl Generator {
         }
     }
 
+    /// Everything it holds, to be dropped. It is over then.
+    pub(crate) fn take_values(&mut self) -> Vec<Value> {
+        let state = std::mem::replace(self.state.get_mut(), GeneratorState::Done);
+        match state {
+            GeneratorState::Paused {
+                closure,
+                mut registers,
+                ..
+            } => {
+                registers.push(Value::Closure(closure));
+                registers
+            }
+            GeneratorState::Running | GeneratorState::Receiving(_) | GeneratorState::Done => {
+                Vec::new()
+            }
+        }
+    }
+
     /// What `type_of` calls it.
     pub fn type_name(&self) -> &'static str {
         match self.kind {
@@ -66,6 +84,17 @@ impl Generator {
     /// Whether it has nothing more to give.
     pub fn is_done(&self) -> bool {
         matches!(*self.state.borrow(), GeneratorState::Done)
+    }
+}
+
+impl Drop for Generator {
+    /// One draws from another, which draws from another: a chain of them is as deep as one
+    /// likes.
+    fn drop(&mut self) {
+        let values = self.take_values();
+        if values.iter().any(Value::is_container) {
+            bury(values);
+        }
     }
 }
 
@@ -115,6 +144,20 @@ impl Iter {
             Some(last) => IterSource::Range(range.start, last),
             // Not ended yet: nobody has asked.
             None => IterSource::Range(1, 0),
+        }
+    }
+
+    /// What it draws from, to be dropped. It has ended then.
+    pub(crate) fn take_source(&mut self) -> Option<Value> {
+        match std::mem::replace(self.source.get_mut(), IterSource::Done) {
+            IterSource::List(items, _) => Some(Value::List(items)),
+            IterSource::Set(set, _) => Some(Value::Set(set)),
+            IterSource::Dict(dict, _) => Some(Value::Dict(dict)),
+            IterSource::Generator(generator) => Some(Value::Generator(generator)),
+            IterSource::Chars(..)
+            | IterSource::Range(..)
+            | IterSource::Channel(_)
+            | IterSource::Done => None,
         }
     }
 

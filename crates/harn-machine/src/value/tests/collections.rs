@@ -132,6 +132,8 @@ fn shown(values: &[Value]) -> Vec<String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_set_is_a_list_without_duplicates(changes in prop::collection::vec(member(), 0..80)) {
         let mut set = Set::default();
