@@ -688,6 +688,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let value = Enum::new(tag.tag.clone(), payload);
                             put(register!(i.a()), Value::Enum(Rc::new(value)));
                         }
+                        Op::NewEnumSpread => {
+                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
+                            let items = &*register!(i.c());
+                            attempt!(build::expect_list(items));
+                            if let (Value::Enum(tag), Value::List(items)) = (tag, items) {
+                                let value = Enum::new(tag.tag.clone(), items.to_vec());
+                                put(register!(i.a()), Value::Enum(Rc::new(value)));
+                            }
+                        }
                         Op::NewRange => {
                             let bound = |value: &Value| match value {
                                 Value::Int(value) => *value,
