@@ -22,6 +22,13 @@ mod random;
 mod regex;
 mod strings;
 mod unicode;
+mod dicts;
+mod intrinsics;
+mod iterators;
+mod lists;
+mod ranges;
+mod sets;
+mod streams;
 
 use harn_machine::Registry;
 
@@ -38,5 +45,12 @@ pub fn registry() -> Registry {
     regex::register(&mut registry);
     strings::register(&mut registry);
     unicode::register(&mut registry);
+    intrinsics::register(&mut registry);
+    lists::register(&mut registry);
+    dicts::register(&mut registry);
+    sets::register(&mut registry);
+    ranges::register(&mut registry);
+    iterators::register(&mut registry);
+    streams::register(&mut registry);
     registry
 }
