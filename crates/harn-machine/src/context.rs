@@ -10,7 +10,7 @@ use crate::effects::{Answer, EffectId, Effects, Request, Stream};
 use crate::fault::{Failure, Fault};
 use crate::fiber::Strand;
 use crate::scheduler::Scheduler;
-use crate::sync::{FiberId, Waiters};
+use crate::sync::{FiberId, Task, Waiters};
 use crate::value::Value;
 
 /// What the body of a builtin can see and do.
@@ -88,6 +88,19 @@ impl Context<'_> {
     /// Wakes everybody who waits there.
     pub fn wake(&mut self, waiters: &Waiters) {
         self.scheduler.wake_all(waiters);
+    }
+
+    /// Stops a task where it is.
+    pub fn stop(&mut self, task: &Task) {
+        if let Some(effect) = self.scheduler.stop(task) {
+            self.effects.cancel(effect);
+        }
+    }
+
+    /// Asks a task to stop. It has a while to notice.
+    pub fn request_stop(&mut self, task: &Task) {
+        let now = self.elapsed();
+        self.scheduler.request_stop(task, now);
     }
 
     /// Fails if a value of so many bytes would not fit into the memory that is allowed.

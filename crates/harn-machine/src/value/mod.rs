@@ -31,7 +31,7 @@ use std::rc::Rc;
 
 pub use bytes::Bytes;
 pub use dict::Dict;
-pub use handles::{Foreign, LostPermit, Permit};
+pub use handles::{Foreign, LostPermit, LostPermits, Permit};
 pub use list::List;
 pub use number::show_float;
 pub use order::order;
