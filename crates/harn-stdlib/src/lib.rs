@@ -9,9 +9,29 @@
 //! `harn/*.harn`, so that the callback is a call like any other: it can fail, wait and be
 //! interrupted.
 
+mod atomics;
+mod breakers;
+mod channels;
+mod locks;
+mod mailboxes;
+mod runtime_context;
+mod scopes;
+mod shared;
+mod tasks;
+
 use harn_machine::Registry;
 
 /// Every body.
 pub fn registry() -> Registry {
-    Registry::default()
+    let mut registry = Registry::default();
+    atomics::register(&mut registry);
+    breakers::register(&mut registry);
+    channels::register(&mut registry);
+    locks::register(&mut registry);
+    mailboxes::register(&mut registry);
+    runtime_context::register(&mut registry);
+    scopes::register(&mut registry);
+    shared::register(&mut registry);
+    tasks::register(&mut registry);
+    registry
 }
