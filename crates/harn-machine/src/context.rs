@@ -108,6 +108,13 @@ impl Context<'_> {
         self.scheduler.meter.reserve(bytes)
     }
 
+    /// Stops a task where it is.
+    pub fn stop(&mut self, task: &Rc<crate::sync::Task>) {
+        for effect in self.scheduler.stop(task) {
+            self.effects.cancel(effect);
+        }
+    }
+
     /// The tasks of the run.
     pub fn scheduler(&mut self) -> &mut Scheduler {
         self.scheduler
@@ -140,6 +147,8 @@ pub struct Waiting {
     pub(crate) answer: Option<Answer>,
     /// Whether this is not the first call.
     pub(crate) resumed: bool,
+    /// The tasks that it waits for, which end with it.
+    pub(crate) group: Option<Rc<crate::run::Group>>,
     /// Whatever else it needs.
     pub note: Option<Box<dyn Any>>,
     /// Whether being asked to stop ends the wait at once.

@@ -170,6 +170,9 @@ pub trait Effects {
 
     /// Takes what a program writes.
     fn write(&mut self, stream: Stream, text: &str);
+
+    /// The program waits: a good time to show what it has written.
+    fn idle(&mut self) {}
 }
 
 /// Where a program writes.

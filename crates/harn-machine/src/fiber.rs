@@ -68,6 +68,8 @@ pub struct Strand {
     pub parallels: u32,
     /// The tasks that it has spawned, as long as somebody knows them.
     pub children: Vec<Weak<Task>>,
+    /// The group it belongs to, and its number there.
+    pub(crate) group: Option<(Rc<crate::run::Group>, usize)>,
     /// When it was asked to stop, and how many checks it has left.
     pub(crate) grace: Option<Grace>,
 }
@@ -133,6 +135,7 @@ impl Fiber {
                 spawned: 0,
                 parallels: 0,
                 children: Vec::new(),
+                group: None,
                 grace: None,
             },
             stack: Vec::new(),

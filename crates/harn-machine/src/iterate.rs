@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::closure::Closure;
+use crate::run::Group;
 use crate::sync::Channel;
 use crate::value::{Dict, List, Range, Set, Text, Value};
 
@@ -39,18 +40,18 @@ pub(crate) enum GeneratorState {
     },
     /// It is being asked.
     Running,
-    /// Its items arrive in a channel; an error on its way ends it.
-    Receiving(Rc<Channel>),
+    /// Its items are what tasks give as they end; one that fails ends it.
+    Receiving(Rc<Group>),
     /// It is over.
     Done,
 }
 
 impl Generator {
-    /// A stream of what arrives in a channel. A [`Value::Fault`] is raised and ends it.
-    pub fn receiving(channel: Rc<Channel>) -> Self {
+    /// A stream of what tasks give as they end.
+    pub(crate) fn receiving(group: Rc<Group>) -> Self {
         Self {
             kind: GeneratorKind::Stream,
-            state: RefCell::new(GeneratorState::Receiving(channel)),
+            state: RefCell::new(GeneratorState::Receiving(group)),
         }
     }
 

@@ -13,15 +13,23 @@
 
 mod closure;
 mod code;
+mod compile;
 mod context;
 mod effects;
 mod fault;
 mod fiber;
+mod isolate;
 mod iterate;
+mod load;
+mod machine;
+mod measure;
 mod meter;
+mod methods;
+mod parameters;
 mod registry;
 mod run;
 mod scheduler;
+mod suggest;
 mod sync;
 pub mod value;
 
@@ -34,7 +42,9 @@ pub use effects::{
 };
 pub use fault::{Failure, Fault, FaultKind, TraceStep};
 pub use fiber::{Facts, Strand};
+pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
+pub use load::{Entry, LoadError};
 pub use meter::Meter;
 pub use registry::{Body, BuiltinId, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};

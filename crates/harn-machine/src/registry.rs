@@ -211,6 +211,16 @@ impl Registry {
         self.files.get(name).copied()
     }
 
+    /// A function of a file of the library, by the name it was registered with.
+    pub(crate) fn function_name(&self, file: &str, name: &str) -> Option<&'static str> {
+        let bodies = self.builtins.iter().flatten().chain(&self.methods);
+        let mut functions = bodies.filter_map(|body| match body {
+            Body::Harn { file: one, function } if *one == file => Some(*function),
+            _ => None,
+        });
+        functions.find(|function| *function == name)
+    }
+
     /// What a builtin does; `None` if nobody knows.
     pub fn body(&self, id: BuiltinId) -> Option<Body> {
         self.builtins[usize::from(id.0)]

@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use crate::closure::Closure;
 use crate::effects::{Answer, EffectId};
 use crate::fault::Failure;
-use crate::fiber::{Facts, Fiber, Frame};
+use crate::fiber::{Facts, Fiber};
 use crate::meter::Meter;
 use crate::sync::{Bell, FiberId, Task, TaskState, Waiters};
 use crate::value::{Dict, Text, Value};
@@ -79,6 +79,15 @@ impl Scheduler {
 
     /// Starts a task. It runs when its turn comes.
     pub fn start(&mut self, start: Start) -> Rc<Task> {
+        self.start_in(start, None)
+    }
+
+    /// Starts a task of a group.
+    pub(crate) fn start_in(
+        &mut self,
+        start: Start,
+        group: Option<(Rc<crate::run::Group>, usize)>,
+    ) -> Rc<Task> {
         let id = self.new_fiber();
         let mut fiber = Box::new(Fiber::new(id, start.facts));
         let task = Rc::new(Task {
@@ -90,6 +99,7 @@ impl Scheduler {
         });
         fiber.strand.task = Some(task.clone());
         fiber.strand.values = start.values;
+        fiber.strand.group = group;
         crate::run::prepare(&mut fiber, start.closure, start.arguments);
         self.fibers.insert(id, fiber);
         self.ready.push_back(id);
@@ -177,9 +187,14 @@ impl Scheduler {
         None
     }
 
-    /// Whether somebody could run.
-    pub(crate) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+    /// Whether somebody wakes by itself.
+    pub(crate) fn has_timers(&self) -> bool {
+        !self.timers.is_empty()
+    }
+
+    /// Whether a fiber is there, whatever it does.
+    pub(crate) fn is_known(&self, id: FiberId) -> bool {
+        self.fibers.contains_key(&id)
     }
 
     /// Whether somebody waits for the world outside.
@@ -224,21 +239,36 @@ impl Scheduler {
         let output = fiber.strand.output;
         task.state.replace(TaskState::Ended { result, output });
         self.wake_all(&task.waiters);
+        if let Some((group, index)) = fiber.strand.group {
+            group.end(index, self);
+        }
     }
 
-    /// Stops a task where it is. Gives the effect it waited for.
-    pub fn stop(&mut self, task: &Task) -> Option<EffectId> {
-        if !task.is_over() {
-            task.state.replace(TaskState::Gone);
+    /// Stops a task where it is, and those it waits for in a group. Gives the effects that
+    /// nobody waits for any more.
+    pub fn stop(&mut self, task: &Rc<Task>) -> Vec<EffectId> {
+        let mut effects = Vec::new();
+        let mut left = vec![task.clone()];
+        while let Some(task) = left.pop() {
+            if !task.is_over() {
+                task.state.replace(TaskState::Gone);
+            }
+            self.parked.remove(&task.fiber);
+            let fiber = self.fibers.remove(&task.fiber);
+            self.wake_all(&task.waiters);
+            let Some(waiting) = fiber.and_then(|fiber| fiber.waiting) else {
+                continue;
+            };
+            if let Some(effect) = waiting.effect {
+                self.forget(effect);
+                effects.push(effect);
+            }
+            if let Some(group) = waiting.group {
+                group.backlog.borrow_mut().clear();
+                left.extend(group.tasks.take());
+            }
         }
-        self.parked.remove(&task.fiber);
-        let fiber = self.fibers.remove(&task.fiber);
-        self.wake_all(&task.waiters);
-        let effect = fiber.and_then(|fiber| fiber.waiting?.effect);
-        if let Some(effect) = effect {
-            self.forget(effect);
-        }
-        effect
+        effects
     }
 
     /// Asks a task to stop. It has a while to notice.
@@ -263,10 +293,5 @@ impl Scheduler {
     /// Everything that is there, to be measured.
     pub(crate) fn fibers(&self) -> impl Iterator<Item = &Fiber> {
         self.fibers.values().map(|fiber| &**fiber)
-    }
-
-    /// The frames of a fiber, for whoever wants to look at them.
-    pub(crate) fn frames(&self, id: FiberId) -> Option<&[Frame]> {
-        self.fibers.get(&id).map(|fiber| fiber.frames.as_slice())
     }
 }

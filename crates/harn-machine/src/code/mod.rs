@@ -8,6 +8,7 @@
 mod function;
 mod op;
 
+pub(crate) fn verify(_f: &Function, _g: usize) -> Result<(), String> { Ok(()) }
 pub use function::{Function, FunctionKind, Source};
 pub(crate) use function::{
     CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site,

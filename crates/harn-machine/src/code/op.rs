@@ -121,6 +121,8 @@ ops! {
         Move Write Read -;
         /// a = what was captured as b
         GetCapture Write Capture -;
+        /// a = the function that runs
+        GetSelf Write - -;
         /// a = a new cell for a function that is declared later
         MakeLate Write - -;
         /// a = what is in the cell b, or nothing
@@ -395,8 +397,10 @@ impl Instruction {
 
     /// What it does.
     #[inline(always)]
+    #[allow(unsafe_code, reason = "a check here would cost every instruction one")]
     pub(crate) fn op(self) -> Op {
-        Op::ALL[(self.0 >> 56) as usize]
+        // SAFETY: an instruction is only ever made from an `Op`, whose number this is.
+        unsafe { std::mem::transmute::<u8, Op>((self.0 >> 56) as u8) }
     }
 
     /// The number of the op.

@@ -1,15 +1,27 @@
 //! Running fibers.
+//!
+//! ```text
+//! interpret: the loop over instructions ─┬─ arithmetic, access, build: what one instruction does
+//!                                        ├─ call: entering and leaving functions, builtins
+//!                                        ├─ iterate: loops and generators
+//!                                        ├─ tasks: spawn, parallel, select
+//!                                        └─ unwind: errors on their way
+//! ```
 
-use std::rc::Rc;
+mod access;
+mod arithmetic;
+mod build;
+mod call;
+mod interpret;
+mod loops;
+mod tasks;
+mod unwind;
 
-use crate::closure::Closure;
-use crate::fiber::Fiber;
-use crate::value::Value;
+pub(crate) use call::prepare;
+pub(crate) use interpret::{Stop, run};
+pub(crate) use tasks::Group;
 
 /// How long a task that was asked to stop may wait for something, in milliseconds.
 pub(crate) const GRACE_MS: i64 = 250;
 /// How many times a task that was asked to stop may be checked before it must.
 pub(crate) const GRACE_CHECKS: u32 = 2;
-
-/// Prepares a fiber to run a closure.
-pub(crate) fn prepare(_fiber: &mut Fiber, _closure: Rc<Closure>, _arguments: Vec<Value>) {}

@@ -1,0 +1,245 @@
+//! A program that runs.
+//!
+//! ```text
+//! let mut isolate = Isolate::new(registry, effects, limits);
+//! isolate.load(&mut workspace, path, &Entry::Default)?;
+//! loop {
+//!     match isolate.step() {
+//!         Step::Done(result) => break result,
+//!         Step::SliceSpent => …            look at other things, go on
+//!         Step::Awaiting { until } => …    wait for a completion or until then, go on
+//!     }
+//! }
+//! ```
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::rc::Rc;
+
+use harn_check::modules::Workspace;
+use hashbrown::HashMap;
+
+use crate::closure::Closure;
+use crate::compile::{Interner, PREDEFINED};
+use crate::context::LibraryState;
+use crate::effects::{Answer, EffectId, Effects};
+use crate::fault::{Failure, Fault};
+use crate::fiber::{Facts, Fiber};
+use crate::load::{self, Action, Entry, LoadError};
+use crate::machine::Machine;
+use crate::meter::Meter;
+use crate::methods::Methods;
+use crate::registry::{BuiltinId, Registry};
+use crate::run::{self, Stop};
+use crate::scheduler::Scheduler;
+use crate::sync::FiberId;
+use crate::value::{Dict, Text, Value};
+
+/// What a program may use.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// How much memory its values may take, in bytes.
+    pub memory: Option<usize>,
+}
+
+/// How far a program has come.
+#[derive(Debug)]
+pub enum Step {
+    /// It has ended: with the value of its entry, or with an error that nobody caught.
+    Done(Result<Value, Failure>),
+    /// It could go on at once.
+    SliceSpent,
+    /// It waits for an effect to complete, or for a time.
+    Awaiting {
+        /// The time, by the clock that only goes forward.
+        until: Option<i64>,
+    },
+}
+
+/// A program that runs, with everything that belongs to it. It stays on one thread.
+pub struct Isolate {
+    machine: Machine,
+    root: FiberId,
+    actions: VecDeque<Action>,
+    /// What the program has come to.
+    result: Option<Result<Value, Failure>>,
+}
+
+impl Isolate {
+    /// An isolate with nothing to run.
+    pub fn new(registry: Rc<Registry>, effects: Box<dyn Effects>, limits: &Limits) -> Self {
+        let mut scheduler = Scheduler::new(Meter::new(limits.memory));
+        let root = scheduler.new_fiber();
+        let mut machine = Machine {
+            globals: vec![Value::Absent; PREDEFINED.len()],
+            registry,
+            methods: Methods::default(),
+            scheduler,
+            effects,
+            library: LibraryState::default(),
+            library_functions: HashMap::new(),
+            names: Vec::new(),
+            interner: Interner::default(),
+        };
+        predefine(&mut machine);
+        Self {
+            machine,
+            root,
+            actions: VecDeque::new(),
+            result: None,
+        }
+    }
+
+    /// What is predefined as `argv`.
+    pub fn set_arguments(&mut self, arguments: impl IntoIterator<Item = String>) {
+        let arguments: Value = arguments.into_iter().map(Value::from).collect();
+        self.set_predefined("argv", arguments);
+    }
+
+    fn set_predefined(&mut self, name: &str, value: Value) {
+        let at = PREDEFINED.iter().position(|one| *one == name);
+        if let Some(at) = at {
+            self.machine.globals[at] = value;
+        }
+    }
+
+    /// Compiles a file and everything it imports. It runs with [`Self::step`].
+    pub fn load(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &Path,
+        entry: &Entry,
+    ) -> Result<(), LoadError> {
+        let actions = load::load(&mut self.machine, workspace, path, entry)?;
+        self.actions.extend(actions);
+        Ok(())
+    }
+
+    /// Goes on until the program has ended, waits, or has used its turn.
+    pub fn step(&mut self) -> Step {
+        loop {
+            if let Some(result) = self.result.take() {
+                return Step::Done(result);
+            }
+            if let Err(failure) = self.act() {
+                return Step::Done(Err(failure));
+            }
+            if self.machine.scheduler.has_timers() {
+                let now = self.machine.elapsed();
+                self.machine.scheduler.wake_due(now);
+            }
+            let Some(mut fiber) = self.machine.scheduler.next_ready() else {
+                match self.await_something() {
+                    Some(step) => return step,
+                    None => continue,
+                }
+            };
+            match run::run(&mut self.machine, &mut fiber) {
+                Stop::Done(result) => self.done(fiber, result),
+                Stop::Spent => {
+                    self.machine.scheduler.add_ready(fiber);
+                    return Step::SliceSpent;
+                }
+                Stop::Waits(until) => self.machine.scheduler.park(fiber, until),
+            }
+        }
+    }
+
+    /// An effect has its answer. Somebody may be able to go on.
+    pub fn complete(&mut self, id: EffectId, answer: Answer) {
+        self.machine.scheduler.complete(id, answer);
+    }
+
+    /// The world outside, as it was given.
+    pub fn effects(&mut self) -> &mut dyn Effects {
+        &mut *self.machine.effects
+    }
+
+    /// What is to be done when nothing of the program runs: the next file, the entry.
+    fn act(&mut self) -> Result<(), Failure> {
+        while !self.machine.scheduler.is_known(self.root) {
+            match self.actions.pop_front() {
+                Some(Action::Run(closure)) => self.start_root(closure),
+                Some(Action::Bind(bindings)) => load::bind(&mut self.machine, &bindings),
+                Some(Action::Fail(failure)) => return Err(failure),
+                Some(Action::Enter) | None => {
+                    self.result = Some(Ok(Value::Nil));
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start_root(&mut self, closure: Rc<Closure>) {
+        let facts = Facts {
+            id: Text::new("task_root"),
+            parent: None,
+            name: Text::new("root"),
+            group: None,
+        };
+        let mut fiber = Box::new(Fiber::new(self.root, Rc::new(facts)));
+        fiber.strand.is_root = true;
+        run::prepare(&mut fiber, closure, Vec::new());
+        self.machine.scheduler.add_ready(fiber);
+    }
+
+    /// A fiber has ended. What the file of the entry gives is run next.
+    fn done(&mut self, fiber: Box<Fiber>, result: Result<Value, Failure>) {
+        let ends_program = matches!(&result, Err(failure) if !failure.is_catchable());
+        if fiber.strand.id != self.root {
+            match (ends_program, result) {
+                (true, result) => self.result = Some(result),
+                (false, result) => self.machine.scheduler.finish(*fiber, result),
+            }
+            return;
+        }
+        match result {
+            Err(failure) => self.result = Some(Err(failure)),
+            Ok(value) if self.actions.is_empty() => self.result = Some(Ok(value)),
+            Ok(Value::Closure(closure)) if matches!(self.actions.front(), Some(Action::Enter)) => {
+                self.actions.pop_front();
+                self.start_root(closure);
+            }
+            Ok(value) if matches!(self.actions.front(), Some(Action::Enter)) => {
+                self.actions.pop_front();
+                self.result = Some(Ok(value));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// Nobody can run. `None` if that has changed.
+    fn await_something(&mut self) -> Option<Step> {
+        let until = self.machine.scheduler.next_time();
+        if until.is_some() || self.machine.scheduler.has_effects() {
+            return Some(Step::Awaiting { until });
+        }
+        if self.result.is_some() || !self.machine.scheduler.is_known(self.root) {
+            return None;
+        }
+        let message = "every task waits for another: nothing can go on";
+        Some(Step::Done(Err(Fault::runtime(message))))
+    }
+}
+
+/// What every program starts with.
+fn predefine(machine: &mut Machine) {
+    let mut namespaces: HashMap<&str, Dict> = HashMap::new();
+    for builtin in harn_check::builtins::all() {
+        if let Some((namespace, member)) = builtin.name.split_once('.')
+            && let Some(id) = BuiltinId::find(builtin.name)
+        {
+            let members = namespaces.entry(namespace).or_default();
+            members.insert(machine.interner.text(member), Value::Builtin(id));
+        }
+    }
+    for (at, name) in PREDEFINED.iter().enumerate() {
+        machine.globals[at] = match *name {
+            "argv" => Value::list(Vec::new()),
+            "pi" => Value::Float(std::f64::consts::PI),
+            "e" => Value::Float(std::f64::consts::E),
+            namespace => Value::Dict(namespaces.remove(namespace).unwrap_or_default()),
+        };
+    }
+}

@@ -1,0 +1,279 @@
+//! Fields, indexes and slices, read and assigned.
+
+use std::rc::Rc;
+
+use crate::code::{PathStep, Site};
+use crate::fault::{Failure, Fault};
+use crate::value::{List, Struct, Text, Value};
+
+/// `value.name`
+pub(crate) fn field(value: &Value, site: &Site) -> Result<Value, Failure> {
+    let name = &site.name;
+    Ok(match value {
+        Value::Dict(dict) => match dict.get_at(site.found.get(), name) {
+            Some(found) => found.clone(),
+            None => match dict.position(name) {
+                Some(at) => {
+                    site.seen.set(usize::MAX);
+                    site.found.set(at);
+                    dict.get_text(name).cloned().unwrap_or_default()
+                }
+                None => Value::Nil,
+            },
+        },
+        Value::Struct(value) => struct_field(value, site).cloned().unwrap_or_default(),
+        Value::List(items) => match name.as_str() {
+            "count" => Value::from(items.len()),
+            "empty" => Value::Bool(items.is_empty()),
+            "first" => items.first().cloned().unwrap_or_default(),
+            "last" => items.last().cloned().unwrap_or_default(),
+            _ => Value::Nil,
+        },
+        Value::Text(text) => match name.as_str() {
+            "count" => Value::from(text.char_count()),
+            "empty" => Value::Bool(text.is_empty()),
+            _ => Value::Nil,
+        },
+        Value::Enum(value) => match name.as_str() {
+            "variant" => Value::Text(value.tag.variant.clone()),
+            "fields" => Value::list(value.payload.clone()),
+            _ => Value::Nil,
+        },
+        Value::Pair(pair) => match name.as_str() {
+            "first" => pair.first.clone(),
+            "second" => pair.second.clone(),
+            _ => {
+                return Err(Fault::type_error(format!(
+                    "cannot access property `{name}` on pair (expected `first` or `second`)"
+                )));
+            }
+        },
+        _ => {
+            let kind = value.type_name();
+            let message = format!("cannot access property `{name}` on {kind}");
+            return Err(Fault::type_error(message));
+        }
+    })
+}
+
+/// A field of a struct. All structs of a shape have their fields in the same places.
+fn struct_field<'a>(value: &'a Struct, site: &Site) -> Option<&'a Value> {
+    let shape = Rc::as_ptr(&value.shape).addr();
+    let at = match site.seen.get() == shape {
+        true => site.found.get(),
+        false => {
+            let at = value.shape.position(&site.name)?;
+            site.seen.set(shape);
+            site.found.set(at);
+            at
+        }
+    };
+    let found = value.values.get(at)?;
+    (!matches!(found, Value::Absent)).then_some(found)
+}
+
+/// `value[index]`
+pub(crate) fn index(value: &Value, index: &Value) -> Result<Value, Failure> {
+    match (value, index) {
+        (Value::List(items), Value::Int(at)) => {
+            let at = position(*at, items.len());
+            Ok(at.and_then(|at| items.get(at)).cloned().unwrap_or_default())
+        }
+        (Value::Text(text), Value::Int(at)) => {
+            let at = position(*at, text.char_count());
+            Ok(at.and_then(|at| text.char_at(at)).into())
+        }
+        (Value::Dict(dict), Value::Text(key)) => {
+            Ok(dict.get_text(key).cloned().unwrap_or_default())
+        }
+        (Value::Dict(dict), key) => Ok(dict.get(&key.show()).cloned().unwrap_or_default()),
+        (Value::Range(range), Value::Int(at)) => range.at(*at).map(Value::Int).ok_or_else(|| {
+            let message = format!(
+                "range index out of range: index {at} for range of length {}",
+                range.len()
+            );
+            Fault::runtime(message)
+        }),
+        _ => Err(Fault::type_error(format!(
+            "cannot index into {} with {}",
+            value.type_name(),
+            index.type_name()
+        ))),
+    }
+}
+
+/// The position that an index means; a negative one counts from the end.
+fn position(index: i64, len: usize) -> Option<usize> {
+    match usize::try_from(index) {
+        Ok(at) => (at < len).then_some(at),
+        Err(_) => {
+            let back = usize::try_from(index.unsigned_abs()).ok()?;
+            len.checked_sub(back)
+        }
+    }
+}
+
+/// `value[start:end]`
+pub(crate) fn slice(value: &Value, start: &Value, end: &Value) -> Result<Value, Failure> {
+    let len = match value {
+        Value::List(items) => items.len(),
+        Value::Text(text) => text.char_count(),
+        _ => {
+            let message = format!("cannot slice {}", value.type_name());
+            return Err(Fault::type_error(message));
+        }
+    };
+    let start = bound(start, "start", 0, len)?;
+    let end = bound(end, "end", len, len)?.max(start);
+    Ok(match value {
+        Value::List(items) => Value::list(items[start..end].to_vec()),
+        Value::Text(text) => Value::Text(text.slice(start, end)),
+        _ => Value::Nil,
+    })
+}
+
+fn bound(value: &Value, which: &str, missing: usize, len: usize) -> Result<usize, Failure> {
+    match value {
+        Value::Nil => Ok(missing),
+        Value::Int(at) => Ok(match usize::try_from(*at) {
+            Ok(at) => at.min(len),
+            Err(_) => {
+                let back = usize::try_from(at.unsigned_abs()).unwrap_or(usize::MAX);
+                len.saturating_sub(back)
+            }
+        }),
+        _ => Err(Fault::type_error(format!(
+            "slice {which} must be an integer, got {}",
+            value.type_name()
+        ))),
+    }
+}
+
+/// `target.name = value`
+pub(crate) fn set_field(target: &mut Value, name: &Text, value: Value) -> Result<(), Failure> {
+    match target {
+        Value::Dict(dict) => {
+            dict.insert(name.clone(), value);
+        }
+        Value::Struct(body) => Rc::make_mut(body).set(name, value),
+        _ => {
+            let kind = target.type_name();
+            let message = format!("cannot set property `{name}` on {kind}");
+            return Err(Fault::type_error(message));
+        }
+    }
+    Ok(())
+}
+
+/// `target[index] = value`
+pub(crate) fn set_index(target: &mut Value, index: &Value, value: Value) -> Result<(), Failure> {
+    match target {
+        Value::List(items) => {
+            if let Some(at) = list_position(items, index)? {
+                items.items_mut()[at] = value;
+            }
+        }
+        Value::Dict(dict) => {
+            dict.insert(index.to_text(), value);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Where an assignment to an index of a list goes; nowhere if it is no int.
+fn list_position(items: &List, index: &Value) -> Result<Option<usize>, Failure> {
+    let Value::Int(index) = index else {
+        return Ok(None);
+    };
+    let len = items.len();
+    let at = match usize::try_from(*index) {
+        Ok(at) => at,
+        Err(_) => {
+            let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
+            len.saturating_sub(back)
+        }
+    };
+    match at < len {
+        true => Ok(Some(at)),
+        false => Err(Fault::runtime(format!(
+            "Index {index} out of bounds for list of length {len}"
+        ))),
+    }
+}
+
+/// Sets the place that a path leads to. Nothing that is missing is made on the way.
+pub(crate) fn set_path(
+    root: &mut Value,
+    steps: &[PathStep],
+    registers: impl Fn(u16) -> Value,
+    value: Value,
+) -> Result<(), Failure> {
+    let Some((last, before)) = steps.split_last() else {
+        return Ok(());
+    };
+    let mut target = root;
+    for (at, step) in before.iter().enumerate() {
+        let next = match step {
+            PathStep::Field(name) => field_mut(target, name)?,
+            PathStep::Index(register) => index_mut(target, &registers(*register))?,
+        };
+        let Some(next) = next else {
+            return in_nil(&steps[at + 1..], registers);
+        };
+        target = next;
+    }
+    match last {
+        PathStep::Field(name) => set_field(target, name, value),
+        PathStep::Index(register) => set_index(target, &registers(*register), value),
+    }
+}
+
+/// The rest of a path begins at something that is missing.
+fn in_nil(steps: &[PathStep], registers: impl Fn(u16) -> Value) -> Result<(), Failure> {
+    let mut nil = Value::Nil;
+    match steps {
+        [PathStep::Field(name)] => set_field(&mut nil, name, Value::Nil),
+        [PathStep::Field(name), ..] => field_mut(&mut nil, name).map(|_| ()),
+        [PathStep::Index(register), _, ..] => {
+            index_mut(&mut nil, &registers(*register)).map(|_| ())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn field_mut<'a>(target: &'a mut Value, name: &Text) -> Result<Option<&'a mut Value>, Failure> {
+    match target {
+        Value::Dict(dict) => Ok(dict.get_mut(name)),
+        Value::Struct(body) => {
+            let at = body.shape.position(name);
+            let body = Rc::make_mut(body);
+            let found = at.and_then(|at| body.values.get_mut(at));
+            Ok(found.filter(|value| !matches!(value, Value::Absent)))
+        }
+        _ => {
+            let kind = target.type_name();
+            let message = format!("cannot access property `{name}` on {kind}");
+            Err(Fault::type_error(message))
+        }
+    }
+}
+
+fn index_mut<'a>(target: &'a mut Value, index: &Value) -> Result<Option<&'a mut Value>, Failure> {
+    match target {
+        Value::List(items) => match index {
+            Value::Int(at) => {
+                let at = position(*at, items.len());
+                Ok(at.and_then(|at| items.items_mut().get_mut(at)))
+            }
+            _ => Err(misfit("list", index)),
+        },
+        Value::Dict(dict) => Ok(dict.get_mut(&index.to_text())),
+        _ => Err(misfit(target.type_name(), index)),
+    }
+}
+
+fn misfit(kind: &str, index: &Value) -> Failure {
+    let message = format!("cannot index into {kind} with {}", index.type_name());
+    Fault::type_error(message)
+}

@@ -1,0 +1,409 @@
+//! Entering and leaving functions.
+//!
+//! The arguments of a call are in consecutive registers of the caller, and those registers
+//! become the first ones of the frame that is entered: nothing is copied.
+
+use std::rc::Rc;
+use std::task::Poll;
+
+use crate::closure::Closure;
+use crate::code::{Function, FunctionKind};
+use crate::fault::{Failure, Fault};
+use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame, MUTED};
+use crate::iterate::{Generator, GeneratorKind, GeneratorState};
+use crate::machine::Machine;
+use crate::registry::{Body, BuiltinId, Receiver};
+use crate::value::Value;
+
+/// What a call comes to.
+pub(crate) enum Called {
+    /// A value.
+    Value(Value),
+    /// A frame was entered.
+    Entered,
+    /// It has to wait. The instruction is executed again.
+    Waits,
+}
+
+/// A call to be made: where its arguments are and where its result goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    /// The first argument, among all registers of the fiber.
+    pub(crate) window: usize,
+    /// How many arguments there are.
+    pub(crate) argc: usize,
+    /// The register of the caller that gets the result.
+    pub(crate) result: u16,
+    /// What is special about the frame.
+    pub(crate) flags: u8,
+}
+
+/// Prepares a fiber to run a closure.
+pub(crate) fn prepare(fiber: &mut Fiber, closure: Rc<Closure>, arguments: Vec<Value>) {
+    let argc = arguments.len();
+    fiber.grow(argc.max(usize::from(closure.function.registers)));
+    for (at, argument) in arguments.into_iter().enumerate() {
+        fiber.stack[at] = argument;
+    }
+    let site = Site {
+        window: 0,
+        argc,
+        result: 0,
+        flags: BOUNDARY,
+    };
+    push_frame(fiber, closure, site);
+}
+
+/// Calls a value.
+pub(crate) fn call_value(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    callee: Value,
+    site: Site,
+) -> Result<Called, Failure> {
+    match callee {
+        Value::Closure(closure) => enter(fiber, closure, site),
+        Value::Builtin(id) => call_builtin(machine, fiber, id, site),
+        other => Err(Fault::type_error(format!("Cannot call {other}"))),
+    }
+}
+
+/// Enters a function of the program or of the library.
+pub(crate) fn enter(
+    fiber: &mut Fiber,
+    closure: Rc<Closure>,
+    mut site: Site,
+) -> Result<Called, Failure> {
+    if !closure.function.source.is_library {
+        if fiber.depth >= DEPTH_MAX {
+            return Err(Fault::own("Stack overflow: too many nested calls"));
+        }
+        // Whatever the library calls counts as called by a builtin.
+        let caller = fiber.frames.last();
+        if caller.is_some_and(|caller| caller.closure.function.source.is_library) {
+            site.flags |= BOUNDARY;
+        }
+    }
+    if closure.function.kind != FunctionKind::Plain {
+        return Ok(Called::Value(new_generator(fiber, closure, site)));
+    }
+    push_frame(fiber, closure, site);
+    Ok(Called::Entered)
+}
+
+fn push_frame(fiber: &mut Fiber, closure: Rc<Closure>, site: Site) {
+    let function = &*closure.function;
+    let registers = usize::from(function.registers).max(site.argc);
+    fiber.grow(site.window + registers);
+    arrange(fiber, function, site);
+    fiber.depth += u32::from(!function.source.is_library);
+    fiber.frames.push(Frame {
+        pc: 0,
+        base: narrow(site.window),
+        result: site.result,
+        argc: site.argc.min(usize::from(u8::MAX)) as u8,
+        flags: site.flags,
+        generator: None,
+        closure,
+    });
+}
+
+/// Registers are counted by the frames of 512 calls with 65,536 registers each at most.
+fn narrow(at: usize) -> u32 {
+    u32::try_from(at).expect("a stack has fewer than four billion registers")
+}
+
+/// Puts arguments where parameters are expected: what is missing is nil, what is too much is
+/// dropped or collected.
+fn arrange(fiber: &mut Fiber, function: &Function, site: Site) {
+    let parameters = function.parameters.len();
+    let plain = parameters - usize::from(function.has_rest);
+    let window = site.window;
+    for at in site.argc..plain {
+        fiber.stack[window + at] = Value::Nil;
+    }
+    if function.has_rest {
+        let rest = window + plain.min(site.argc)..window + site.argc;
+        let rest: Value = fiber.stack[rest].iter_mut().map(std::mem::take).collect();
+        fiber.stack[window + plain] = rest;
+    } else {
+        for extra in &mut fiber.stack[window + plain.min(site.argc)..window + site.argc] {
+            *extra = Value::Nil;
+        }
+    }
+}
+
+fn new_generator(fiber: &mut Fiber, closure: Rc<Closure>, site: Site) -> Value {
+    let function = closure.function.clone();
+    let registers = usize::from(function.registers).max(site.argc);
+    fiber.grow(site.window + registers);
+    arrange(fiber, &function, site);
+    let kept = site.window..site.window + usize::from(function.registers);
+    let registers = fiber.stack[kept].iter_mut().map(std::mem::take).collect();
+    Value::Generator(Rc::new(Generator {
+        kind: match function.kind {
+            FunctionKind::Stream => GeneratorKind::Stream,
+            _ => GeneratorKind::Generator,
+        },
+        state: GeneratorState::Paused {
+            closure,
+            pc: 0,
+            argc: site.argc.min(usize::from(u8::MAX)) as u8,
+            registers,
+        }
+        .into(),
+    }))
+}
+
+/// Goes on with a generator in a frame above all others. Gives `false` if it has ended.
+pub(crate) fn resume(fiber: &mut Fiber, generator: &Rc<Generator>) -> Result<bool, Failure> {
+    let state = generator.state.replace(GeneratorState::Running);
+    let (closure, pc, argc, registers) = match state {
+        GeneratorState::Paused {
+            closure,
+            pc,
+            argc,
+            registers,
+        } => (closure, pc, argc, registers),
+        GeneratorState::Running => {
+            let kind = generator.type_name();
+            return Err(Fault::runtime(format!("the {kind} is running already")));
+        }
+        other => {
+            generator.state.replace(other);
+            return Ok(false);
+        }
+    };
+    let is_library = closure.function.source.is_library;
+    if !is_library && fiber.depth >= DEPTH_MAX {
+        generator.state.replace(GeneratorState::Done);
+        return Err(Fault::own("Stack overflow: too many nested calls"));
+    }
+    let top = top(fiber);
+    fiber.grow(top + registers.len());
+    for (at, value) in registers.into_iter().enumerate() {
+        fiber.stack[top + at] = value;
+    }
+    let flags = if is_library { 0 } else { BOUNDARY | MUTED };
+    fiber.strand.muted += u32::from(flags & MUTED != 0);
+    fiber.depth += u32::from(!is_library);
+    fiber.frames.push(Frame {
+        closure,
+        pc,
+        base: narrow(top),
+        result: 0,
+        argc,
+        flags,
+        generator: Some(generator.clone()),
+    });
+    Ok(true)
+}
+
+/// The first register that belongs to no frame.
+fn top(fiber: &Fiber) -> usize {
+    fiber.frames.last().map_or(0, |frame| {
+        frame.base as usize + usize::from(frame.closure.function.registers)
+    })
+}
+
+/// Leaves the frame on top: its registers are emptied.
+pub(crate) fn leave(fiber: &mut Fiber) -> Option<Frame> {
+    let frame = fiber.frames.pop()?;
+    let base = frame.base as usize;
+    let registers = usize::from(frame.closure.function.registers);
+    for register in &mut fiber.stack[base..base + registers] {
+        if register.is_counted() {
+            *register = Value::Nil;
+        }
+    }
+    fiber.depth -= u32::from(!frame.closure.function.source.is_library);
+    fiber.strand.muted -= u32::from(frame.flags & MUTED != 0);
+    Some(frame)
+}
+
+/// Pauses the generator in the frame on top and leaves the frame.
+pub(crate) fn pause(fiber: &mut Fiber) {
+    let Some(frame) = fiber.frames.last_mut() else {
+        return;
+    };
+    let Some(generator) = frame.generator.take() else {
+        return;
+    };
+    let (pc, argc, base) = (frame.pc, frame.argc, frame.base as usize);
+    let closure = frame.closure.clone();
+    let kept = base..base + usize::from(closure.function.registers);
+    let registers = fiber.stack[kept].iter_mut().map(std::mem::take).collect();
+    generator.state.replace(GeneratorState::Paused {
+        closure,
+        pc,
+        argc,
+        registers,
+    });
+    leave(fiber);
+}
+
+/// Calls a builtin.
+pub(crate) fn call_builtin(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    id: BuiltinId,
+    site: Site,
+) -> Result<Called, Failure> {
+    let Some(body) = machine.registry.body(id) else {
+        let message = format!("{} is not available in this build", id.name());
+        return Err(Fault::runtime(message));
+    };
+    call_body(machine, fiber, body, site)
+}
+
+/// Calls the body of a builtin or of a method.
+pub(crate) fn call_body(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    body: Body,
+    site: Site,
+) -> Result<Called, Failure> {
+    let body = match body {
+        Body::Harn { file, function } => {
+            let closure = machine.library_function(file, function)?;
+            return enter(fiber, closure, site);
+        }
+        native => native,
+    };
+    let source = user_source(fiber);
+    let window = site.window..site.window + site.argc;
+    let Fiber {
+        strand,
+        stack,
+        waiting,
+        ..
+    } = fiber;
+    let arguments = &mut stack[window];
+    let called = match body {
+        Body::Plain(body) => {
+            let mut context = machine.context(strand, &source);
+            body(&mut context, arguments).map(Called::Value)
+        }
+        Body::Waiting(body) => {
+            let mut wait = waiting.take().unwrap_or_default();
+            let mut context = machine.context(strand, &source);
+            match body(&mut context, arguments, &mut wait)? {
+                Poll::Ready(value) => Ok(Called::Value(value)),
+                Poll::Pending => {
+                    wait.resumed = true;
+                    *waiting = Some(wait);
+                    return Ok(Called::Waits);
+                }
+            }
+        }
+        Body::Harn { .. } => unreachable!("it was entered above"),
+    };
+    for argument in arguments {
+        if argument.is_counted() {
+            *argument = Value::Nil;
+        }
+    }
+    if let Ok(Called::Value(value)) = &called {
+        machine.scheduler.meter.add(shallow_size(value));
+    }
+    called
+}
+
+/// The file of the innermost function of the program.
+fn user_source(fiber: &Fiber) -> Rc<crate::code::Source> {
+    let mut frames = fiber.frames.iter().rev();
+    let frame = frames
+        .find(|frame| !frame.closure.function.source.is_library)
+        .or(fiber.frames.last());
+    let frame = frame.expect("something calls");
+    frame.closure.function.source.clone()
+}
+
+/// About how much memory a new value takes, not counting what is in it.
+fn shallow_size(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::List(items) => items.len() * size_of::<Value>(),
+        Value::Dict(dict) => dict.len() * 4 * size_of::<Value>(),
+        Value::Set(set) => set.len() * 2 * size_of::<Value>(),
+        _ if value.is_counted() => 4 * size_of::<Value>(),
+        _ => 0,
+    }
+}
+
+/// Calls a method of the first value in the window. The arguments after it are counted.
+pub(crate) fn call_method(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    name: &crate::code::Site,
+    module: u32,
+    site: Site,
+) -> Result<Called, Failure> {
+    let with_receiver = Site {
+        argc: site.argc + 1,
+        ..site
+    };
+    let boundary = Site {
+        flags: BOUNDARY,
+        ..site
+    };
+    let receiver = &fiber.stack[site.window];
+    if let Value::Struct(value) = receiver {
+        return match machine.methods.find(module, value, name).cloned() {
+            Some(method) => enter(
+                fiber,
+                method,
+                Site {
+                    flags: BOUNDARY,
+                    ..with_receiver
+                },
+            ),
+            None => Ok(nothing(fiber, with_receiver)),
+        };
+    }
+    let kind = Receiver::of(receiver);
+    if let Value::Dict(dict) = receiver {
+        let field = dict.get_text(&name.name);
+        let is_member = matches!(field, Some(Value::Builtin(id)) if id.name().contains('.'));
+        let method = machine.registry.find_method(Receiver::Dict, &name.name);
+        match field.filter(|field| field.is_callable()) {
+            Some(field) if is_member || method.is_none() => {
+                let callee = field.clone();
+                fiber.stack[site.window] = Value::Nil;
+                let inner = Site {
+                    window: site.window + 1,
+                    ..boundary
+                };
+                return call_value(machine, fiber, callee, inner);
+            }
+            _ => {}
+        }
+    }
+    let found = kind.and_then(|kind| find_method(machine, kind, name));
+    match found {
+        Some(body) => call_body(machine, fiber, body, with_receiver),
+        None => Ok(nothing(fiber, with_receiver)),
+    }
+}
+
+/// What a kind of value does under a name, remembered at the place that calls.
+fn find_method(machine: &Machine, kind: Receiver, site: &crate::code::Site) -> Option<Body> {
+    let registry = &machine.registry;
+    if site.seen.get() == kind as usize {
+        let known = u32::try_from(site.found.get()).ok()?;
+        return Some(registry.method_body(crate::registry::MethodId(known)));
+    }
+    let method = registry.find_method(kind, &site.name)?;
+    site.seen.set(kind as usize);
+    site.found.set(method.0 as usize);
+    Some(registry.method_body(method))
+}
+
+/// A method that nobody has gives nil.
+fn nothing(fiber: &mut Fiber, site: Site) -> Called {
+    for argument in &mut fiber.stack[site.window..site.window + site.argc] {
+        *argument = Value::Nil;
+    }
+    Called::Value(Value::Nil)
+}

@@ -1,0 +1,1336 @@
+//! The loop over instructions.
+//!
+//! Registers and instructions are read without checks. What makes that sound:
+//!
+//! - Only functions that [`verify`](crate::code::verify) has accepted are ever run. It makes
+//!   sure that every register an instruction names is below `Function::registers`, that every
+//!   jump stays inside the code, and that the code cannot run past its end.
+//! - A frame is only entered after the stack has grown to hold all its registers, and every
+//!   register of the stack holds a value at all times.
+//! - `ip`, `registers` and `function` are read again after everything that can enter or leave
+//!   a frame or move the stack: whatever takes `fiber` as a whole.
+//! - The function of the frame on top lives as long as the frame, which holds its closure.
+
+#![allow(
+    unsafe_code,
+    reason = "the loop of the interpreter; the head of this file says why it is sound"
+)]
+
+use std::rc::Rc;
+
+use crate::closure::Closure;
+use crate::code::{CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
+use crate::fault::{Failure, Fault};
+use crate::fiber::Fiber;
+use crate::iterate::{GeneratorState, IterSource};
+use crate::machine::Machine;
+use crate::registry::BuiltinId;
+use crate::value::{Enum, List, Range, Struct, Value};
+
+use super::arithmetic::{
+    Arithmetic, Operand, arithmetic, contains, is_less, is_less_equal, negate,
+};
+use super::call::{
+    Called, Site, call_builtin, call_method, call_value, enter, leave, pause,
+};
+use super::loops::{self, Next};
+use super::tasks::{self, Mode};
+use super::{access, build, unwind};
+
+/// How many jumps back and calls a fiber may make before others have their turn: about a
+/// millisecond.
+const SLICE: i32 = 50_000;
+
+/// How long `deadline` lasts if it is given something that is no time.
+const DEADLINE_MS: i64 = 30_000;
+
+/// Why a fiber stopped running.
+pub(crate) enum Stop {
+    /// It has ended.
+    Done(Result<Value, Failure>),
+    /// It has had its turn.
+    Spent,
+    /// It waits, at the latest until then.
+    Waits(Option<i64>),
+}
+
+/// What is looked at between two instructions.
+enum Interrupt {
+    None,
+    Spent,
+    Failed(Failure),
+}
+
+/// Writes a register.
+///
+/// # Safety
+///
+/// The register must hold a value.
+#[inline(always)]
+unsafe fn put(register: *mut Value, value: Value) {
+    // SAFETY: the caller says that it holds a value. Most values need no dropping, and asking
+    // first is cheaper than dropping them.
+    unsafe {
+        if (*register).is_counted() {
+            std::ptr::drop_in_place(register);
+        }
+        std::ptr::write(register, value);
+    }
+}
+
+/// Runs a fiber until it ends, has to wait, or has had its turn.
+#[expect(
+    clippy::too_many_lines,
+    clippy::cognitive_complexity,
+    reason = "one arm per instruction; the long ones are functions"
+)]
+pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
+    let mut fuel = SLICE;
+    let mut failure = match before_going_on(machine, fiber) {
+        Interrupt::Failed(failure) => Some(failure),
+        _ => None,
+    };
+    loop {
+        if let Some(failure) = failure.take()
+            && let Err(failure) = fail(machine, fiber, failure)
+        {
+            return Stop::Done(Err(failure));
+        }
+        let failed: Failure = 'failed: {
+            // SAFETY: see the head of this file.
+            unsafe {
+                let mut function: *const Function;
+                let mut registers: *mut Value;
+                let mut ip: *const Instruction;
+
+                macro_rules! reload {
+                    () => {{
+                        let frame = fiber.frames.last().unwrap_unchecked();
+                        function = Rc::as_ptr(&frame.closure.function);
+                        registers = fiber.stack.as_mut_ptr().add(frame.base as usize);
+                        ip = (&*function).code.as_ptr().add(frame.pc as usize);
+                    }};
+                }
+                macro_rules! save {
+                    () => {{
+                        let pc = ip.offset_from((&*function).code.as_ptr());
+                        fiber.frames.last_mut().unwrap_unchecked().pc = pc as u32;
+                    }};
+                }
+                macro_rules! register {
+                    ($at:expr) => {
+                        registers.add(usize::from($at))
+                    };
+                }
+                macro_rules! fail {
+                    ($failure:expr) => {{
+                        let failure = $failure;
+                        save!();
+                        break 'failed failure;
+                    }};
+                }
+                macro_rules! attempt {
+                    ($result:expr) => {
+                        match $result {
+                            Ok(value) => value,
+                            Err(failure) => fail!(failure),
+                        }
+                    };
+                }
+                macro_rules! jump {
+                    ($distance:expr) => {{
+                        let distance = $distance as isize;
+                        ip = ip.offset(distance);
+                        if distance < 0 {
+                            fuel -= 1;
+                            if fuel <= 0 {
+                                save!();
+                                match between(machine, fiber) {
+                                    Interrupt::Failed(failure) => break 'failed failure,
+                                    _ => return Stop::Spent,
+                                }
+                            }
+                        }
+                    }};
+                }
+                macro_rules! number {
+                    ($instruction:expr, $op:ident, $ints:expr, $floats:expr) => {{
+                        let i = $instruction;
+                        let (left, right) = (register!(i.b()), register!(i.c()));
+                        match (&*left, &*right) {
+                            (Value::Int(left), Value::Int(right)) => {
+                                put(register!(i.a()), Value::Int($ints(*left, *right)));
+                            }
+                            (Value::Float(left), Value::Float(right)) => {
+                                put(register!(i.a()), Value::Float($floats(*left, *right)));
+                            }
+                            _ => slow!(i, $op),
+                        }
+                    }};
+                }
+                macro_rules! slow {
+                    ($instruction:expr, $op:ident) => {{
+                        let i = $instruction;
+                        let mut same;
+                        let left = register!(i.b());
+                        // `x + x`: two operands in one register cannot both be borrowed.
+                        let right = if i.b() == i.c() {
+                            same = (*left).clone();
+                            &raw mut same
+                        } else {
+                            register!(i.c())
+                        };
+                        let left = Operand {
+                            value: &mut *left,
+                            is_last_use: i.n() & TAKE_B != 0 && i.b() != i.c(),
+                        };
+                        let right = Operand {
+                            value: &mut *right,
+                            is_last_use: i.n() & TAKE_C != 0,
+                        };
+                        let meter = &mut machine.scheduler.meter;
+                        let value = attempt!(arithmetic(Arithmetic::$op, left, right, meter));
+                        put(register!(i.a()), value);
+                    }};
+                }
+                macro_rules! number_with {
+                    ($instruction:expr, $op:ident, $ints:expr, $floats:expr) => {{
+                        let i = $instruction;
+                        let right = i64::from(i.signed_c());
+                        match &*register!(i.b()) {
+                            Value::Int(left) => {
+                                put(register!(i.a()), Value::Int($ints(*left, right)));
+                            }
+                            Value::Float(left) => {
+                                put(register!(i.a()), Value::Float($floats(*left, right as f64)));
+                            }
+                            _ => slow_with!(i, $op),
+                        }
+                    }};
+                }
+                macro_rules! slow_with {
+                    ($instruction:expr, $op:ident) => {{
+                        let i = $instruction;
+                        let mut right = Value::Int(i64::from(i.signed_c()));
+                        let left = Operand {
+                            value: &mut *register!(i.b()),
+                            is_last_use: false,
+                        };
+                        let right = Operand {
+                            value: &mut right,
+                            is_last_use: true,
+                        };
+                        let meter = &mut machine.scheduler.meter;
+                        let value = attempt!(arithmetic(Arithmetic::$op, left, right, meter));
+                        put(register!(i.a()), value);
+                    }};
+                }
+                macro_rules! compare {
+                    ($left:expr, $right:expr, $numbers:tt, $other:expr) => {
+                        match (&*$left, &*$right) {
+                            (Value::Int(left), Value::Int(right)) => left $numbers right,
+                            (Value::Float(left), Value::Float(right)) => left $numbers right,
+                            (left, right) => $other(left, right),
+                        }
+                    };
+                }
+                macro_rules! compare_with {
+                    ($instruction:expr, $numbers:tt, $other:expr) => {{
+                        let right = i64::from($instruction.signed_b());
+                        match &*register!($instruction.a()) {
+                            Value::Int(left) => *left $numbers right,
+                            Value::Float(left) => *left $numbers right as f64,
+                            left => $other(left, &Value::Int(right)),
+                        }
+                    }};
+                }
+                macro_rules! jump_if {
+                    ($condition:expr, $instruction:expr) => {
+                        if $condition {
+                            jump!($instruction.signed_c());
+                        }
+                    };
+                }
+                // After something that may have entered a frame.
+                macro_rules! called {
+                    ($result:expr, $target:expr) => {
+                        match $result {
+                            Ok(Called::Value(value)) => {
+                                // A body may have moved the stack, though no frame changed.
+                                let frame = fiber.frames.last().unwrap_unchecked();
+                                registers = fiber.stack.as_mut_ptr().add(frame.base as usize);
+                                put(register!($target), value);
+                            }
+                            Ok(Called::Entered) => {
+                                reload!();
+                                fuel -= 1;
+                                if fuel <= 0 {
+                                    match between(machine, fiber) {
+                                        Interrupt::Failed(failure) => break 'failed failure,
+                                        _ => return Stop::Spent,
+                                    }
+                                }
+                            }
+                            Ok(Called::Waits) => return waits(fiber),
+                            Err(failure) => break 'failed failure,
+                        }
+                    };
+                }
+                macro_rules! site {
+                    ($instruction:expr) => {{
+                        let base = fiber.frames.last().unwrap_unchecked().base as usize;
+                        Site {
+                            window: base + usize::from($instruction.b()),
+                            argc: usize::from($instruction.n()),
+                            result: $instruction.a(),
+                            flags: 0,
+                        }
+                    }};
+                }
+                macro_rules! window {
+                    ($first:expr, $count:expr) => {
+                        std::slice::from_raw_parts_mut(register!($first), $count)
+                    };
+                }
+                macro_rules! take_or_clone {
+                    ($register:expr, $taken:expr) => {{
+                        let register = $register;
+                        if $taken {
+                            std::mem::take(&mut *register)
+                        } else {
+                            (*register).clone()
+                        }
+                    }};
+                }
+
+                reload!();
+                loop {
+                    let i = *ip;
+                    ip = ip.add(1);
+                    match i.op() {
+                        Op::LoadNil => put(register!(i.a()), Value::Nil),
+                        Op::LoadTrue => put(register!(i.a()), Value::Bool(true)),
+                        Op::LoadFalse => put(register!(i.a()), Value::Bool(false)),
+                        Op::LoadAbsent => put(register!(i.a()), Value::Absent),
+                        Op::LoadInt => {
+                            put(register!(i.a()), Value::Int(i64::from(i.signed_wide())));
+                        }
+                        Op::LoadConstant => {
+                            let constant = (&*function).constants.get_unchecked(i.wide_bc() as usize);
+                            put(register!(i.a()), constant.clone());
+                        }
+                        Op::Move => {
+                            let value = take_or_clone!(register!(i.b()), i.n() & TAKE_B != 0);
+                            put(register!(i.a()), value);
+                        }
+                        Op::GetCapture => {
+                            let frame = fiber.frames.last().unwrap_unchecked();
+                            let captures = &frame.closure.captures;
+                            let value = captures.get_unchecked(usize::from(i.b())).clone();
+                            put(register!(i.a()), value);
+                        }
+                        Op::GetSelf => {
+                            let frame = fiber.frames.last().unwrap_unchecked();
+                            put(register!(i.a()), Value::Closure(frame.closure.clone()));
+                        }
+                        Op::GetGlobal => {
+                            let value = machine.globals.get_unchecked(i.wide_bc() as usize).clone();
+                            put(register!(i.a()), value);
+                        }
+                        Op::SetGlobal => {
+                            let value = (*register!(i.a())).clone();
+                            *machine.globals.get_unchecked_mut(i.wide_bc() as usize) = value;
+                        }
+                        Op::MakeLate => {
+                            let cell = Value::Late(Rc::new(Value::Absent.into()));
+                            put(register!(i.a()), cell);
+                        }
+                        Op::GetLate => {
+                            let value = match &*register!(i.b()) {
+                                Value::Late(cell) => cell.borrow().clone(),
+                                other => other.clone(),
+                            };
+                            put(register!(i.a()), value);
+                        }
+                        Op::SetLate => {
+                            if let Value::Late(cell) = &*register!(i.a()) {
+                                cell.replace((*register!(i.b())).clone());
+                            }
+                        }
+
+                        Op::Add => number!(i, Add, i64::wrapping_add, std::ops::Add::<f64>::add),
+                        Op::Subtract => {
+                            number!(i, Subtract, i64::wrapping_sub, std::ops::Sub::<f64>::sub);
+                        }
+                        Op::Multiply => {
+                            number!(i, Multiply, i64::wrapping_mul, std::ops::Mul::<f64>::mul);
+                        }
+                        Op::Divide => match (&*register!(i.b()), &*register!(i.c())) {
+                            (Value::Float(left), Value::Float(right)) => {
+                                put(register!(i.a()), Value::Float(left / right));
+                            }
+                            (Value::Int(left), Value::Int(right)) if *right > 0 => {
+                                put(register!(i.a()), Value::Int(left / right));
+                            }
+                            _ => slow!(i, Divide),
+                        },
+                        Op::Remainder => match (&*register!(i.b()), &*register!(i.c())) {
+                            (Value::Int(left), Value::Int(right)) if *right > 0 => {
+                                put(register!(i.a()), Value::Int(left % right));
+                            }
+                            _ => slow!(i, Remainder),
+                        },
+                        Op::Power => slow!(i, Power),
+                        Op::AddInt => {
+                            number_with!(i, Add, i64::wrapping_add, std::ops::Add::<f64>::add);
+                        }
+                        Op::SubtractInt => {
+                            number_with!(i, Subtract, i64::wrapping_sub, std::ops::Sub::<f64>::sub);
+                        }
+                        Op::MultiplyInt => {
+                            number_with!(i, Multiply, i64::wrapping_mul, std::ops::Mul::<f64>::mul);
+                        }
+                        Op::DivideInt => match &*register!(i.b()) {
+                            Value::Int(left) if i.signed_c() > 0 => {
+                                let value = left / i64::from(i.signed_c());
+                                put(register!(i.a()), Value::Int(value));
+                            }
+                            _ => slow_with!(i, Divide),
+                        },
+                        Op::RemainderInt => match &*register!(i.b()) {
+                            Value::Int(left) if i.signed_c() > 0 => {
+                                let value = left % i64::from(i.signed_c());
+                                put(register!(i.a()), Value::Int(value));
+                            }
+                            _ => slow_with!(i, Remainder),
+                        },
+                        Op::Negate => {
+                            let value = attempt!(negate(&*register!(i.b())));
+                            put(register!(i.a()), value);
+                        }
+                        Op::Not => {
+                            let value = !(*register!(i.b())).is_truthy();
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::Truth => {
+                            let value = (*register!(i.b())).is_truthy();
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::Equal => {
+                            let value = *register!(i.b()) == *register!(i.c());
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::NotEqual => {
+                            let value = *register!(i.b()) != *register!(i.c());
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::Less => {
+                            let value = compare!(register!(i.b()), register!(i.c()), <, is_less);
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::LessEqual => {
+                            let value =
+                                compare!(register!(i.b()), register!(i.c()), <=, is_less_equal);
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::In => {
+                            let value = contains(&*register!(i.b()), &*register!(i.c()));
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+                        Op::NotIn => {
+                            let value = !contains(&*register!(i.b()), &*register!(i.c()));
+                            put(register!(i.a()), Value::Bool(value));
+                        }
+
+                        Op::JumpLess => {
+                            jump_if!(compare!(register!(i.a()), register!(i.b()), <, is_less), i);
+                        }
+                        Op::JumpNotLess => {
+                            jump_if!(!compare!(register!(i.a()), register!(i.b()), <, is_less), i);
+                        }
+                        Op::JumpLessEqual => jump_if!(
+                            compare!(register!(i.a()), register!(i.b()), <=, is_less_equal),
+                            i
+                        ),
+                        Op::JumpNotLessEqual => jump_if!(
+                            !compare!(register!(i.a()), register!(i.b()), <=, is_less_equal),
+                            i
+                        ),
+                        Op::JumpEqual => {
+                            jump_if!(*register!(i.a()) == *register!(i.b()), i);
+                        }
+                        Op::JumpNotEqual => {
+                            jump_if!(*register!(i.a()) != *register!(i.b()), i);
+                        }
+                        Op::JumpLessInt => jump_if!(compare_with!(i, <, is_less), i),
+                        Op::JumpNotLessInt => jump_if!(!compare_with!(i, <, is_less), i),
+                        Op::JumpLessEqualInt => jump_if!(compare_with!(i, <=, is_less_equal), i),
+                        Op::JumpNotLessEqualInt => {
+                            jump_if!(!compare_with!(i, <=, is_less_equal), i);
+                        }
+                        Op::JumpGreaterInt => {
+                            jump_if!(compare_with!(i, >, |left, right| is_less(right, left)), i);
+                        }
+                        Op::JumpNotGreaterInt => {
+                            jump_if!(!compare_with!(i, >, |left, right| is_less(right, left)), i);
+                        }
+                        Op::JumpGreaterEqualInt => jump_if!(
+                            compare_with!(i, >=, |left, right| is_less_equal(right, left)),
+                            i
+                        ),
+                        Op::JumpNotGreaterEqualInt => jump_if!(
+                            !compare_with!(i, >=, |left, right| is_less_equal(right, left)),
+                            i
+                        ),
+                        Op::JumpEqualInt => {
+                            jump_if!(compare_with!(i, ==, |_: &Value, _: &Value| false), i);
+                        }
+                        Op::JumpNotEqualInt => {
+                            jump_if!(compare_with!(i, !=, |_: &Value, _: &Value| true), i);
+                        }
+                        Op::Jump => jump!(i.signed_wide()),
+                        Op::JumpIf => {
+                            let holds = match &*register!(i.a()) {
+                                Value::Bool(value) => *value,
+                                other => other.is_truthy(),
+                            };
+                            if holds {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpUnless => {
+                            let holds = match &*register!(i.a()) {
+                                Value::Bool(value) => *value,
+                                other => other.is_truthy(),
+                            };
+                            if !holds {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpIfNil => {
+                            if (*register!(i.a())).is_nil() {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpUnlessNil => {
+                            if !(*register!(i.a())).is_nil() {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpIfAbsent => {
+                            if matches!(*register!(i.a()), Value::Absent) {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpUnlessCallable => {
+                            if !(*register!(i.a())).is_callable() {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpUnlessDict => {
+                            if !matches!(*register!(i.a()), Value::Dict(_)) {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::JumpIfPassed => {
+                            let frame = fiber.frames.last().unwrap_unchecked();
+                            if u16::from(frame.argc) > i.a() {
+                                jump!(i.signed_wide());
+                            }
+                        }
+                        Op::Raise => {
+                            let text = &(&(&*function).constants)[i.wide_bc() as usize];
+                            fail!(raise(i.n(), text));
+                        }
+
+                        Op::NewList => {
+                            let count = usize::from(i.c());
+                            let items: Vec<Value> = window!(i.b(), count)
+                                .iter_mut()
+                                .map(std::mem::take)
+                                .collect();
+                            machine.scheduler.meter.add((count + 4) * size_of::<Value>());
+                            put(register!(i.a()), Value::List(List::from(items)));
+                        }
+                        Op::ListPush => {
+                            let value = take_or_clone!(register!(i.b()), i.n() & TAKE_B != 0);
+                            if let Value::List(list) = &mut *register!(i.a()) {
+                                list.items_mut().push(value);
+                            }
+                            machine.scheduler.meter.add(size_of::<Value>());
+                        }
+                        Op::ListSpread => {
+                            let (list, more) = (register!(i.a()), (*register!(i.b())).clone());
+                            attempt!(build::spread_list(&mut *list, &more));
+                            machine.scheduler.meter.add(size_of::<Value>());
+                        }
+                        Op::NewDict => {
+                            let keys = (&(&*function).keys).get_unchecked(usize::from(i.b()));
+                            let value = build::new_dict(keys, window!(i.c(), keys.len()));
+                            machine.scheduler.meter.add((keys.len() + 2) * 2 * size_of::<Value>());
+                            put(register!(i.a()), value);
+                        }
+                        Op::EmptyDict => {
+                            put(register!(i.a()), Value::Dict(Default::default()));
+                        }
+                        Op::DictPut => {
+                            let key = (*register!(i.b())).to_text();
+                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
+                            if let Value::Dict(dict) = &mut *register!(i.a()) {
+                                dict.insert(key, value);
+                            }
+                            machine.scheduler.meter.add(4 * size_of::<Value>());
+                        }
+                        Op::DictSpread => {
+                            let (dict, more) = (register!(i.a()), (*register!(i.b())).clone());
+                            attempt!(build::spread_dict(&mut *dict, &more));
+                            machine.scheduler.meter.add(size_of::<Value>());
+                        }
+                        Op::NewStruct => {
+                            let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
+                            let values = window!(i.c(), shape.fields.len());
+                            let values: Vec<_> = values.iter_mut().map(std::mem::take).collect();
+                            machine.scheduler.meter.add((values.len() + 4) * size_of::<Value>());
+                            let value = Rc::new(Struct {
+                                shape: shape.clone(),
+                                values,
+                            });
+                            put(register!(i.a()), Value::Struct(value));
+                        }
+                        Op::StructFrom => {
+                            let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
+                            let value = build::struct_from(shape, &*register!(i.c()));
+                            put(register!(i.a()), value);
+                        }
+                        Op::NewEnum => {
+                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
+                            let payload = window!(i.c(), usize::from(i.n()));
+                            let payload = payload.iter_mut().map(std::mem::take).collect();
+                            let Value::Enum(tag) = tag else {
+                                unreachable!("the verifier has seen that it is one")
+                            };
+                            machine.scheduler.meter.add(4 * size_of::<Value>());
+                            let value = Enum::new(tag.tag.clone(), payload);
+                            put(register!(i.a()), Value::Enum(Rc::new(value)));
+                        }
+                        Op::NewRange => {
+                            let bound = |value: &Value| match value {
+                                Value::Int(value) => *value,
+                                _ => 0,
+                            };
+                            let range = Range {
+                                start: bound(&*register!(i.b())),
+                                end: bound(&*register!(i.c())),
+                                exclusive: i.n() != 0,
+                            };
+                            put(register!(i.a()), Value::Range(Rc::new(range)));
+                        }
+                        Op::Concat => {
+                            let values = window!(i.b(), usize::from(i.c()));
+                            let value = build::concat(values);
+                            values.iter_mut().for_each(|value| *value = Value::Nil);
+                            if let Value::Text(text) = &value {
+                                machine.scheduler.meter.add(text.len() + 64);
+                            }
+                            put(register!(i.a()), value);
+                        }
+                        Op::GetField => {
+                            let object = register!(i.b());
+                            let site = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            if let Value::Struct(body) = &*object
+                                && site.seen.get() == Rc::as_ptr(&body.shape).addr()
+                                && let Some(value) = body.values.get(site.found.get())
+                                && !matches!(value, Value::Absent)
+                            {
+                                let value = value.clone();
+                                put(register!(i.a()), value);
+                            } else {
+                                let value = match access::field(&*object, site) {
+                                    Ok(value) => value,
+                                    Err(_) if i.n() & OPTIONAL != 0 => Value::Nil,
+                                    Err(failure) => fail!(failure),
+                                };
+                                put(register!(i.a()), value);
+                            }
+                        }
+                        Op::GetIndex => {
+                            let (object, index) = (&*register!(i.b()), &*register!(i.c()));
+                            let value = match (object, index) {
+                                (Value::List(items), Value::Int(at))
+                                    if (*at as usize) < items.len() && *at >= 0 =>
+                                {
+                                    items.get_unchecked(*at as usize).clone()
+                                }
+                                (Value::Nil, _) if i.n() & OPTIONAL != 0 => Value::Nil,
+                                _ => attempt!(access::index(object, index)),
+                            };
+                            put(register!(i.a()), value);
+                        }
+                        Op::Slice => {
+                            let window = window!(i.b(), 3);
+                            let value =
+                                attempt!(access::slice(&window[0], &window[1], &window[2]));
+                            window.iter_mut().for_each(|value| *value = Value::Nil);
+                            put(register!(i.a()), value);
+                        }
+                        Op::SetField => {
+                            let site = (&(&*function).sites).get_unchecked(usize::from(i.b()));
+                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
+                            let target = &mut *register!(i.a());
+                            attempt!(access::set_field(target, &site.name, value));
+                            machine.scheduler.meter.add(size_of::<Value>());
+                        }
+                        Op::SetIndex => {
+                            let index = (*register!(i.b())).clone();
+                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
+                            let target = &mut *register!(i.a());
+                            attempt!(access::set_index(target, &index, value));
+                            machine.scheduler.meter.add(2 * size_of::<Value>());
+                        }
+                        Op::SetPath => {
+                            let path = (&(&*function).paths).get_unchecked(usize::from(i.b()));
+                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
+                            let indexes = |at: u16| (*register!(at)).clone();
+                            let target = &mut *register!(i.a());
+                            attempt!(access::set_path(target, path, indexes, value));
+                            machine.scheduler.meter.add(2 * size_of::<Value>());
+                        }
+
+                        Op::Call => {
+                            save!();
+                            let callee = (*register!(i.c())).clone();
+                            let site = site!(i);
+                            let called = match callee {
+                                Value::Closure(closure) => enter(fiber, closure, site),
+                                callee => call_value(machine, fiber, callee, site),
+                            };
+                            called!(called, i.a());
+                        }
+                        Op::CallGlobal => {
+                            save!();
+                            let callee = machine.globals.get_unchecked(usize::from(i.c()));
+                            let site = site!(i);
+                            let called = match callee {
+                                Value::Closure(closure) => enter(fiber, closure.clone(), site),
+                                callee => {
+                                    let callee = callee.clone();
+                                    call_value(machine, fiber, callee, site)
+                                }
+                            };
+                            called!(called, i.a());
+                        }
+                        Op::CallBuiltin => {
+                            save!();
+                            let id = BuiltinId::at(i.c()).unwrap_unchecked();
+                            let site = site!(i);
+                            called!(call_builtin(machine, fiber, id, site), i.a());
+                        }
+                        Op::CallMethod => {
+                            save!();
+                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            let module = (&*function).module;
+                            let site = site!(i);
+                            called!(call_method(machine, fiber, name, module, site), i.a());
+                        }
+                        Op::CallSpread => {
+                            save!();
+                            let callee = (*register!(i.c())).clone();
+                            let arguments = (*register!(i.b())).clone();
+                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                call_value(machine, fiber, callee, site)
+                            });
+                            called!(called, i.a());
+                        }
+                        Op::CallBuiltinSpread => {
+                            save!();
+                            let id = BuiltinId::at(i.c()).unwrap_unchecked();
+                            let arguments = (*register!(i.b())).clone();
+                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                call_builtin(machine, fiber, id, site)
+                            });
+                            called!(called, i.a());
+                        }
+                        Op::CallMethodSpread => {
+                            save!();
+                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            let module = (&*function).module;
+                            let window = window!(i.b(), 2);
+                            let arguments = with_receiver(&window[0], &window[1]);
+                            let called = match arguments {
+                                Ok(arguments) => spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                    let site = Site { argc: site.argc - 1, ..site };
+                                    call_method(machine, fiber, name, module, site)
+                                }),
+                                Err(failure) => Err(failure),
+                            };
+                            called!(called, i.a());
+                        }
+                        Op::TailCall | Op::TailCallGlobal => {
+                            save!();
+                            let callee = match i.op() {
+                                Op::TailCall => (*register!(i.c())).clone(),
+                                _ => machine.globals.get_unchecked(usize::from(i.c())).clone(),
+                            };
+                            let site = site!(i);
+                            match tail_call(machine, fiber, callee, site) {
+                                Ok(Called::Entered) => {
+                                    reload!();
+                                    fuel -= 1;
+                                    if fuel <= 0 {
+                                        match between(machine, fiber) {
+                                            Interrupt::Failed(failure) => break 'failed failure,
+                                            _ => return Stop::Spent,
+                                        }
+                                    }
+                                }
+                                Ok(Called::Value(value)) => match give_back(fiber, value) {
+                                    Some(value) => return Stop::Done(Ok(value)),
+                                    None => reload!(),
+                                },
+                                Ok(Called::Waits) => return waits(fiber),
+                                Err(failure) => break 'failed failure,
+                            }
+                        }
+                        Op::Pipe => {
+                            save!();
+                            let callee = attempt!(pipe_target(machine, &*function, &*register!(i.c())));
+                            let arguments = Value::list(vec![(*register!(i.b())).clone()]);
+                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                call_value(machine, fiber, callee, site)
+                            });
+                            called!(called, i.a());
+                        }
+                        Op::Return => {
+                            let value = std::mem::take(&mut *register!(i.a()));
+                            match give_back(fiber, value) {
+                                Some(value) => return Stop::Done(Ok(value)),
+                                None => reload!(),
+                            }
+                        }
+                        Op::ReturnNil => match give_back(fiber, Value::Nil) {
+                            Some(value) => return Stop::Done(Ok(value)),
+                            None => reload!(),
+                        },
+                        Op::MakeClosure => {
+                            let inner = (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
+                            let frame = fiber.frames.last().unwrap_unchecked();
+                            let captures = inner.captures.iter().map(|from| match from {
+                                CaptureFrom::Register(at) => (*register!(*at)).clone(),
+                                CaptureFrom::Capture(at) => {
+                                    frame.closure.captures[usize::from(*at)].clone()
+                                }
+                                CaptureFrom::Global(at) => machine.globals[*at as usize].clone(),
+                            });
+                            let closure = Closure {
+                                captures: captures.collect(),
+                                function: inner.clone(),
+                            };
+                            machine.scheduler.meter.add((closure.captures.len() + 4) * size_of::<Value>());
+                            put(register!(i.a()), Value::Closure(Rc::new(closure)));
+                        }
+                        Op::DefineMethod => {
+                            let constants = &(&*function).constants;
+                            let texts = (&constants[usize::from(i.b())], &constants[usize::from(i.c())]);
+                            if let (Value::Text(name), Value::Text(method)) = texts
+                                && let Value::Closure(closure) = &*register!(i.a())
+                            {
+                                let module = (&*function).module;
+                                machine.methods.define(module, name.clone(), method.clone(), closure.clone());
+                            }
+                        }
+                        Op::Yield => {
+                            let value = (*register!(i.a())).clone();
+                            save!();
+                            pause(fiber);
+                            yielded(fiber, Some(value));
+                            reload!();
+                        }
+
+                        Op::Spawn => {
+                            if let Value::Closure(closure) = (*register!(i.b())).clone() {
+                                let task = tasks::spawn(machine, fiber, closure);
+                                machine.scheduler.meter.add(512);
+                                put(register!(i.a()), task);
+                            }
+                        }
+                        Op::Parallel => {
+                            save!();
+                            let window = site!(i).window;
+                            let mode = Mode::from_number(i.n()).unwrap_or(Mode::Count);
+                            match tasks::parallel(machine, fiber, mode, window) {
+                                Ok(tasks::Parallel::Value(value)) => {
+                                    window!(i.b(), 3).iter_mut().for_each(|value| *value = Value::Nil);
+                                    put(register!(i.a()), value);
+                                }
+                                Ok(tasks::Parallel::Waits) => return waits(fiber),
+                                Err(failure) => break 'failed failure,
+                            }
+                        }
+                        Op::Select => {
+                            save!();
+                            let window = site!(i).window;
+                            let count = usize::from(i.c());
+                            match tasks::select(machine, fiber, window, count, i.n()) {
+                                tasks::Select::Chosen(index, value) => {
+                                    let all = count + usize::from(i.n() == 1);
+                                    window!(i.b(), all).iter_mut().for_each(|value| *value = Value::Nil);
+                                    put(register!(i.a()), Value::Int(index));
+                                    put(register!(i.a() + 1), value);
+                                }
+                                tasks::Select::Waits => return waits(fiber),
+                            }
+                        }
+
+                        Op::Throw => fail!(Fault::thrown((*register!(i.a())).clone())),
+                        Op::Rethrow => {
+                            let value = std::mem::take(&mut *register!(i.a()));
+                            fail!(rethrown(value));
+                        }
+                        Op::CatchValue => {
+                            let value = match &*register!(i.b()) {
+                                Value::Fault(fault) => fault.value(),
+                                other => other.clone(),
+                            };
+                            put(register!(i.a()), value);
+                        }
+                        Op::JumpUnlessCaught => {
+                            let name = &(&(&*function).constants)[usize::from(i.b())];
+                            if !is_caught(&*register!(i.a()), name) {
+                                jump!(i.signed_c());
+                            }
+                        }
+                        Op::DeadlinePush => {
+                            let time = match *register!(i.a()) {
+                                Value::Duration(time) | Value::Int(time) => time.max(0),
+                                _ => DEADLINE_MS,
+                            };
+                            let now = machine.elapsed();
+                            fiber.deadlines.push(now.saturating_add(time));
+                            // A short one must be noticed before the slice is over.
+                            fuel = fuel.min(SLICE / 8);
+                        }
+                        Op::DeadlinePop => {
+                            fiber.deadlines.pop();
+                        }
+                        Op::Unwrap => {
+                            let value = &*register!(i.b());
+                            match value.as_result() {
+                                Some(Ok(payload)) => {
+                                    let payload = payload.clone();
+                                    put(register!(i.a()), payload);
+                                }
+                                Some(Err(_)) => {
+                                    let value = value.clone();
+                                    put(register!(i.a()), value);
+                                    jump!(i.signed_c());
+                                }
+                                None => fail!(Fault::type_error(format!(
+                                    "? operator requires a Result value, got {}",
+                                    value.type_name()
+                                ))),
+                            }
+                        }
+
+                        Op::ForPrepare => {
+                            let state = register!(i.a());
+                            let (first, second) = loops::prepare(&*state);
+                            put(state, first);
+                            put(state.add(1), second);
+                        }
+                        Op::ForNext => {
+                            let state = register!(i.a());
+                            match (&mut *state, &mut *state.add(1)) {
+                                (Value::Int(next), Value::Int(last)) => {
+                                    let item = *next;
+                                    if item > *last {
+                                        jump!(i.signed_c());
+                                    } else {
+                                        // The last int that there is must not come again.
+                                        match item.checked_add(1) {
+                                            Some(after) => *next = after,
+                                            None => *last = i64::MIN,
+                                        }
+                                        put(register!(i.b()), Value::Int(item));
+                                    }
+                                }
+                                (Value::List(items), Value::Int(at)) => {
+                                    match items.get(*at as usize) {
+                                        Some(item) => {
+                                            let item = item.clone();
+                                            *at += 1;
+                                            put(register!(i.b()), item);
+                                        }
+                                        None => jump!(i.signed_c()),
+                                    }
+                                }
+                                _ => {
+                                    save!();
+                                    let base = fiber.frames.last().unwrap_unchecked().base as usize;
+                                    let state = base + usize::from(i.a());
+                                    match loops::next(machine, fiber, state) {
+                                        Ok(Next::Item(item)) => put(register!(i.b()), item),
+                                        Ok(Next::End) => jump!(i.signed_c()),
+                                        Ok(Next::Entered) => reload!(),
+                                        Ok(Next::Waits) => return waits(fiber),
+                                        Err(failure) => break 'failed failure,
+                                    }
+                                }
+                            }
+                        }
+
+                        Op::JumpUnlessTag => {
+                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
+                            if !has_tag(&*register!(i.a()), tag) {
+                                jump!(i.signed_c());
+                            }
+                        }
+                        Op::Payload => {
+                            let value = match &*register!(i.b()) {
+                                Value::Enum(value) => {
+                                    value.payload.get(usize::from(i.c())).cloned().unwrap_or_default()
+                                }
+                                _ => Value::Nil,
+                            };
+                            put(register!(i.a()), value);
+                        }
+                        Op::JumpUnlessList => {
+                            let least = usize::from(i.b());
+                            let fits = matches!(&*register!(i.a()), Value::List(items) if items.len() >= least);
+                            if !fits {
+                                jump!(i.signed_c());
+                            }
+                        }
+                        Op::ListRest => {
+                            let value = build::list_rest(&*register!(i.b()), usize::from(i.c()));
+                            put(register!(i.a()), value);
+                        }
+                        Op::ExpectDict => attempt!(build::expect_dict(&*register!(i.a()))),
+                        Op::ExpectList => attempt!(build::expect_list(&*register!(i.a()))),
+                        Op::DictRest => {
+                            let keys = (&(&*function).keys).get_unchecked(usize::from(i.c()));
+                            let value = build::dict_rest(&*register!(i.b()), keys);
+                            put(register!(i.a()), value);
+                        }
+                        Op::DeferPush => {
+                            let block = Value::Int(i64::from(i.b()));
+                            match &mut *register!(i.a()) {
+                                Value::List(list) => list.items_mut().push(block),
+                                other => *other = Value::list(vec![block]),
+                            }
+                        }
+                        Op::DeferNext => {
+                            let block = match &mut *register!(i.a()) {
+                                Value::List(list) => list.items_mut().pop(),
+                                _ => None,
+                            };
+                            let target = match block {
+                                Some(Value::Int(block)) => {
+                                    (&(&*function).defers).get(block as usize).copied()
+                                }
+                                _ => None,
+                            };
+                            match target {
+                                Some(target) => {
+                                    ip = (&*function).code.as_ptr().add(target as usize);
+                                }
+                                None => jump!(i.signed_wide()),
+                            }
+                        }
+                        Op::CheckParameter => {
+                            let check = &(&(&*function).checks)[i.wide_bc() as usize];
+                            let value = &*register!(i.a());
+                            let checked = match &check.expected {
+                                Expected::Schema(schema) => {
+                                    crate::parameters::check(&check.parameter, schema, value)
+                                }
+                                Expected::Interface(interface) => {
+                                    crate::parameters::check_interface(&check.parameter, interface, value)
+                                }
+                            };
+                            attempt!(checked);
+                        }
+                    }
+                }
+            }
+        };
+        failure = Some(failed);
+    }
+}
+
+/// How `Raise` fails.
+#[cold]
+fn raise(how: u8, text: &Value) -> Failure {
+    let text = text.show();
+    match Raised::from_number(how) {
+        Some(Raised::Runtime) => Fault::runtime(text),
+        Some(Raised::Type) => Fault::type_error(text),
+        Some(Raised::Thrown) => Fault::thrown(text),
+        Some(Raised::Own) | None => Fault::own(text),
+    }
+}
+
+/// An error that goes on after it was held up.
+#[cold]
+fn rethrown(value: Value) -> Failure {
+    match value {
+        Value::Fault(fault) => Box::new(Rc::unwrap_or_clone(fault)),
+        other => Fault::thrown(other),
+    }
+}
+
+/// Whether an error is an enum of that name.
+fn is_caught(fault: &Value, name: &Value) -> bool {
+    let Value::Fault(fault) = fault else {
+        return false;
+    };
+    match (fault.value(), name) {
+        (Value::Enum(value), Value::Text(name)) => value.tag.name == *name,
+        _ => false,
+    }
+}
+
+fn has_tag(value: &Value, tag: &Value) -> bool {
+    match (value, tag) {
+        (Value::Enum(value), Value::Enum(tag)) => {
+            Rc::ptr_eq(&value.tag, &tag.tag) || value.tag == tag.tag
+        }
+        _ => false,
+    }
+}
+
+/// Parks a fiber whose instruction has to be executed again.
+fn waits(fiber: &mut Fiber) -> Stop {
+    if let Some(frame) = fiber.frames.last_mut() {
+        frame.pc -= 1;
+    }
+    let waiting = fiber.waiting.get_or_insert_default();
+    let mut until = waiting.until;
+    for other in [fiber.deadlines.iter().copied().min(), fiber.strand.grace.map(|grace| grace.until)] {
+        until = [until, other].into_iter().flatten().min();
+    }
+    Stop::Waits(until)
+}
+
+/// Hands a value to whoever called the frame on top. Gives it back if nobody did.
+#[inline]
+fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
+    let Some(frame) = leave(fiber) else {
+        return Some(value);
+    };
+    if let Some(generator) = frame.generator {
+        generator.state.replace(GeneratorState::Done);
+        yielded(fiber, None);
+        return None;
+    }
+    let Some(caller) = fiber.frames.last() else {
+        return Some(value);
+    };
+    fiber.stack[caller.base as usize + usize::from(frame.result)] = value;
+    None
+}
+
+/// A generator gave an item, or ended: the loop below it goes on.
+fn yielded(fiber: &mut Fiber, item: Option<Value>) {
+    let Some(frame) = fiber.frames.last_mut() else {
+        return;
+    };
+    let function = &frame.closure.function;
+    let i = function.code[frame.pc as usize - 1];
+    let base = frame.base as usize;
+    match item {
+        Some(item) => fiber.stack[base + usize::from(i.b())] = item,
+        None => {
+            let target = i64::from(frame.pc) + i64::from(i.signed_c());
+            frame.pc = u32::try_from(target).unwrap_or(frame.pc);
+            if let Value::Iter(iter) = &fiber.stack[base + usize::from(i.a())] {
+                iter.source.replace(IterSource::Done);
+            }
+        }
+    }
+}
+
+/// Calls with the items of a list, which are put above the frame.
+fn spread(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    arguments: Value,
+    result: u16,
+    call: impl FnOnce(&mut Machine, &mut Fiber, Site) -> Result<Called, Failure>,
+) -> Result<Called, Failure> {
+    build::expect_list(&arguments)?;
+    let Value::List(arguments) = arguments else {
+        return Ok(Called::Value(Value::Nil));
+    };
+    let frame = fiber.frames.last().expect("something calls");
+    let window = frame.base as usize + usize::from(frame.closure.function.registers);
+    fiber.grow(window + arguments.len());
+    for (at, argument) in arguments.iter().enumerate() {
+        fiber.stack[window + at] = argument.clone();
+    }
+    let site = Site {
+        window,
+        argc: arguments.len(),
+        result,
+        flags: 0,
+    };
+    call(machine, fiber, site)
+}
+
+fn with_receiver(receiver: &Value, arguments: &Value) -> Result<Value, Failure> {
+    build::expect_list(arguments)?;
+    let mut all = vec![receiver.clone()];
+    if let Value::List(arguments) = arguments {
+        all.extend_from_slice(arguments);
+    }
+    Ok(Value::list(all))
+}
+
+/// Calls in place of the frame on top.
+fn tail_call(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    callee: Value,
+    site: Site,
+) -> Result<Called, Failure> {
+    let closure = match callee {
+        Value::Closure(closure) if closure.function.kind == crate::code::FunctionKind::Plain => closure,
+        other => return call_value(machine, fiber, other, site),
+    };
+    let frame = fiber.frames.last().expect("something calls");
+    let (base, flags, result) = (frame.base as usize, frame.flags, frame.result);
+    let registers = usize::from(frame.closure.function.registers);
+    for at in 0..site.argc {
+        fiber.stack.swap(base + at, site.window + at);
+    }
+    for register in &mut fiber.stack[base + site.argc..base + registers.max(site.argc)] {
+        if register.is_counted() {
+            *register = Value::Nil;
+        }
+    }
+    let old = fiber.frames.pop().expect("something calls");
+    fiber.depth -= u32::from(!old.closure.function.source.is_library);
+    let site = Site {
+        window: base,
+        result,
+        flags,
+        ..site
+    };
+    enter(fiber, closure, site)
+}
+
+/// What a value is piped into.
+fn pipe_target(machine: &Machine, function: &Function, target: &Value) -> Result<Value, Failure> {
+    match target {
+        Value::Closure(_) | Value::Builtin(_) => Ok(target.clone()),
+        Value::Text(name) => {
+            let names = machine.names.get(function.module as usize);
+            let global = names.and_then(|names| names.get(name.as_str()));
+            let global = global.map(|at| machine.globals[*at as usize].clone());
+            let builtin = || BuiltinId::find(name).map(Value::Builtin);
+            let callable = global.filter(Value::is_callable).or_else(builtin);
+            callable.ok_or_else(|| Fault::own(format!("Undefined builtin: {name}")))
+        }
+        other => Err(Fault::type_error(format!(
+            "cannot pipe into {}",
+            other.type_name()
+        ))),
+    }
+}
+
+/// Takes an error to its handler, and stops what it leaves behind.
+#[cold]
+fn fail(machine: &mut Machine, fiber: &mut Fiber, failure: Failure) -> Result<(), Failure> {
+    if let Some(waiting) = fiber.waiting.take() {
+        if let Some(effect) = waiting.effect {
+            machine.scheduler.forget(effect);
+            machine.effects.cancel(effect);
+        }
+        if let Some(group) = waiting.group {
+            machine.stop_group(&group);
+        }
+    }
+    unwind::unwind(fiber, failure)
+}
+
+/// What happens before a fiber goes on that has waited.
+fn before_going_on(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
+    if fiber.waiting.is_none() {
+        return Interrupt::None;
+    }
+    let failure = match deadline(machine, fiber) {
+        Some(failure) => Some(failure),
+        None => stopped_waiting(machine, fiber),
+    };
+    match failure {
+        Some(failure) => {
+            // The instruction that waits counts as being executed.
+            if let Some(frame) = fiber.frames.last_mut() {
+                frame.pc += 1;
+            }
+            Interrupt::Failed(failure)
+        }
+        None => Interrupt::None,
+    }
+}
+
+/// A task that waits and was asked to stop.
+fn stopped_waiting(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
+    if !fiber.strand.is_cancelled() {
+        return None;
+    }
+    let at_once = fiber
+        .waiting
+        .as_ref()
+        .is_some_and(|waiting| waiting.stops_at_once);
+    let now = machine.elapsed();
+    let is_over = fiber.strand.grace.is_none_or(|grace| now >= grace.until);
+    (at_once || is_over).then(cancelled)
+}
+
+fn cancelled() -> Failure {
+    Fault::thrown("kind:cancelled:VM cancelled by host")
+}
+
+/// What is looked at when a fiber has had its turn.
+fn between(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
+    if machine.scheduler.meter.is_due() {
+        let live = crate::measure::measure(machine, fiber);
+        if let Err(failure) = machine.scheduler.meter.measured(live) {
+            return Interrupt::Failed(failure);
+        }
+    }
+    if let Some(failure) = deadline(machine, fiber) {
+        return Interrupt::Failed(failure);
+    }
+    if fiber.strand.is_cancelled() {
+        let grace = fiber.strand.grace.get_or_insert(crate::fiber::Grace {
+            until: 0,
+            checks: super::GRACE_CHECKS,
+        });
+        if grace.checks == 0 {
+            return Interrupt::Failed(cancelled());
+        }
+        grace.checks -= 1;
+    }
+    Interrupt::Spent
+}
+
+/// A deadline that has passed, once.
+fn deadline(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
+    let earliest = fiber.deadline()?;
+    if earliest == i64::MAX || machine.elapsed() < earliest {
+        return None;
+    }
+    for deadline in &mut fiber.deadlines {
+        if *deadline == earliest {
+            *deadline = i64::MAX;
+        }
+    }
+    for child in std::mem::take(&mut fiber.strand.children) {
+        if let Some(child) = child.upgrade().filter(|child| !child.is_over()) {
+            machine.stop_task(&child);
+        }
+    }
+    Some(Fault::thrown("Deadline exceeded"))
+}
+

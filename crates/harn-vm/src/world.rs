@@ -1,0 +1,222 @@
+//! The real world: clock, chance, files, processes, environment, terminal.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, BufRead, IsTerminal, Read};
+use std::path::Path;
+use std::sync::mpsc::Sender;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use harn_machine::{
+    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Request, Stream,
+};
+
+use crate::process::Processes;
+
+/// Where the output of a program goes.
+pub trait Sink {
+    /// Takes what is written.
+    fn write(&mut self, stream: Stream, text: &str);
+
+    /// Shows what was taken.
+    fn flush(&mut self);
+}
+
+/// What a program finds in the world.
+#[derive(Clone, Debug, Default)]
+pub struct WorldOptions {
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// The real world. What takes time is done by threads of its own, which say when they are
+/// done.
+pub struct World {
+    options: WorldOptions,
+    sink: Box<dyn Sink>,
+    started: Instant,
+    processes: Processes,
+}
+
+impl World {
+    /// The world of one program. Completions go to `done`.
+    pub fn new(
+        options: WorldOptions,
+        sink: Box<dyn Sink>,
+        done: Sender<(EffectId, Answer)>,
+    ) -> Self {
+        Self {
+            options,
+            sink,
+            started: Instant::now(),
+            processes: Processes::new(done),
+        }
+    }
+}
+
+impl Effects for World {
+    fn perform(&mut self, request: &Request) -> Answer {
+        match request {
+            Request::Now => Answer::Number(now()),
+            Request::Elapsed => {
+                let elapsed = self.started.elapsed().as_millis();
+                Answer::Number(i64::try_from(elapsed).unwrap_or(i64::MAX))
+            }
+            Request::Random(count) => random(*count),
+            Request::Environment(name) => {
+                Answer::Text(self.options.environment.get(name).cloned())
+            }
+            Request::AllEnvironment => {
+                Answer::Pairs(self.options.environment.clone().into_iter().collect())
+            }
+            Request::File(request) => answer(file(request)),
+            Request::Input { line } => {
+                self.sink.flush();
+                answer(input(*line))
+            }
+            Request::IsTerminal(stream) => Answer::Truth(match stream {
+                0 => io::stdin().is_terminal(),
+                1 => io::stdout().is_terminal(),
+                _ => io::stderr().is_terminal(),
+            }),
+            Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
+                io::ErrorKind::Unsupported,
+                "this takes time and must be begun",
+            )),
+        }
+    }
+
+    fn begin(&mut self, id: EffectId, request: Request) {
+        self.sink.flush();
+        match request {
+            Request::Process(request) => {
+                let environment = self.options.environment.clone();
+                self.processes.begin(id, request, environment);
+            }
+            request => {
+                let answer = self.perform(&request);
+                self.processes.answer(id, answer);
+            }
+        }
+    }
+
+    fn cancel(&mut self, id: EffectId) {
+        self.processes.cancel(id);
+    }
+
+    fn write(&mut self, stream: Stream, text: &str) {
+        self.sink.write(stream, text);
+    }
+
+    fn idle(&mut self) {
+        self.sink.flush();
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.sink.flush();
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the port that everybody else asks"
+)]
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = since.map(|since| since.as_millis()).unwrap_or_default();
+    i64::try_from(since).unwrap_or(i64::MAX)
+}
+
+fn random(count: usize) -> Answer {
+    let mut octets = vec![0; count];
+    match getrandom::fill(&mut octets) {
+        Ok(()) => Answer::Octets(octets),
+        Err(error) => failed(&io::Error::other(error.to_string())),
+    }
+}
+
+fn input(line: bool) -> io::Result<Answer> {
+    let mut text = String::new();
+    let read = match line {
+        true => io::stdin().lock().read_line(&mut text)?,
+        false => io::stdin().lock().read_to_string(&mut text)?,
+    };
+    Ok(Answer::Text((read > 0 || !line).then_some(text)))
+}
+
+fn answer(result: io::Result<Answer>) -> Answer {
+    result.unwrap_or_else(|error| failed(&error))
+}
+
+pub(crate) fn failed(error: &io::Error) -> Answer {
+    Answer::Failed(EffectFailure {
+        kind: error.kind(),
+        message: error.to_string(),
+    })
+}
+
+fn file(request: &FileRequest) -> io::Result<Answer> {
+    match request {
+        FileRequest::Read(path) => fs::read(path).map(Answer::Octets),
+        FileRequest::Write(path, content) => fs::write(path, content).map(|()| Answer::Done),
+        FileRequest::Append(path, content) => append(path, content).map(|()| Answer::Done),
+        FileRequest::Status(path) => status(path).map(Answer::Status),
+        FileRequest::List(path) => list(path),
+        FileRequest::MakeFolder(path) => fs::create_dir_all(path).map(|()| Answer::Done),
+        FileRequest::Delete(path) => {
+            match fs::symlink_metadata(path)?.is_dir() {
+                true => fs::remove_dir_all(path)?,
+                false => fs::remove_file(path)?,
+            }
+            Ok(Answer::Done)
+        }
+        FileRequest::Copy(from, to) => fs::copy(from, to).map(|_| Answer::Done),
+        FileRequest::Move(from, to) => fs::rename(from, to).map(|()| Answer::Done),
+        FileRequest::Canonical(path) => {
+            let path = fs::canonicalize(path)?;
+            Ok(Answer::Text(Some(path.to_string_lossy().into_owned())))
+        }
+    }
+}
+
+fn append(path: &Path, content: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(content)
+}
+
+fn status(path: &Path) -> io::Result<Option<FileStatus>> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let modified = metadata.modified().ok();
+    let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.map(|since| since.as_millis()).unwrap_or_default();
+    Ok(Some(FileStatus {
+        size: metadata.len(),
+        is_file: metadata.is_file(),
+        is_folder: metadata.is_dir(),
+        is_readonly: metadata.permissions().readonly(),
+        modified: i64::try_from(modified).unwrap_or(i64::MAX),
+    }))
+}
+
+/// The names of a folder's entries, sorted; folders end in a slash.
+fn list(path: &Path) -> io::Result<Answer> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let kind = match entry.file_type()?.is_dir() {
+            true => "folder",
+            false => "file",
+        };
+        let name = entry.file_name().to_string_lossy().into_owned();
+        entries.push((name, kind.to_owned()));
+    }
+    entries.sort();
+    Ok(Answer::Pairs(entries))
+}
