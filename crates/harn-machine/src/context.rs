@@ -90,13 +90,6 @@ impl Context<'_> {
         self.scheduler.wake_all(waiters);
     }
 
-    /// Stops a task where it is.
-    pub fn stop(&mut self, task: &Task) {
-        if let Some(effect) = self.scheduler.stop(task) {
-            self.effects.cancel(effect);
-        }
-    }
-
     /// Asks a task to stop. It has a while to notice.
     pub fn request_stop(&mut self, task: &Task) {
         let now = self.elapsed();
@@ -109,7 +102,7 @@ impl Context<'_> {
     }
 
     /// Stops a task where it is.
-    pub fn stop(&mut self, task: &Rc<crate::sync::Task>) {
+    pub fn stop(&mut self, task: &Rc<Task>) {
         for effect in self.scheduler.stop(task) {
             self.effects.cancel(effect);
         }
