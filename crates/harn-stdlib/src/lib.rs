@@ -18,6 +18,7 @@ mod runtime_context;
 mod scopes;
 mod shared;
 mod tasks;
+mod templates;
 
 use harn_machine::Registry;
 
@@ -33,5 +34,6 @@ pub fn registry() -> Registry {
     scopes::register(&mut registry);
     shared::register(&mut registry);
     tasks::register(&mut registry);
+    templates::register(&mut registry);
     registry
 }
