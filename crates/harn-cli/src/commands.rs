@@ -10,6 +10,7 @@ mod lint;
 mod parse;
 mod project;
 mod replacing;
+mod run;
 mod sources;
 mod test;
 mod watching;
@@ -26,6 +27,7 @@ use crate::output::Output;
 /// What `harn` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(run::Arguments),
     Check(check::Arguments),
     Fmt(fmt::Arguments),
     Lint(lint::Arguments),
@@ -44,6 +46,8 @@ pub(crate) enum Outcome {
     Problems,
     /// It was not understood.
     WrongUsage,
+    /// The program that was run ended with this status.
+    Status(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -52,6 +56,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => ExitCode::SUCCESS,
             Outcome::Problems => ExitCode::from(1),
             Outcome::WrongUsage => ExitCode::from(2),
+            Outcome::Status(status) => ExitCode::from(status),
         }
     }
 }
@@ -76,6 +81,7 @@ pub(crate) fn run(
 ) -> io::Result<Outcome> {
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
+        Command::Run(arguments) => run::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),
         Command::Lint(arguments) => lint::run(arguments, form, output),

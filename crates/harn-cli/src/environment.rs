@@ -4,6 +4,7 @@
 //! change what the program does from outside its arguments. The variables of the
 //! event log are listed by `harn_log::EventLogConfig`, which asks here.
 
+use std::collections::BTreeMap;
 use std::env::VarError;
 
 use crate::clock::Clock;
@@ -35,6 +36,16 @@ impl Environment {
 /// The value of a variable. What is not Unicode cannot be meant for us.
 pub(crate) fn variable(name: &str) -> Option<String> {
     value_of(name).ok()
+}
+
+/// All variables, for programs. What is not Unicode cannot be a text of theirs.
+pub(crate) fn all() -> BTreeMap<String, String> {
+    let variables = std::env::vars_os();
+    let variables = variables.filter_map(|(name, value)| {
+        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+        Some((name, value))
+    });
+    variables.collect()
 }
 
 fn is_set(name: &str) -> bool {

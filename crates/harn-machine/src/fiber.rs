@@ -70,6 +70,8 @@ pub struct Strand {
     pub children: Vec<Weak<Task>>,
     /// The group it belongs to, and its number there.
     pub(crate) group: Option<(Rc<crate::run::Group>, usize)>,
+    /// Who outside wants its value.
+    pub(crate) reply: Option<crate::inbox::Reply>,
     /// When it was asked to stop, and how many checks it has left.
     pub(crate) grace: Option<Grace>,
 }
@@ -136,6 +138,7 @@ impl Fiber {
                 parallels: 0,
                 children: Vec::new(),
                 group: None,
+                reply: None,
                 grace: None,
             },
             stack: Vec::new(),

@@ -1,13 +1,14 @@
 //! A program that runs.
 //!
 //! ```text
-//! let mut isolate = Isolate::new(registry, effects, limits);
+//! let (outside, inbox) = inbox();              effects keep `outside`
+//! let mut isolate = Isolate::new(registry, effects, inbox, limits);
 //! isolate.load(&mut workspace, path, &Entry::Default)?;
 //! loop {
 //!     match isolate.step() {
 //!         Step::Done(result) => break result,
 //!         Step::SliceSpent => …            look at other things, go on
-//!         Step::Awaiting { until } => …    wait for a completion or until then, go on
+//!         Step::Awaiting { until } => isolate.wait(time_until(until)),
 //!     }
 //! }
 //! ```
@@ -15,6 +16,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
 use harn_check::modules::Workspace;
 use hashbrown::HashMap;
@@ -22,9 +24,10 @@ use hashbrown::HashMap;
 use crate::closure::Closure;
 use crate::compile::{Interner, PREDEFINED};
 use crate::context::LibraryState;
-use crate::effects::{Answer, EffectId, Effects};
+use crate::effects::Effects;
 use crate::fault::{Failure, Fault};
 use crate::fiber::{Facts, Fiber};
+use crate::inbox::{ClosureHandle, HostCall, Inbox, Message};
 use crate::load::{self, Action, Entry, LoadError};
 use crate::machine::Machine;
 use crate::meter::Meter;
@@ -61,13 +64,23 @@ pub struct Isolate {
     machine: Machine,
     root: FiberId,
     actions: VecDeque<Action>,
+    inbox: Inbox,
+    /// The functions that can be called from outside.
+    exported: HashMap<u64, Rc<Closure>>,
+    /// Whether the program itself has ended; calls from outside may still come.
+    is_over: bool,
     /// What the program has come to.
     result: Option<Result<Value, Failure>>,
 }
 
 impl Isolate {
     /// An isolate with nothing to run.
-    pub fn new(registry: Rc<Registry>, effects: Box<dyn Effects>, limits: &Limits) -> Self {
+    pub fn new(
+        registry: Rc<Registry>,
+        effects: Box<dyn Effects>,
+        inbox: Inbox,
+        limits: &Limits,
+    ) -> Self {
         let mut scheduler = Scheduler::new(Meter::new(limits.memory));
         let root = scheduler.new_fiber();
         let mut machine = Machine {
@@ -86,6 +99,9 @@ impl Isolate {
             machine,
             root,
             actions: VecDeque::new(),
+            inbox,
+            exported: HashMap::new(),
+            is_over: false,
             result: None,
         }
     }
@@ -119,7 +135,11 @@ impl Isolate {
     pub fn step(&mut self) -> Step {
         loop {
             if let Some(result) = self.result.take() {
+                self.is_over = true;
                 return Step::Done(result);
+            }
+            while let Some(message) = self.inbox.try_receive() {
+                self.take(message);
             }
             if let Err(failure) = self.act() {
                 return Step::Done(Err(failure));
@@ -145,9 +165,46 @@ impl Isolate {
         }
     }
 
-    /// An effect has its answer. Somebody may be able to go on.
-    pub fn complete(&mut self, id: EffectId, answer: Answer) {
-        self.machine.scheduler.complete(id, answer);
+    /// Waits until something arrives from outside or the time is over.
+    pub fn wait(&mut self, time: Option<Duration>) {
+        self.machine.effects.idle();
+        if let Some(message) = self.inbox.receive(time) {
+            self.take(message);
+        }
+    }
+
+    /// A handle of a function, to call it from any thread.
+    pub fn handle(&mut self, closure: &Rc<Closure>) -> ClosureHandle {
+        let number = self.exported.len() as u64;
+        self.exported.insert(number, closure.clone());
+        self.inbox.handle(number)
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Completed(id, answer) => self.machine.scheduler.complete(id, answer),
+            Message::Called(call) => self.take_call(call),
+        }
+    }
+
+    /// A call from outside becomes a fiber.
+    fn take_call(&mut self, call: HostCall) {
+        let Some(closure) = self.exported.get(&call.function).cloned() else {
+            return (call.reply)(Err("there is no such function".to_owned()));
+        };
+        let id = self.machine.scheduler.new_fiber();
+        let facts = Facts {
+            id: Text::from(format!("task_root:call:{}", id.0)),
+            parent: Some(Text::new("task_root")),
+            name: Text::new("call"),
+            group: None,
+        };
+        let mut fiber = Box::new(Fiber::new(id, Rc::new(facts)));
+        fiber.strand.is_root = true;
+        fiber.strand.reply = Some(call.reply);
+        let arguments = call.arguments.into_iter().map(Value::from).collect();
+        run::prepare(&mut fiber, closure, arguments);
+        self.machine.scheduler.add_ready(fiber);
     }
 
     /// The world outside, as it was given.
@@ -157,7 +214,7 @@ impl Isolate {
 
     /// What is to be done when nothing of the program runs: the next file, the entry.
     fn act(&mut self) -> Result<(), Failure> {
-        while !self.machine.scheduler.is_known(self.root) {
+        while !self.is_over && !self.machine.scheduler.is_known(self.root) {
             match self.actions.pop_front() {
                 Some(Action::Run(closure)) => self.start_root(closure),
                 Some(Action::Bind(bindings)) => load::bind(&mut self.machine, &bindings),
@@ -212,8 +269,12 @@ impl Isolate {
     /// Nobody can run. `None` if that has changed.
     fn await_something(&mut self) -> Option<Step> {
         let until = self.machine.scheduler.next_time();
-        if until.is_some() || self.machine.scheduler.has_effects() {
+        let can_be_woken = self.machine.scheduler.has_effects() || self.inbox.has_handles();
+        if until.is_some() || can_be_woken {
             return Some(Step::Awaiting { until });
+        }
+        if self.is_over {
+            return Some(Step::Awaiting { until: None });
         }
         if self.result.is_some() || !self.machine.scheduler.is_known(self.root) {
             return None;

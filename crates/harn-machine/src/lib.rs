@@ -15,9 +15,11 @@ mod closure;
 mod code;
 mod compile;
 mod context;
+mod data;
 mod effects;
 mod fault;
 mod fiber;
+mod inbox;
 mod isolate;
 mod iterate;
 mod load;
@@ -36,12 +38,14 @@ pub mod value;
 pub use closure::Closure;
 pub use code::{Function, FunctionKind, Source};
 pub use context::{Context, LibraryState, Waiting, argument, take, thrown};
+pub use data::Data;
 pub use effects::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd, ProcessRequest,
     Request, Stream,
 };
 pub use fault::{Failure, Fault, FaultKind, TraceStep};
 pub use fiber::{Facts, Strand};
+pub use inbox::{ClosureHandle, Inbox, Outside, inbox};
 pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
 pub use load::{Entry, LoadError};

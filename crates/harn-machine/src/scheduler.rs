@@ -230,6 +230,10 @@ impl Scheduler {
 
     /// A task has ended.
     pub(crate) fn finish(&mut self, fiber: Fiber, result: Result<Value, Failure>) {
+        if let Some(reply) = fiber.strand.reply {
+            let data = result.and_then(|value| crate::data::Data::of(&value));
+            return reply(data.map_err(|failure| failure.text()));
+        }
         let Some(task) = fiber.strand.task else {
             return;
         };

@@ -18,3 +18,4 @@ pub use program::{Program, RunOptions};
 pub use world::{Sink, World, WorldOptions};
 
 pub use harn_machine as machine;
+pub use harn_stdlib::registry;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harn_machine::{Answer, EffectId, ProcessEnd, ProcessRequest};
+use harn_machine::{Answer, EffectId, Outside, ProcessEnd, ProcessRequest};
 
 use crate::world::failed;
 
@@ -17,7 +17,7 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The processes that a program has begun.
 pub(crate) struct Processes {
-    done: Sender<(EffectId, Answer)>,
+    outside: Outside,
     running: Running,
 }
 
@@ -25,16 +25,16 @@ pub(crate) struct Processes {
 type Running = Arc<Mutex<BTreeMap<EffectId, rustix::process::Pid>>>;
 
 impl Processes {
-    pub(crate) fn new(done: Sender<(EffectId, Answer)>) -> Self {
+    pub(crate) fn new(outside: Outside) -> Self {
         Self {
-            done,
+            outside,
             running: Running::default(),
         }
     }
 
-    /// Says that an effect is done. If nobody listens the program has ended.
+    /// Says that an effect is done.
     pub(crate) fn answer(&self, id: EffectId, answer: Answer) {
-        let _nobody_listens = self.done.send((id, answer));
+        self.outside.complete(id, answer);
     }
 
     /// Starts a process.
@@ -44,12 +44,12 @@ impl Processes {
         request: ProcessRequest,
         environment: BTreeMap<String, String>,
     ) {
-        let (done, running) = (self.done.clone(), self.running.clone());
+        let (outside, running) = (self.outside.clone(), self.running.clone());
         thread::spawn(move || {
             let end = run(id, request, environment, &running);
             locked(&running).remove(&id);
             let answer = end.map_or_else(|error| failed(&error), Answer::Process);
-            let _nobody_listens = done.send((id, answer));
+            outside.complete(id, answer);
         });
     }
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use harn_check::modules::Workspace;
-use harn_machine::{Entry, Isolate, Limits, LoadError};
+use harn_machine::{Entry, Isolate, Limits, LoadError, inbox};
 
 use crate::driver::{Outcome, drive};
 use crate::world::{Sink, World, WorldOptions};
@@ -40,15 +39,15 @@ impl<'a> Program<'a> {
 
     /// Runs it to its end.
     pub fn run(&mut self, options: &RunOptions, sink: Box<dyn Sink>) -> Result<Outcome, LoadError> {
-        let (done, completions) = channel();
-        let world = World::new(options.world.clone(), sink, done);
+        let (outside, inbox) = inbox();
+        let world = World::new(options.world.clone(), sink, outside);
         let limits = Limits {
             memory: options.memory,
         };
         let registry = Rc::new(harn_stdlib::registry());
-        let mut isolate = Isolate::new(registry, Box::new(world), &limits);
+        let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
         isolate.set_arguments(options.arguments.iter().cloned());
         isolate.load(self.workspace, self.path, &options.entry)?;
-        Ok(drive(&mut isolate, &completions, options.timeout))
+        Ok(drive(&mut isolate, options.timeout))
     }
 }

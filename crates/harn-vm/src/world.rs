@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::Path;
-use std::sync::mpsc::Sender;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
 };
 
 use crate::process::Processes;
@@ -39,17 +38,17 @@ pub struct World {
 }
 
 impl World {
-    /// The world of one program. Completions go to `done`.
+    /// The world of one program. Completions go to `outside`.
     pub fn new(
         options: WorldOptions,
         sink: Box<dyn Sink>,
-        done: Sender<(EffectId, Answer)>,
+        outside: Outside,
     ) -> Self {
         Self {
             options,
             sink,
             started: Instant::now(),
-            processes: Processes::new(done),
+            processes: Processes::new(outside),
         }
     }
 }

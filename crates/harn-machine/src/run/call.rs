@@ -270,23 +270,24 @@ pub(crate) fn call_body(
         }
         native => native,
     };
-    let source = user_source(fiber);
     let window = site.window..site.window + site.argc;
     let Fiber {
         strand,
         stack,
         waiting,
+        frames,
         ..
     } = fiber;
+    let source = user_source(frames);
     let arguments = &mut stack[window];
     let called = match body {
         Body::Plain(body) => {
-            let mut context = machine.context(strand, &source);
+            let mut context = machine.context(strand, source);
             body(&mut context, arguments).map(Called::Value)
         }
         Body::Waiting(body) => {
             let mut wait = waiting.take().unwrap_or_default();
-            let mut context = machine.context(strand, &source);
+            let mut context = machine.context(strand, source);
             match body(&mut context, arguments, &mut wait)? {
                 Poll::Ready(value) => Ok(Called::Value(value)),
                 Poll::Pending => {
@@ -310,13 +311,11 @@ pub(crate) fn call_body(
 }
 
 /// The file of the innermost function of the program.
-fn user_source(fiber: &Fiber) -> Rc<crate::code::Source> {
-    let mut frames = fiber.frames.iter().rev();
-    let frame = frames
-        .find(|frame| !frame.closure.function.source.is_library)
-        .or(fiber.frames.last());
+fn user_source(frames: &[Frame]) -> &Rc<crate::code::Source> {
+    let is_user = |frame: &&Frame| !frame.closure.function.source.is_library;
+    let frame = frames.iter().rev().find(is_user).or(frames.last());
     let frame = frame.expect("something calls");
-    frame.closure.function.source.clone()
+    &frame.closure.function.source
 }
 
 /// About how much memory a new value takes, not counting what is in it.

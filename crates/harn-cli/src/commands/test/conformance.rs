@@ -5,24 +5,25 @@
 //! NAME.harn + NAME.error      must fail; the error matches one of the lines
 //! NAME.harn alone             is not run
 //! ```
-//!
-//! As long as there is no machine, what can be said without running is compared: a program
-//! that should succeed must have exactly the warnings that are expected, and one that fails
-//! before it runs must fail as expected. The others are counted as waiting for the machine.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
 
 use clap::Args;
 use harn_check::modules::{Disk, Workspace};
-use harn_check::{CheckOptions, Phase, analyse};
+use harn_check::{CheckOptions, analyse};
 use harn_syntax::Severity;
+use harn_vm::machine::{FaultKind, Stream};
+use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions};
 use regex::Regex;
 
 use super::super::{Form, Outcome, sources};
 use crate::arguments::after_help;
-use crate::counting::count;
+use crate::environment;
 use crate::output::{Output, Untrusted};
 
 const EXAMPLES: &str = "  \
@@ -36,7 +37,7 @@ const EXAMPLES: &str = "  \
 /// one is part of the error of a program that fails; a line that begins with `re:` is a
 /// regular expression.
 ///
-/// With --json the answer is {"passed", "failed": [{"program", "why"}, …], "waiting"}.
+/// With --json the answer is {"passed", "failed": [{"program", "why"}, …]}.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -52,8 +53,6 @@ pub(crate) struct Arguments {
 /// What came of a program.
 enum Verdict {
     Passed,
-    /// It is as expected so far, and the rest shows when it runs.
-    Waiting,
     Failed(String),
 }
 
@@ -67,28 +66,24 @@ pub(super) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
             .is_none_or(|part| path.contains(part))
     };
     let mut workspace = Workspace::new(Box::new(Disk));
-    let (mut passed, mut waiting, mut failed) = (0, 0, Vec::new());
+    let (mut passed, mut failed) = (0, Vec::new());
     for path in files.into_iter().filter(is_wanted) {
         match expectation(&path).map(|expected| judge(&path, &expected?, &mut workspace)) {
             None => {}
             Some(Ok(Verdict::Passed)) => passed += 1,
-            Some(Ok(Verdict::Waiting)) => waiting += 1,
             Some(Ok(Verdict::Failed(why)) | Err(why)) => failed.push((path, why)),
         }
     }
-    report(form, passed, waiting, &failed, output)?;
-    Ok(
-        match is_whole && failed.is_empty() && passed + waiting > 0 {
-            true => Outcome::Done,
-            false => Outcome::Problems,
-        },
-    )
+    report(form, passed, &failed, output)?;
+    Ok(match is_whole && failed.is_empty() && passed > 0 {
+        true => Outcome::Done,
+        false => Outcome::Problems,
+    })
 }
 
 fn report(
     form: Form,
     passed: u64,
-    waiting: u64,
     failed: &[(PathBuf, String)],
     output: &mut Output,
 ) -> io::Result<()> {
@@ -99,7 +94,6 @@ fn report(
         return output.json(&serde_json::json!({
             "passed": passed,
             "failed": failed.collect::<Vec<_>>(),
-            "waiting": waiting,
         }));
     }
     let palette = output.palette();
@@ -110,17 +104,12 @@ fn report(
             writeln!(output, "      {}", Untrusted(line))?;
         }
     }
-    if passed + waiting == 0 && failed.is_empty() {
+    if passed == 0 && failed.is_empty() {
         return writeln!(output, "No programs with an expectation found");
     }
     let mut summary = format!("{passed} passed");
     if !failed.is_empty() {
         summary += &format!(", {} failed", failed.len());
-    }
-    if waiting > 0 {
-        let programs = count(waiting, "program");
-        let they_run = if waiting == 1 { "it runs" } else { "they run" };
-        summary += &format!(", {programs} as expected before {they_run}");
     }
     let is_fine = failed.is_empty();
     match is_fine {
@@ -159,40 +148,88 @@ fn judge(path: &Path, expected: &Expected, workspace: &mut Workspace) -> Result<
     let analysis = analyse(&file, &imported, CheckOptions::default());
     let warnings = analysis.diagnostics.iter();
     let warnings = warnings.filter(|one| one.severity == Severity::Warning);
-    let warnings: String = warnings
+    let mut written: String = warnings
         .map(|one| format!("warning: {}\n", one.message))
         .collect();
-    Ok(match (expected, analysis.error) {
+    let error = match analysis.error {
+        Some(error) => Some(error),
+        None => execute(path, workspace, &mut written),
+    };
+    Ok(match (expected, error) {
         (Expected::Output(_), Some(error)) => {
-            Verdict::Failed(format!("it should succeed, but fails with: {error}"))
+            Verdict::Failed(format!("it should succeed, but fails with: {error}\n{written}"))
         }
-        (Expected::Output(output), None) => judge_warnings(output, &warnings),
+        (Expected::Output(output), None) => compare(output, &written),
         (Expected::Error(lines), Some(error)) => match matches(lines, &error)? {
             true => Verdict::Passed,
             false => Verdict::Failed(format!("expected: {}\nfound:    {error}", lines.trim_end())),
         },
-        (Expected::Error(lines), None) => {
-            debug_assert_eq!(analysis.phase, Phase::Run);
-            match is_static(lines) {
-                true => Verdict::Failed(format!(
-                    "expected before it runs: {}\nfound nothing wrong",
-                    lines.trim_end()
-                )),
-                false => Verdict::Waiting,
-            }
-        }
+        (Expected::Error(lines), None) => Verdict::Failed(format!(
+            "expected: {}\nfound nothing wrong\n{written}",
+            lines.trim_end()
+        )),
     })
 }
 
-/// Compares the warnings with how the expected text begins.
-fn judge_warnings(output: &str, warnings: &str) -> Verdict {
-    let is_warning = |line: &&str| line.starts_with("warning: ");
-    let expected = output.lines().take_while(is_warning);
-    let expected: String = expected.map(|line| format!("{line}\n")).collect();
-    match expected == warnings {
-        true => Verdict::Waiting,
-        false => Verdict::Failed(format!("expected warnings:\n{expected}found:\n{warnings}")),
+/// How long a program may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Runs a program. Gives its error, if it fails.
+fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Option<String> {
+    let kept = Rc::new(RefCell::new(String::new()));
+    let options = RunOptions {
+        world: WorldOptions {
+            environment: environment::all(),
+        },
+        timeout: Some(TIME_LIMIT),
+        ..RunOptions::default()
+    };
+    let outcome = Program::new(workspace, path).run(&options, Box::new(Kept(kept.clone())));
+    written.push_str(&kept.borrow());
+    match outcome {
+        Err(error) => Some(error.to_string()),
+        Ok(Ended::TimedOut) => Some(format!("timed out after {}ms", TIME_LIMIT.as_millis())),
+        Ok(Ended::Ended(Ok(_))) => None,
+        Ok(Ended::Ended(Err(failure))) => match failure.kind {
+            FaultKind::Exit(0) => None,
+            _ => Some(failure.text()),
+        },
     }
+}
+
+/// Output that is kept. What goes to the error stream is not compared.
+struct Kept(Rc<RefCell<String>>);
+
+impl Sink for Kept {
+    fn write(&mut self, stream: Stream, text: &str) {
+        if stream == Stream::Output {
+            self.0.borrow_mut().push_str(text);
+        }
+    }
+
+    fn flush(&mut self) {}
+}
+
+/// Compares line by line. How long a timer ran does not count.
+fn compare(expected: &str, found: &str) -> Verdict {
+    let timer = Regex::new(r"^(\[timer\] .*: )(\d+|<)ms>?$").expect("it is fixed");
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.trim_end().lines();
+        lines.map(|line| timer.replace(line, "${1}<ms>").into_owned()).collect()
+    };
+    let (expected, found) = (lines(expected), lines(found));
+    if expected == found {
+        return Verdict::Passed;
+    }
+    let first = std::iter::zip(&expected, &found).take_while(|(one, other)| one == other);
+    let at = first.count();
+    let show = |lines: &[String]| lines.get(at).cloned().unwrap_or_else(|| "(the end)".to_owned());
+    Verdict::Failed(format!(
+        "line {}\nexpected: {}\nfound:    {}",
+        at + 1,
+        show(&expected),
+        show(&found)
+    ))
 }
 
 /// Whether an error is one of those that are expected.
@@ -212,38 +249,6 @@ fn matches(lines: &str, error: &str) -> Result<bool, String> {
         };
     }
     Ok(is_match)
-}
-
-/// Whether an expected error can only arise before a program runs: run-time errors say what
-/// kind they are, or are thrown.
-fn is_static(lines: &str) -> bool {
-    const BEFORE_RUN: [&str; 16] = [
-        "Argument ",
-        "Builtin function '",
-        "Expected ",
-        "Field '",
-        "Function '",
-        "Non-exhaustive match",
-        "Or-pattern alternatives",
-        "Type '",
-        "Unexpected ",
-        "Unterminated ",
-        "call target `",
-        "can't ",
-        "return type doesn't match",
-        "type parameter '",
-        "unknown struct type",
-        "unreachable() argument",
-    ];
-    let mut lines = lines.lines().filter(|line| !line.trim().is_empty());
-    lines.all(|line| {
-        let line = line
-            .strip_prefix("re:")
-            .unwrap_or(line)
-            .trim()
-            .trim_start_matches('^');
-        line.contains("' declared as ") || BEFORE_RUN.iter().any(|start| line.starts_with(start))
-    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,257 @@
+//! `harn run`: a program, run to its end.
+
+use std::cell::RefCell;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use harn_check::modules::{Disk, Workspace};
+use harn_check::{CheckOptions, Phase, analyse};
+use harn_vm::machine::{Failure, FaultKind, Stream, Value};
+use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
+
+use super::Outcome;
+use super::findings::Findings;
+use crate::arguments::after_help;
+use crate::environment;
+use crate::output::{Output, Untrusted};
+
+const EXAMPLES: &str = "  \
+  harn run main.harn                   A program
+  harn run main.harn -- --fast 3       With arguments, in `argv`
+  harn run -e 'println(1 + 2)'         A program given on the command line
+  echo 'println(argv)' | harn run -    A program from the standard input
+  harn run main.harn --timeout 5s      Stopped after five seconds, with status 124";
+
+/// How much output is held back at most.
+const HELD_BACK: usize = 16 * 1024;
+
+/// The status of a program whose time was over.
+const TIMED_OUT: u8 = 124;
+
+/// Run a program
+///
+/// Checks a program and runs it. The status is 0, or the int that its entry gives, 1 if it
+/// fails, what it passes to exit(), and 124 if its time is over.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(EXAMPLES))]
+pub(crate) struct Arguments {
+    /// The program; `-` reads it from the standard input
+    #[arg(value_name = "FILE", required_unless_present = "code")]
+    file: Option<PathBuf>,
+
+    /// Run this text instead of a file
+    #[arg(short = 'e', long = "execute", value_name = "CODE", conflicts_with = "file")]
+    code: Option<String>,
+
+    /// Stop it after this time, such as 500ms, 5s or 2m
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    timeout: Option<Duration>,
+
+    /// How much memory its values may take, such as 64MB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_memory: Option<usize>,
+
+    /// What the program finds in `argv`
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+}
+
+/// A number and what follows it.
+fn number_and_unit(text: &str) -> Option<(u64, &str)> {
+    let digits = text.find(|char: char| !char.is_ascii_digit());
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    Some((number.parse().ok()?, unit))
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let parsed = number_and_unit(text).and_then(|(number, unit)| {
+        let scale = match unit {
+            "" | "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        number.checked_mul(scale).map(Duration::from_millis)
+    });
+    parsed.ok_or_else(|| "expected a time such as 500ms, 5s, 2m or 1h".to_owned())
+}
+
+fn parse_size(text: &str) -> Result<usize, String> {
+    let parsed = number_and_unit(text).and_then(|(number, unit)| {
+        let scale: u64 = match unit {
+            "" | "B" => 1,
+            "K" | "KB" | "KiB" => 1 << 10,
+            "M" | "MB" | "MiB" => 1 << 20,
+            "G" | "GB" | "GiB" => 1 << 30,
+            _ => return None,
+        };
+        usize::try_from(number.checked_mul(scale)?).ok()
+    });
+    parsed.ok_or_else(|| "expected a size such as 500KB, 64MB or 1GB".to_owned())
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+    let mut workspace = Workspace::new(Box::new(Disk));
+    let path = match program(arguments, &mut workspace) {
+        Ok(path) => path,
+        Err(error) => {
+            output.error(format_args!("cannot read the program: {error}"));
+            return Ok(Outcome::Problems);
+        }
+    };
+    if !is_fine(&mut workspace, &path, output) {
+        return Ok(Outcome::Problems);
+    }
+    let options = RunOptions {
+        arguments: arguments.arguments.clone(),
+        world: WorldOptions {
+            environment: environment::all(),
+        },
+        timeout: arguments.timeout,
+        memory: arguments.max_memory,
+        ..RunOptions::default()
+    };
+    let sink = Box::new(Terminal::new());
+    match Program::new(&mut workspace, &path).run(&options, sink) {
+        Err(error) => {
+            output.error(format_args!("compile error: {error}"));
+            Ok(Outcome::Problems)
+        }
+        Ok(Ended::TimedOut) => {
+            let limit = arguments.timeout.unwrap_or_default().as_millis();
+            output.error(format_args!("timed out after {limit}ms"));
+            Ok(Outcome::Status(TIMED_OUT))
+        }
+        Ok(Ended::Ended(Ok(value))) => Ok(status(&value, output)),
+        Ok(Ended::Ended(Err(failure))) => Ok(failed(&failure, output)),
+    }
+}
+
+/// Where the program is. A text gets a name in the working folder, so that it can import.
+fn program(arguments: &Arguments, workspace: &mut Workspace) -> io::Result<PathBuf> {
+    let text = match (&arguments.code, &arguments.file) {
+        (Some(code), _) => code.clone(),
+        (None, Some(file)) if file.as_os_str() == "-" => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text)?;
+            text
+        }
+        (None, file) => return Ok(file.clone().unwrap_or_default()),
+    };
+    let path = PathBuf::from("<code>");
+    workspace.set_text(&path, text);
+    Ok(path)
+}
+
+/// Shows what is wrong, and tells whether the program can run nevertheless.
+fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
+    let file = match workspace.parsed(path) {
+        Ok(file) => file,
+        Err(error) => {
+            output.error(format_args!("{}: {error}", Untrusted(path.display())));
+            return false;
+        }
+    };
+    let imported = workspace.imported(path);
+    let analysis = analyse(&file, &imported, CheckOptions::default());
+    if !analysis.diagnostics.is_empty() {
+        let findings = Findings {
+            name: path.display().to_string(),
+            diagnostics: analysis.diagnostics,
+        };
+        findings.show(&file, output);
+    }
+    analysis.phase == Phase::Run
+}
+
+/// The status that the value of an entry stands for.
+fn status(value: &Value, output: &mut Output) -> Outcome {
+    match value {
+        Value::Int(status) => Outcome::Status(u8::try_from((*status).clamp(0, 255)).unwrap_or(0)),
+        value => match value.as_result() {
+            Some(Err(error)) => {
+                let text = error.show();
+                let text = if text.is_empty() { "error".to_owned() } else { text };
+                output.note(format_args!("{}", Untrusted(text)));
+                Outcome::Problems
+            }
+            _ => Outcome::Done,
+        },
+    }
+}
+
+fn failed(failure: &Failure, output: &mut Output) -> Outcome {
+    if let FaultKind::Exit(status) = failure.kind {
+        return Outcome::Status(u8::try_from(status.clamp(0, 255)).unwrap_or(0));
+    }
+    let error = runtime_error(failure);
+    output.note(format_args!("{}", Untrusted(error.to_string().trim_end())));
+    Outcome::Problems
+}
+
+/// What a program writes: held back as long as that cannot be noticed.
+pub(crate) struct Terminal {
+    held: RefCell<Vec<u8>>,
+    is_terminal: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new() -> Self {
+        Self {
+            held: RefCell::default(),
+            is_terminal: io::stdout().is_terminal(),
+        }
+    }
+
+    /// Nobody is there to be told if the output cannot be written.
+    fn release(&self) {
+        let mut held = self.held.borrow_mut();
+        if !held.is_empty() {
+            let _reader_has_gone = io::stdout().write_all(&held);
+            let _reader_has_gone = io::stdout().flush();
+            held.clear();
+        }
+    }
+}
+
+impl Sink for Terminal {
+    fn write(&mut self, stream: Stream, text: &str) {
+        match stream {
+            Stream::Output => {
+                self.held.borrow_mut().extend_from_slice(text.as_bytes());
+                let is_full = self.held.borrow().len() >= HELD_BACK;
+                if is_full || (self.is_terminal && text.ends_with('\n')) {
+                    self.release();
+                }
+            }
+            Stream::Errors => {
+                self.release();
+                let _reader_has_gone = io::stderr().write_all(text.as_bytes());
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(parse_time("500"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_time("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse_size("64MB"), Ok(64 << 20));
+        assert_eq!(parse_size("12"), Ok(12));
+        for wrong in ["", "s", "5 s", "5d", "-1", "99999999999999999999"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse_size("1TB").is_err());
+    }
+}
