@@ -17,6 +17,7 @@ mod mailboxes;
 mod runtime_context;
 mod scopes;
 mod shared;
+mod supervisors;
 mod tasks;
 mod templates;
 
@@ -33,6 +34,7 @@ pub fn registry() -> Registry {
     runtime_context::register(&mut registry);
     scopes::register(&mut registry);
     shared::register(&mut registry);
+    supervisors::register(&mut registry);
     tasks::register(&mut registry);
     templates::register(&mut registry);
     registry

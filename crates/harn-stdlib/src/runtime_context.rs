@@ -42,7 +42,7 @@ const FACTS_OF_OTHERS: [&str; 19] = [
 
 /// `runtime_context()`: every fact is there, nil if it is not known.
 fn describe(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
-    let supervisors = Value::list(Vec::new());
+    let supervisors = crate::supervisors::states(context);
     let strand = context.strand();
     let facts = &strand.facts;
     let mut dict: Dict = FACTS_OF_OTHERS
