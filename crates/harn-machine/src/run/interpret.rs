@@ -1171,6 +1171,9 @@ fn waits(fiber: &mut Fiber) -> Stop {
     }
     let waiting = fiber.waiting.get_or_insert_default();
     let mut until = waiting.until;
+    if waiting.stops_at_once && fiber.strand.is_cancelled() {
+        until = Some(i64::MIN);
+    }
     for other in [fiber.deadlines.iter().copied().min(), fiber.strand.grace.map(|grace| grace.until)] {
         until = [until, other].into_iter().flatten().min();
     }
