@@ -15,7 +15,6 @@ use harn_log::{
     ConsumerId, EventId, EventLog, FileEventLog, FileOptions, LogError, LogEvent, OnDamage, Topic,
     block_on,
 };
-use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
 const ROOT: &str = "/log";
@@ -137,7 +136,7 @@ fn check_dense(records: &Records) {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let disk = MemoryDisk::default();
     let mut is_orderly_log = true;
     for (name, content) in files::split(bytes) {
