@@ -19,6 +19,7 @@ use crate::name::EventId;
 
 use super::compacted::Compacted;
 use super::disk::{DiskFile, OpenFile, read_full_at, write_all_at};
+use super::honest::HonestFile;
 use super::layout::{Segment, folder_of};
 use super::line;
 use super::mark::Synced;
@@ -129,7 +130,7 @@ impl TopicFile {
         copy.sync()?;
         disk.rename(&fresh, &to.path)?;
         self.sync_names(to)?;
-        Ok((copy, written))
+        Ok((HonestFile::of(copy), written))
     }
 }
 
