@@ -93,7 +93,9 @@ impl TopicFile {
                 segment: kept.first,
                 up_to: length,
             };
-            let _only_a_hint = synced.write(&*self.lock);
+            // Not just a hint: half of it written, none at all is left, and what is torn of
+            // this segment later would be taken for damage.
+            synced.write(&*self.lock)?;
             self.segment = kept;
             self.file = Some(file);
             self.end = length;
