@@ -800,9 +800,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::CallMethod => {
                             save!();
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let module = (&*function).module;
+                            let tables = &*(&*function).method_tables;
                             let site = site!(i);
-                            called!(call_method(machine, fiber, name, module, site), i.a());
+                            called!(call_method(machine, fiber, name, tables, site), i.a());
                         }
                         Op::CallSpread => {
                             save!();
@@ -825,13 +825,13 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::CallMethodSpread => {
                             save!();
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let module = (&*function).module;
+                            let tables = &*(&*function).method_tables;
                             let window = window!(i.b(), 2);
                             let arguments = with_receiver(&window[0], &window[1]);
                             let called = match arguments {
                                 Ok(arguments) => spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
                                     let site = Site { argc: site.argc - 1, ..site };
-                                    call_method(machine, fiber, name, module, site)
+                                    call_method(machine, fiber, name, tables, site)
                                 }),
                                 Err(failure) => Err(failure),
                             };
@@ -900,8 +900,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             if let (Value::Text(name), Value::Text(method)) = texts
                                 && let Value::Closure(closure) = &*register!(i.a())
                             {
-                                let module = (&*function).module;
-                                machine.methods.define(module, name.clone(), method.clone(), closure.clone());
+                                let table = (&*function).method_tables[0];
+                                machine.methods.define(table, name.clone(), method.clone(), closure.clone());
                             }
                         }
                         Op::Yield => {
