@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use harn_check::Imported;
-use harn_check::modules::{SourceFile, Workspace};
+use harn_check::modules::{ImportError, SourceFile, Workspace};
 use harn_check::resolve::{Resolved, Role, resolve};
+use harn_check::{Imported, refusals};
 use harn_syntax::LineIndex;
 use harn_syntax::tree::{ItemKind, StatementKind};
 use hashbrown::HashMap;
@@ -93,20 +93,15 @@ pub(crate) fn load(
         if is_entry {
             // Circles are closed once everything else is loaded.
             let all = plan.order.iter().filter(|one| **one != *file);
-            let pairs = all
-                .flat_map(|one| bindings(workspace, one, &loaded))
-                .collect();
+            let pairs = all.flat_map(|one| bindings(workspace, one, &loaded)).collect();
             actions.push(Action::Bind(pairs));
         }
+        if !is_entry && let Some(failure) = refused(workspace, file) {
+            actions.push(Action::Fail(failure));
+            return Ok(actions);
+        }
         let name = if is_entry { path } else { file };
-        let closure = load_file(
-            machine,
-            workspace,
-            file,
-            name,
-            is_entry.then_some(entry),
-            &mut loaded,
-        )?;
+        let closure = load_file(machine, workspace, file, name, is_entry.then_some(entry), &mut loaded)?;
         actions.push(Action::Bind(bindings(workspace, file, &loaded)));
         actions.push(Action::Run(closure));
     }
@@ -118,6 +113,23 @@ pub(crate) fn load(
         None => actions.push(Action::Enter),
     }
     Ok(actions)
+}
+
+/// What keeps an imported file from being compiled.
+fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Failure> {
+    let parsed = workspace.parsed(file).ok()?;
+    let module = &parsed.parsed.module;
+    let refusal = refusals(module).into_iter().next()?;
+    let span = refusal.diagnostic.span;
+    let is_binding = module.statements.iter().any(|statement| {
+        let is_binding = matches!(statement.kind, StatementKind::Binding(_));
+        is_binding && statement.span.range().contains(&(span.start as usize))
+    });
+    let error = ImportError::Compile {
+        message: refusal.message,
+        initialisation: is_binding,
+    };
+    Some(Fault::runtime(error.to_string()))
 }
 
 fn import_failure(
@@ -147,9 +159,7 @@ fn import_offset(file: &SourceFile, import: usize) -> u32 {
         StatementKind::Item(item) => matches!(item.kind, ItemKind::Import(_)),
         _ => false,
     });
-    imports
-        .nth(import)
-        .map_or(0, |statement| statement.span.start)
+    imports.nth(import).map_or(0, |statement| statement.span.start)
 }
 
 /// The functions that a file imports: from where, to where.
@@ -186,9 +196,7 @@ fn source_of(path: &Path, file: &SourceFile, is_library: bool) -> Source {
     let is_standard = path.starts_with("<stdlib>");
     Source {
         path: path.display().to_string(),
-        folder: (!is_standard)
-            .then(|| path.parent().map(PathBuf::from))
-            .flatten(),
+        folder: (!is_standard).then(|| path.parent().map(PathBuf::from)).flatten(),
         lines: LineIndex::new(&text),
         text,
         is_library,
@@ -207,11 +215,7 @@ fn load_file(
         message: error.to_string(),
     })?;
     let imported = workspace.imported(file);
-    let role = if entry.is_some() {
-        Role::Entry
-    } else {
-        Role::Imported
-    };
+    let role = if entry.is_some() { Role::Entry } else { Role::Imported };
     let resolved = resolve(&parsed.parsed.module, &imported, role);
     let mut source = source_of(shown, &parsed, false);
     if entry.is_some() {
@@ -219,10 +223,7 @@ fn load_file(
     }
     let unit = new_unit(machine, source, &resolved, role);
     let function = compile_unit(machine, &parsed, &imported, &resolved, &unit, entry)?;
-    let top = resolved
-        .top
-        .iter()
-        .map(|top| (top.name.clone(), top.is_imported));
+    let top = resolved.top.iter().map(|top| (top.name.clone(), top.is_imported));
     let file_loaded = Loaded {
         globals: unit.globals,
         top: top.collect(),
@@ -268,14 +269,7 @@ fn compile_unit(
         Some(Entry::Default) | None => compile::Entry::Default,
     };
     let module = &file.parsed.module;
-    let compiled = compile::compile(
-        module,
-        resolved,
-        imported,
-        unit,
-        entry,
-        &mut machine.interner,
-    );
+    let compiled = compile::compile(module, resolved, imported, unit, entry, &mut machine.interner);
     let compiled = compiled.map_err(|error| LoadError {
         message: error.to_string(),
     })?;
@@ -299,19 +293,12 @@ pub(crate) fn load_library_file(machine: &mut Machine, name: &'static str) -> Re
     let source = source_of(&path, &file, true);
     let unit = new_unit(machine, source, &resolved, Role::Imported);
     let compiled = compile_unit(machine, &file, &imported, &resolved, &unit, None);
-    let main =
-        compiled.map_err(|error| Fault::runtime(format!("library file `{name}`: {error}")))?;
+    let main = compiled.map_err(|error| Fault::runtime(format!("library file `{name}`: {error}")))?;
     if let Some(error) = file.parsed.errors.first() {
-        return Err(Fault::runtime(format!(
-            "library file `{name}`: {}",
-            error.message
-        )));
+        return Err(Fault::runtime(format!("library file `{name}`: {}", error.message)));
     }
     for (top, at) in resolved.top.iter().zip(unit.globals..) {
-        let function = main
-            .functions
-            .iter()
-            .find(|one| one.name.as_ref() == Some(&top.name));
+        let function = main.functions.iter().find(|one| one.name.as_ref() == Some(&top.name));
         let Some(function) = function else {
             continue;
         };

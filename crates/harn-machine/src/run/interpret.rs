@@ -19,9 +19,7 @@
 use std::rc::Rc;
 
 use crate::closure::Closure;
-use crate::code::{
-    CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C,
-};
+use crate::code::{CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
 use crate::fault::{Failure, Fault};
 use crate::fiber::{DEPTH_MAX, Fiber, Frame};
 use crate::iterate::{GeneratorState, IterSource};
@@ -32,7 +30,9 @@ use crate::value::{Enum, List, Range, Struct, Value};
 use super::arithmetic::{
     Arithmetic, Operand, arithmetic, contains, is_less, is_less_equal, negate,
 };
-use super::call::{Called, Site, call_builtin, call_method, call_value, enter, leave, pause};
+use super::call::{
+    Called, Site, call_builtin, call_method, call_value, enter, leave, pause,
+};
 use super::loops::{self, Next};
 use super::tasks::{self, Mode};
 use super::{access, build, unwind};
@@ -391,8 +391,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             put(register!(i.a()), Value::Int(i64::from(i.signed_wide())));
                         }
                         Op::LoadConstant => {
-                            let constant =
-                                (&*function).constants.get_unchecked(i.wide_bc() as usize);
+                            let constant = (&*function).constants.get_unchecked(i.wide_bc() as usize);
                             put(register!(i.a()), constant.clone());
                         }
                         Op::Move => {
@@ -625,10 +624,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 .iter_mut()
                                 .map(std::mem::take)
                                 .collect();
-                            machine
-                                .scheduler
-                                .meter
-                                .add((count + 4) * size_of::<Value>());
+                            machine.scheduler.meter.add((count + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::List(List::from(items)));
                         }
                         Op::ListPush => {
@@ -646,10 +642,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::NewDict => {
                             let keys = (&(&*function).keys).get_unchecked(usize::from(i.b()));
                             let value = build::new_dict(keys, window!(i.c(), keys.len()));
-                            machine
-                                .scheduler
-                                .meter
-                                .add((keys.len() + 2) * 2 * size_of::<Value>());
+                            machine.scheduler.meter.add((keys.len() + 2) * 2 * size_of::<Value>());
                             put(register!(i.a()), value);
                         }
                         Op::EmptyDict => {
@@ -672,10 +665,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
                             let values = window!(i.c(), shape.fields.len());
                             let values: Vec<_> = values.iter_mut().map(std::mem::take).collect();
-                            machine
-                                .scheduler
-                                .meter
-                                .add((values.len() + 4) * size_of::<Value>());
+                            machine.scheduler.meter.add((values.len() + 4) * size_of::<Value>());
                             let value = Rc::new(Struct {
                                 shape: shape.clone(),
                                 values,
@@ -762,7 +752,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::Slice => {
                             let window = window!(i.b(), 3);
-                            let value = attempt!(access::slice(&window[0], &window[1], &window[2]));
+                            let value =
+                                attempt!(access::slice(&window[0], &window[1], &window[2]));
                             window.iter_mut().for_each(|value| *value = Value::Nil);
                             put(register!(i.a()), value);
                         }
@@ -809,50 +800,39 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::CallMethod => {
                             save!();
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let module = (&*function).module;
+                            let tables = &*(&*function).method_tables;
                             let site = site!(i);
-                            called!(call_method(machine, fiber, name, module, site), i.a());
+                            called!(call_method(machine, fiber, name, tables, site), i.a());
                         }
                         Op::CallSpread => {
                             save!();
                             let callee = (*register!(i.c())).clone();
                             let arguments = (*register!(i.b())).clone();
-                            let called =
-                                spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                    call_value(machine, fiber, callee, site)
-                                });
+                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                call_value(machine, fiber, callee, site)
+                            });
                             called!(called, i.a());
                         }
                         Op::CallBuiltinSpread => {
                             save!();
                             let id = BuiltinId::at(i.c()).unwrap_unchecked();
                             let arguments = (*register!(i.b())).clone();
-                            let called =
-                                spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                    call_builtin(machine, fiber, id, site)
-                                });
+                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                call_builtin(machine, fiber, id, site)
+                            });
                             called!(called, i.a());
                         }
                         Op::CallMethodSpread => {
                             save!();
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let module = (&*function).module;
+                            let tables = &*(&*function).method_tables;
                             let window = window!(i.b(), 2);
                             let arguments = with_receiver(&window[0], &window[1]);
                             let called = match arguments {
-                                Ok(arguments) => spread(
-                                    machine,
-                                    fiber,
-                                    arguments,
-                                    i.a(),
-                                    |machine, fiber, site| {
-                                        let site = Site {
-                                            argc: site.argc - 1,
-                                            ..site
-                                        };
-                                        call_method(machine, fiber, name, module, site)
-                                    },
-                                ),
+                                Ok(arguments) => spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                    let site = Site { argc: site.argc - 1, ..site };
+                                    call_method(machine, fiber, name, tables, site)
+                                }),
                                 Err(failure) => Err(failure),
                             };
                             called!(called, i.a());
@@ -885,13 +865,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::Pipe => {
                             save!();
-                            let callee =
-                                attempt!(pipe_target(machine, &*function, &*register!(i.c())));
+                            let callee = attempt!(pipe_target(machine, &*function, &*register!(i.c())));
                             let arguments = Value::list(vec![(*register!(i.b())).clone()]);
-                            let called =
-                                spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                    call_value(machine, fiber, callee, site)
-                                });
+                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
+                                call_value(machine, fiber, callee, site)
+                            });
                             called!(called, i.a());
                         }
                         Op::Return => {
@@ -900,8 +878,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::ReturnNil => return_value!(Value::Nil),
                         Op::MakeClosure => {
-                            let inner =
-                                (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
+                            let inner = (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
                             let frame = fiber.frames.last().unwrap_unchecked();
                             let captures = inner.captures.iter().map(|from| match from {
                                 CaptureFrom::Register(at) => (*register!(*at)).clone(),
@@ -914,28 +891,17 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 captures: captures.collect(),
                                 function: inner.clone(),
                             };
-                            machine
-                                .scheduler
-                                .meter
-                                .add((closure.captures.len() + 4) * size_of::<Value>());
+                            machine.scheduler.meter.add((closure.captures.len() + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::Closure(Rc::new(closure)));
                         }
                         Op::DefineMethod => {
                             let constants = &(&*function).constants;
-                            let texts = (
-                                &constants[usize::from(i.b())],
-                                &constants[usize::from(i.c())],
-                            );
+                            let texts = (&constants[usize::from(i.b())], &constants[usize::from(i.c())]);
                             if let (Value::Text(name), Value::Text(method)) = texts
                                 && let Value::Closure(closure) = &*register!(i.a())
                             {
-                                let module = (&*function).module;
-                                machine.methods.define(
-                                    module,
-                                    name.clone(),
-                                    method.clone(),
-                                    closure.clone(),
-                                );
+                                let table = (&*function).method_tables[0];
+                                machine.methods.define(table, name.clone(), method.clone(), closure.clone());
                             }
                         }
                         Op::Yield => {
@@ -959,9 +925,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let mode = Mode::from_number(i.n()).unwrap_or(Mode::Count);
                             match tasks::parallel(machine, fiber, mode, window) {
                                 Ok(tasks::Parallel::Value(value)) => {
-                                    window!(i.b(), 3)
-                                        .iter_mut()
-                                        .for_each(|value| *value = Value::Nil);
+                                    window!(i.b(), 3).iter_mut().for_each(|value| *value = Value::Nil);
                                     put(register!(i.a()), value);
                                 }
                                 Ok(tasks::Parallel::Waits) => return waits(fiber),
@@ -975,9 +939,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             match tasks::select(machine, fiber, window, count, i.n()) {
                                 tasks::Select::Chosen(index, value) => {
                                     let all = count + usize::from(i.n() == 1);
-                                    window!(i.b(), all)
-                                        .iter_mut()
-                                        .for_each(|value| *value = Value::Nil);
+                                    window!(i.b(), all).iter_mut().for_each(|value| *value = Value::Nil);
                                     put(register!(i.a()), Value::Int(index));
                                     put(register!(i.a() + 1), value);
                                 }
@@ -1090,11 +1052,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::Payload => {
                             let value = match &*register!(i.b()) {
-                                Value::Enum(value) => value
-                                    .payload
-                                    .get(usize::from(i.c()))
-                                    .cloned()
-                                    .unwrap_or_default(),
+                                Value::Enum(value) => {
+                                    value.payload.get(usize::from(i.c())).cloned().unwrap_or_default()
+                                }
                                 _ => Value::Nil,
                             };
                             put(register!(i.a()), value);
@@ -1150,11 +1110,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     crate::parameters::check(&check.parameter, schema, value)
                                 }
                                 Expected::Interface(interface) => {
-                                    crate::parameters::check_interface(
-                                        &check.parameter,
-                                        interface,
-                                        value,
-                                    )
+                                    crate::parameters::check_interface(&check.parameter, interface, value)
                                 }
                             };
                             attempt!(checked);
@@ -1215,10 +1171,10 @@ fn waits(fiber: &mut Fiber) -> Stop {
     }
     let waiting = fiber.waiting.get_or_insert_default();
     let mut until = waiting.until;
-    for other in [
-        fiber.deadlines.iter().copied().min(),
-        fiber.strand.grace.map(|grace| grace.until),
-    ] {
+    if waiting.stops_at_once && fiber.strand.is_cancelled() {
+        until = Some(i64::MIN);
+    }
+    for other in [fiber.deadlines.iter().copied().min(), fiber.strand.grace.map(|grace| grace.until)] {
         until = [until, other].into_iter().flatten().min();
     }
     Stop::Waits(until)
@@ -1306,9 +1262,7 @@ fn tail_call(
     site: Site,
 ) -> Result<Called, Failure> {
     let closure = match callee {
-        Value::Closure(closure) if closure.function.kind == crate::code::FunctionKind::Plain => {
-            closure
-        }
+        Value::Closure(closure) if closure.function.kind == crate::code::FunctionKind::Plain => closure,
         other => return call_value(machine, fiber, other, site),
     };
     let frame = fiber.frames.last().expect("something calls");
@@ -1448,3 +1402,4 @@ fn deadline(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
     }
     Some(Fault::thrown("Deadline exceeded"))
 }
+
