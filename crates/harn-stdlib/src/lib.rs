@@ -20,6 +20,7 @@ mod math;
 mod output;
 mod random;
 mod regex;
+mod schema;
 mod strings;
 mod unicode;
 
@@ -36,6 +37,7 @@ pub fn registry() -> Registry {
     output::register(&mut registry);
     random::register(&mut registry);
     regex::register(&mut registry);
+    schema::register(&mut registry);
     strings::register(&mut registry);
     unicode::register(&mut registry);
     registry
