@@ -27,6 +27,24 @@ mod regex;
 mod schema;
 mod strings;
 mod unicode;
+mod dicts;
+mod intrinsics;
+mod iterators;
+mod lists;
+mod ranges;
+mod sets;
+mod streams;
+mod atomics;
+mod breakers;
+mod channels;
+mod locks;
+mod mailboxes;
+mod runtime_context;
+mod scopes;
+mod shared;
+mod supervisors;
+mod tasks;
+mod templates;
 
 use harn_machine::Registry;
 
@@ -48,5 +66,23 @@ pub fn registry() -> Registry {
     schema::register(&mut registry);
     strings::register(&mut registry);
     unicode::register(&mut registry);
+    intrinsics::register(&mut registry);
+    lists::register(&mut registry);
+    dicts::register(&mut registry);
+    sets::register(&mut registry);
+    ranges::register(&mut registry);
+    iterators::register(&mut registry);
+    streams::register(&mut registry);
+    atomics::register(&mut registry);
+    breakers::register(&mut registry);
+    channels::register(&mut registry);
+    locks::register(&mut registry);
+    mailboxes::register(&mut registry);
+    runtime_context::register(&mut registry);
+    scopes::register(&mut registry);
+    shared::register(&mut registry);
+    supervisors::register(&mut registry);
+    tasks::register(&mut registry);
+    templates::register(&mut registry);
     registry
 }

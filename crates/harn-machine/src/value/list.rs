@@ -27,6 +27,11 @@ impl List {
         }
     }
 
+    /// Whether nobody else has the list.
+    pub fn is_unique(&mut self) -> bool {
+        Rc::get_mut(&mut self.0).is_some()
+    }
+
     /// Whether both are the same list in memory.
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)

@@ -29,9 +29,10 @@ mod text;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+pub(crate) use bury::bury;
 pub use bytes::Bytes;
 pub use dict::Dict;
-pub use handles::{Foreign, LostPermit, Permit};
+pub use handles::{Foreign, LostPermit, LostPermits, Permit};
 pub use list::List;
 pub use number::show_float;
 pub use order::order;
@@ -300,3 +301,6 @@ impl FromIterator<Value> for Value {
         Self::list(items.into_iter().collect())
     }
 }
+
+#[cfg(test)]
+mod tests;
