@@ -22,6 +22,7 @@ mod random;
 mod regex;
 mod strings;
 mod unicode;
+
 mod dicts;
 mod intrinsics;
 mod iterators;

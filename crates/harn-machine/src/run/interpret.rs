@@ -1292,7 +1292,8 @@ fn pipe_target(machine: &Machine, function: &Function, target: &Value) -> Result
             let names = machine.names.get(function.module as usize);
             let global = names.and_then(|names| names.get(name.as_str()));
             let global = global.map(|at| machine.globals[*at as usize].clone());
-            let builtin = || BuiltinId::find(name).map(Value::Builtin);
+            let builtin = BuiltinId::find(name).filter(|id| !id.is_intrinsic());
+            let builtin = || builtin.map(Value::Builtin);
             let callable = global.filter(Value::is_callable).or_else(builtin);
             callable.ok_or_else(|| Fault::own(format!("Undefined builtin: {name}")))
         }
