@@ -81,3 +81,17 @@ fn deep_chains_of_handles_are_dropped() {
         }))
     });
 }
+
+#[test]
+fn values_that_share_their_parts_are_compared_part_by_part() {
+    let twice: [fn(Value) -> Value; 3] = [
+        |inner| Value::list(vec![inner.clone(), inner]),
+        |inner| Value::pair(inner.clone(), inner),
+        |inner| Value::dict([("a", inner.clone()), ("b", inner)]),
+    ];
+    for within in twice {
+        let nest = |leaf| (0..200).fold(leaf, |inner, _| within(inner));
+        assert!(nest(Value::Int(1)) == nest(Value::Int(1)));
+        assert!(nest(Value::Int(1)) != nest(Value::Int(2)));
+    }
+}
