@@ -220,7 +220,10 @@ impl Registry {
     pub(crate) fn function_name(&self, file: &str, name: &str) -> Option<&'static str> {
         let bodies = self.builtins.iter().flatten().chain(&self.methods);
         let mut functions = bodies.filter_map(|body| match body {
-            Body::Harn { file: one, function } if *one == file => Some(*function),
+            Body::Harn {
+                file: one,
+                function,
+            } if *one == file => Some(*function),
             _ => None,
         });
         functions.find(|function| *function == name)
