@@ -21,7 +21,7 @@ use std::rc::Rc;
 use crate::closure::Closure;
 use crate::code::{CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
 use crate::fault::{Failure, Fault};
-use crate::fiber::{DEPTH_MAX, Fiber, Frame};
+use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame};
 use crate::iterate::{GeneratorState, IterSource};
 use crate::machine::Machine;
 use crate::registry::BuiltinId;
@@ -295,9 +295,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             Value::Closure(closure)
                                 if closure.function.is_simple
                                     && closure.function.parameters.len() == usize::from(i.n())
-                                    && !(&*function).source.is_library
                                     && fiber.depth < DEPTH_MAX =>
                             {
+                                // Whatever the library calls counts as called by a builtin.
+                                let is_library = (&*function).source.is_library;
                                 let callee = Rc::as_ptr(&closure.function);
                                 let closure = closure.clone();
                                 let base = fiber.frames.last().unwrap_unchecked().base;
@@ -313,7 +314,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     base,
                                     result: i.a(),
                                     argc: i.n(),
-                                    flags: 0,
+                                    flags: if is_library { BOUNDARY } else { 0 },
                                     generator: None,
                                 });
                                 function = callee;
