@@ -3,9 +3,11 @@
 mod check;
 mod check_many;
 mod conformance;
+mod doc;
 mod explain;
 mod fmt;
 mod lint;
+mod new;
 mod parse;
 mod watch;
 
