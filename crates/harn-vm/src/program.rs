@@ -1,6 +1,6 @@
 //! A program, from its path to its outcome.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub arguments: Vec<String>,
     /// What it finds in the world.
     pub world: WorldOptions,
+    /// The folder it works in; `None`: where the process does.
+    pub folder: Option<PathBuf>,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// How much memory its values may take, in bytes.
@@ -40,7 +42,10 @@ impl<'a> Program<'a> {
     /// Runs it to its end.
     pub fn run(&mut self, options: &RunOptions, sink: Box<dyn Sink>) -> Result<Outcome, LoadError> {
         let (outside, inbox) = inbox();
-        let world = World::new(options.world.clone(), sink, outside);
+        let mut world = World::new(options.world.clone(), sink, outside);
+        if let Some(folder) = &options.folder {
+            world = world.in_folder(folder.clone());
+        }
         let limits = Limits {
             memory: options.memory,
         };

@@ -9,6 +9,7 @@ mod fmt;
 mod lint;
 mod new;
 mod parse;
+mod test;
 mod watch;
 
 use std::fs;
