@@ -55,7 +55,7 @@ const REQUIREMENTS: &[Requirement] = &[
         source: Source::Apt(&["nats-server"]),
     },
     Requirement {
-        // Its parser is what ours is measured against.
+        // Its parser and its machine are what ours are measured against.
         name: "python3",
         steps: &[Step::Bench],
         probes: &[&["python3", "--version"]],
@@ -67,6 +67,20 @@ const REQUIREMENTS: &[Requirement] = &[
         steps: &[Step::Bench],
         probes: &[&["node", "--version"]],
         source: Source::Apt(&["nodejs"]),
+    },
+    Requirement {
+        // What our machine is measured against.
+        name: "lua5.4",
+        steps: &[Step::Bench],
+        probes: &[&["lua5.4", "-v"]],
+        source: Source::Apt(&["lua5.4"]),
+    },
+    Requirement {
+        // Tells how much memory a program had.
+        name: "GNU time",
+        steps: &[Step::Bench],
+        probes: &[&["/usr/bin/time", "--version"]],
+        source: Source::Apt(&["time"]),
     },
     Requirement {
         // libFuzzer is written in C++ and compiled from source.

@@ -154,7 +154,11 @@ impl Waiting {
     }
 
     /// Begins something, or gives the answer to it.
-    pub fn effect(&mut self, context: &mut Context<'_>, request: impl FnOnce() -> Request) -> Option<Answer> {
+    pub fn effect(
+        &mut self,
+        context: &mut Context<'_>,
+        request: impl FnOnce() -> Request,
+    ) -> Option<Answer> {
         if let Some(answer) = self.answer.take() {
             self.effect = None;
             return Some(answer);
@@ -187,7 +191,10 @@ pub fn argument(arguments: &[Value], at: usize) -> &Value {
 
 /// Takes the argument at a position, or nil.
 pub fn take(arguments: &mut [Value], at: usize) -> Value {
-    arguments.get_mut(at).map(std::mem::take).unwrap_or_default()
+    arguments
+        .get_mut(at)
+        .map(std::mem::take)
+        .unwrap_or_default()
 }
 
 /// A shorthand for a text that is thrown.

@@ -123,7 +123,9 @@ impl Fault {
             FaultKind::Thrown(value) => format!("Thrown: {value}"),
             FaultKind::Type(message) => format!("Type error: {message}"),
             FaultKind::Runtime(message) => format!("Runtime error: {message}"),
-            FaultKind::Categorised { category, message } => format!("Error [{category}]: {message}"),
+            FaultKind::Categorised { category, message } => {
+                format!("Error [{category}]: {message}")
+            }
             FaultKind::Own(text) | FaultKind::Stopped(text) => text.clone(),
             FaultKind::Exit(status) => format!("exit {status}"),
         }

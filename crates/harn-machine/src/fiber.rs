@@ -153,7 +153,11 @@ impl Fiber {
     pub(crate) fn grow(&mut self, registers: usize) {
         if self.stack.len() < registers {
             let room = registers.max(self.stack.len() * 2);
-            let room = if self.stack.is_empty() { registers } else { room };
+            let room = if self.stack.is_empty() {
+                registers
+            } else {
+                room
+            };
             self.stack.resize(room, Value::Nil);
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::closure::Closure;
 use crate::run::Group;
 use crate::sync::Channel;
-use crate::value::{Dict, List, Range, Set, Text, Value};
+use crate::value::{Dict, List, Range, Set, Text, Value, bury};
 
 /// A function that pauses wherever it yields.
 #[derive(Debug)]
@@ -55,6 +55,24 @@ impl Generator {
         }
     }
 
+    /// Everything it holds, to be dropped. It is over then.
+    pub(crate) fn take_values(&mut self) -> Vec<Value> {
+        let state = std::mem::replace(self.state.get_mut(), GeneratorState::Done);
+        match state {
+            GeneratorState::Paused {
+                closure,
+                mut registers,
+                ..
+            } => {
+                registers.push(Value::Closure(closure));
+                registers
+            }
+            GeneratorState::Running | GeneratorState::Receiving(_) | GeneratorState::Done => {
+                Vec::new()
+            }
+        }
+    }
+
     /// What `type_of` calls it.
     pub fn type_name(&self) -> &'static str {
         match self.kind {
@@ -66,6 +84,17 @@ impl Generator {
     /// Whether it has nothing more to give.
     pub fn is_done(&self) -> bool {
         matches!(*self.state.borrow(), GeneratorState::Done)
+    }
+}
+
+impl Drop for Generator {
+    /// One draws from another, which draws from another: a chain of them is as deep as one
+    /// likes.
+    fn drop(&mut self) {
+        let values = self.take_values();
+        if values.iter().any(Value::is_container) {
+            bury(values);
+        }
     }
 }
 
@@ -113,12 +142,70 @@ impl Iter {
     fn over_range(range: &Range) -> IterSource {
         match range.last() {
             Some(last) => IterSource::Range(range.start, last),
-            None => IterSource::Done,
+            // Not ended yet: nobody has asked.
+            None => IterSource::Range(1, 0),
         }
+    }
+
+    /// What it draws from, to be dropped. It has ended then.
+    pub(crate) fn take_source(&mut self) -> Option<Value> {
+        match std::mem::replace(self.source.get_mut(), IterSource::Done) {
+            IterSource::List(items, _) => Some(Value::List(items)),
+            IterSource::Set(set, _) => Some(Value::Set(set)),
+            IterSource::Dict(dict, _) => Some(Value::Dict(dict)),
+            IterSource::Generator(generator) => Some(Value::Generator(generator)),
+            IterSource::Chars(..)
+            | IterSource::Range(..)
+            | IterSource::Channel(_)
+            | IterSource::Done => None,
+        }
+    }
+
+    /// Whether it has items, or none, without anything to be run or waited for.
+    pub fn is_immediate(&self) -> bool {
+        match &*self.source.borrow() {
+            IterSource::Generator(_) | IterSource::Channel(_) => false,
+            IterSource::List(..)
+            | IterSource::Set(..)
+            | IterSource::Dict(..)
+            | IterSource::Chars(..)
+            | IterSource::Range(..)
+            | IterSource::Done => true,
+        }
+    }
+
+    /// All items, if there are at most so many and nothing is to be run or waited for. Then it
+    /// has ended.
+    pub fn drain(&self, most: usize) -> Option<Vec<Value>> {
+        let mut source = self.source.borrow_mut();
+        let items = match &*source {
+            IterSource::List(items, at) => items[(*at).min(items.len())..].to_vec(),
+            IterSource::Set(set, at) => set.items()[(*at).min(set.len())..].to_vec(),
+            IterSource::Dict(dict, at) => {
+                let pair = |(key, value): (&Text, &Value)| {
+                    Value::pair(Value::Text(key.clone()), value.clone())
+                };
+                dict.iter().skip(*at).map(pair).collect()
+            }
+            IterSource::Range(next, last) if last.abs_diff(*next) < most as u64 => {
+                (*next..=*last).map(Value::Int).collect()
+            }
+            IterSource::Done => Vec::new(),
+            IterSource::Range(..)
+            | IterSource::Chars(..)
+            | IterSource::Generator(_)
+            | IterSource::Channel(_) => return None,
+        };
+        *source = IterSource::Done;
+        Some(items)
     }
 
     /// Whether it has ended.
     pub fn is_exhausted(&self) -> bool {
-        matches!(*self.source.borrow(), IterSource::Done)
+        match &*self.source.borrow() {
+            IterSource::Done => true,
+            IterSource::Generator(generator) => generator.is_done(),
+            _ => false,
+        }
     }
 }

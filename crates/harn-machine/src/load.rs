@@ -243,16 +243,20 @@ fn compile_unit(
     unit: &Unit,
     entry: Option<&Entry>,
 ) -> Result<Rc<Function>, LoadError> {
-    let entry = entry.cloned().unwrap_or_default();
+    let entry = match entry {
+        Some(Entry::Named(name)) => compile::Entry::Pipeline(name),
+        Some(Entry::Default) | None => compile::Entry::Default,
+    };
     let module = &file.parsed.module;
-    let compiled = compile::compile(module, resolved, imported, unit, &entry, &mut machine.interner);
+    let compiled = compile::compile(module, resolved, imported, unit, entry, &mut machine.interner);
     let compiled = compiled.map_err(|error| LoadError {
         message: error.to_string(),
     })?;
-    verify(&compiled, machine.globals.len()).map_err(|message| LoadError {
+    let function = compiled.main;
+    verify(&function, machine.globals.len()).map_err(|message| LoadError {
         message: format!("the compiler made something that cannot run: {message}"),
     })?;
-    Ok(compiled)
+    Ok(function)
 }
 
 /// Compiles a file of the library. It has functions only, and they capture nothing, so there

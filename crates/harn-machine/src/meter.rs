@@ -48,7 +48,9 @@ impl Meter {
         if live > limit {
             return Err(over(limit));
         }
-        self.next = self.made.saturating_add(((limit - live) / 2).max(STRIDE_MIN));
+        self.next = self
+            .made
+            .saturating_add(((limit - live) / 2).max(STRIDE_MIN));
         Ok(())
     }
 

@@ -131,6 +131,11 @@ impl Scheduler {
         self.fibers.insert(id, fiber);
     }
 
+    /// Whether a fiber waits to be woken.
+    pub fn is_parked(&self, id: FiberId) -> bool {
+        self.parked.contains_key(&id)
+    }
+
     /// Wakes a fiber if it is parked.
     pub fn wake(&mut self, id: FiberId) {
         if self.parked.remove(&id).is_some() {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::fault::Failure;
-use crate::value::{Text, Value};
+use crate::value::{Text, Value, bury};
 
 /// A fiber, by its number. Numbers are never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,6 +69,11 @@ impl Channel {
         })
     }
 
+    /// Everything in it, to be dropped.
+    pub(crate) fn take_values(&mut self) -> VecDeque<Value> {
+        std::mem::take(self.queue.get_mut())
+    }
+
     /// Whether it is closed and nothing is left in it.
     pub fn is_drained(&self) -> bool {
         self.closed.get() && self.queue.borrow().is_empty()
@@ -77,6 +82,15 @@ impl Channel {
     /// Whether it has no room.
     pub fn is_full(&self) -> bool {
         self.queue.borrow().len() >= self.capacity
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        let values = self.take_values();
+        if values.iter().any(Value::is_container) {
+            bury(values.into());
+        }
     }
 }
 
@@ -112,8 +126,26 @@ pub enum TaskState {
 }
 
 impl Task {
+    /// What it has come to, to be dropped.
+    pub(crate) fn take_value(&mut self) -> Option<Value> {
+        match std::mem::replace(self.state.get_mut(), TaskState::Gone) {
+            TaskState::Ended {
+                result: Ok(value), ..
+            } => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether it has ended in one way or another.
     pub fn is_over(&self) -> bool {
         !matches!(*self.state.borrow(), TaskState::Running)
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if let Some(value) = self.take_value().filter(Value::is_container) {
+            bury(vec![value]);
+        }
     }
 }

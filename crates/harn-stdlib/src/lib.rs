@@ -9,9 +9,48 @@
 //! `harn/*.harn`, so that the callback is a call like any other: it can fail, wait and be
 //! interrupted.
 
+mod expect;
+mod growing;
+
+mod conversion;
+mod dates;
+mod errors;
+mod json;
+mod math;
+mod output;
+mod random;
+mod regex;
+mod strings;
+mod unicode;
+mod dicts;
+mod intrinsics;
+mod iterators;
+mod lists;
+mod ranges;
+mod sets;
+mod streams;
+
 use harn_machine::Registry;
 
 /// Every body.
 pub fn registry() -> Registry {
-    Registry::default()
+    let mut registry = Registry::default();
+    conversion::register(&mut registry);
+    dates::register(&mut registry);
+    errors::register(&mut registry);
+    json::register(&mut registry);
+    math::register(&mut registry);
+    output::register(&mut registry);
+    random::register(&mut registry);
+    regex::register(&mut registry);
+    strings::register(&mut registry);
+    unicode::register(&mut registry);
+    intrinsics::register(&mut registry);
+    lists::register(&mut registry);
+    dicts::register(&mut registry);
+    sets::register(&mut registry);
+    ranges::register(&mut registry);
+    iterators::register(&mut registry);
+    streams::register(&mut registry);
+    registry
 }

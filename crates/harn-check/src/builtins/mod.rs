@@ -18,7 +18,8 @@
 //!
 //! Calls of a builtin are accepted if its name is in that appendix. What other documents
 //! describe beyond it is [`unlisted`]: the machine may know such a function, but a call of
-//! it is refused unless section 9.9 exempts the name.
+//! it is refused unless section 9.9 exempts the name. Those whose names begin with `__` are
+//! parts of the library itself, and exist only for its own files.
 
 mod methods;
 mod signature;
@@ -31,6 +32,7 @@ mod data;
 mod encoding;
 mod files;
 mod http;
+mod intrinsics;
 mod llm;
 mod mcp;
 mod numbers;

@@ -2,7 +2,7 @@
 
 use super::{Area, Builtin, Effect, signature};
 use super::{
-    agents, collections, concurrency, data, encoding, files, http, llm, mcp, numbers,
+    agents, collections, concurrency, data, encoding, files, http, intrinsics, llm, mcp, numbers,
     observability, output, people, process, state, text, time, tools, transcripts, transport,
     triggers, unlisted, values, workflows,
 };
@@ -78,9 +78,11 @@ areas! {
 /// Sorted by name.
 pub(super) static BUILTINS: [Builtin; count(TABLES)] = merge(TABLES);
 
+const UNLISTED_TABLES: &[&[Builtin]] = &[intrinsics::TABLE, unlisted::TABLE];
+
 /// Sorted by name.
-pub(super) static UNLISTED: [Builtin; unlisted::TABLE.len()] = {
-    let mut table = merge(&[unlisted::TABLE]);
+pub(super) static UNLISTED: [Builtin; count(UNLISTED_TABLES)] = {
+    let mut table = merge(UNLISTED_TABLES);
     let mut at = 0;
     while at < table.len() {
         table[at].known = false;

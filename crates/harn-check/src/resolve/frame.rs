@@ -30,6 +30,9 @@ pub struct Frame {
     pub kind: FrameKind,
     /// The frame around it.
     pub parent: Option<FrameId>,
+    /// Where the body begins with its brace; 0 for the file itself. Pipelines that extend each
+    /// other share a frame, which begins with the first of them.
+    pub start: u32,
     /// How many slots it needs.
     pub slots: u32,
     /// What it takes along from the frames around it, when it is made.

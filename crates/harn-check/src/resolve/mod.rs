@@ -28,10 +28,11 @@ mod placeholder;
 mod walk;
 
 pub use frame::{Capture, Frame, FrameId, FrameKind};
+pub use walk::GLOBALS;
 
 use std::collections::HashMap;
 
-use harn_syntax::tree::{Module, Name};
+use harn_syntax::tree::{EvalPack, Module, Name, Text};
 use smol_str::SmolStr;
 
 use crate::builtins::Builtin;
@@ -113,6 +114,16 @@ impl Resolved {
     /// What happens where a name is bound.
     pub fn declared(&self, name: &Name) -> Option<Declared> {
         self.declarations.get(&name.span.start).copied()
+    }
+
+    /// Where the variables `id` and `version` of an eval pack are kept while it runs.
+    pub fn declared_in_pack(&self, pack: &EvalPack) -> [Option<Declared>; 2] {
+        walk::given_fields(pack).map(|(_, at)| self.declarations.get(&at).copied())
+    }
+
+    /// What happens where an eval pack is bound whose name is derived from its id.
+    pub fn declared_by_id(&self, id: &Text) -> Option<Declared> {
+        self.declarations.get(&id.span.start).copied()
     }
 
     /// The frame of the body that begins at this byte with its brace.

@@ -43,6 +43,8 @@ struct Scope {
     first_slot: u32,
     /// The scope that counts as the same when a name is bound again.
     same_as: usize,
+    /// Whether its slots stay in use until the frame ends.
+    keeps_slots: bool,
 }
 
 /// What is visible where the walk is.
@@ -73,7 +75,7 @@ impl Names {
             around: Vec::new(),
             captured: HashMap::new(),
         };
-        names.enter_frame(FrameKind::Top);
+        names.enter_frame(FrameKind::Top, 0);
         names
     }
 
@@ -81,11 +83,12 @@ impl Names {
         self.around.last().expect("the file is a frame").0
     }
 
-    pub(super) fn enter_frame(&mut self, kind: FrameKind) -> FrameId {
+    pub(super) fn enter_frame(&mut self, kind: FrameKind, start: u32) -> FrameId {
         let id = FrameId(narrow(self.frames.len()));
         self.frames.push(Frame {
             kind,
             parent: self.around.last().map(|(parent, _)| *parent),
+            start,
             slots: 0,
             captures: Vec::new(),
         });
@@ -116,7 +119,17 @@ impl Names {
             names: Vec::new(),
             first_slot,
             same_as,
+            keeps_slots: false,
         });
+    }
+
+    /// What is visible here is needed at the end of the frame: a deferred block sees it.
+    pub(super) fn keep_slots(&mut self) {
+        for scope in self.scopes.iter_mut().rev() {
+            if std::mem::replace(&mut scope.keeps_slots, true) {
+                break;
+            }
+        }
     }
 
     /// Ends a scope. Its slots are free again.
@@ -125,7 +138,9 @@ impl Names {
         for name in scope.names {
             self.stacks.get_mut(&name).and_then(Vec::pop);
         }
-        self.around.last_mut().expect("the file is a frame").1 = scope.first_slot;
+        if !scope.keeps_slots {
+            self.around.last_mut().expect("the file is a frame").1 = scope.first_slot;
+        }
     }
 
     /// A slot that nothing else uses until the scope ends.

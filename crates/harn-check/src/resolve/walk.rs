@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use harn_syntax::TokenKind;
 use harn_syntax::tree::{
     Assignment, BinaryOp, Binding, Block, EvalPack, EvalPackEntry, EvalPackName, Expression,
     ExpressionKind, For, Function, Item, ItemKind, LoopPattern, Match, Module, Name, Parallel,
@@ -19,7 +20,7 @@ use crate::builtins;
 use crate::imported::Imported;
 
 /// What every program starts with.
-const GLOBALS: [&str; 8] = [
+pub const GLOBALS: [&str; 8] = [
     "argv",
     "pi",
     "e",
@@ -158,7 +159,7 @@ impl Walk {
 
     /// Walks a body that runs on its own.
     fn frame(&mut self, kind: FrameKind, start: u32, walk: impl FnOnce(&mut Self)) {
-        let id = self.names.enter_frame(kind);
+        let id = self.names.enter_frame(kind, start);
         self.frames_by_start.insert(start, id);
         walk(self);
         self.names.leave_frame();
@@ -214,10 +215,15 @@ impl Walk {
                 None => roots.push(at),
             }
         }
-        for root in roots {
-            let id = self.names.enter_frame(FrameKind::Pipeline);
-            self.family(root, id, pipelines, &children);
-            self.names.leave_frame();
+        let mut seen = vec![false; pipelines.len()];
+        // In a circle there is no first one, so any will do.
+        for root in roots.into_iter().chain(0..pipelines.len()) {
+            if !seen[root] {
+                let start = pipelines[root].body.span.start;
+                let id = self.names.enter_frame(FrameKind::Pipeline, start);
+                self.family(root, id, pipelines, &children, &mut seen);
+                self.names.leave_frame();
+            }
         }
     }
 
@@ -228,6 +234,7 @@ impl Walk {
         frame: FrameId,
         pipelines: &[&Pipeline],
         children: &[Vec<usize>],
+        seen: &mut [bool],
     ) {
         let mut steps = vec![Some(root)];
         while let Some(step) = steps.pop() {
@@ -235,6 +242,9 @@ impl Walk {
                 self.names.close();
                 continue;
             };
+            if std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
             let body = &pipelines[at].body;
             self.frames_by_start.insert(body.span.start, frame);
             self.names.open_continued();
@@ -372,8 +382,9 @@ impl Walk {
         let fields: Vec<_> = fields.collect();
         fields.iter().for_each(|(_, value)| self.expression(value));
         self.scope(|walk| {
-            for given in ["id", "version"] {
-                walk.names.bind(&SmolStr::new_static(given), Kind::Let);
+            for (given, at) in given_fields(pack) {
+                let place = walk.names.bind(&SmolStr::new_static(given), Kind::Let);
+                walk.declarations.insert(at, Declared::In(place));
             }
             for (name, _) in fields {
                 let place = walk.names.bind(&name.text, Kind::Let);
@@ -388,8 +399,12 @@ impl Walk {
                 }
             }
         });
-        if let EvalPackName::Name(name, _) = &pack.name {
-            self.declare(name, Kind::Let);
+        match &pack.name {
+            EvalPackName::Name(name, _) => self.declare(name, Kind::Let),
+            EvalPackName::Id(id) => {
+                let declared = self.names.declare(&name_of_pack(&id.text), Kind::Let);
+                self.declarations.insert(id.span.start, declared);
+            }
         }
     }
 
@@ -415,6 +430,10 @@ impl Visit for Walk {
             StatementKind::Binding(binding) => self.binding(binding),
             StatementKind::Assignment(assignment) => self.assignment(assignment),
             StatementKind::For(item) => self.for_loop(item),
+            StatementKind::Defer(_) => {
+                self.names.keep_slots();
+                visit::walk_statement(self, statement);
+            }
             StatementKind::Select(select) => {
                 select.arms.iter().for_each(|arm| self.select_arm(arm));
             }
@@ -504,6 +523,30 @@ fn provided(name: &str) -> Option<Place> {
     let global = GLOBALS.iter().find(|global| **global == name);
     let builtin = || builtins::find_any(name).map(Place::Builtin);
     global.map(|global| Place::Global(global)).or_else(builtin)
+}
+
+/// The variables that every eval pack has, each with where it counts as bound: at the braces.
+pub(super) fn given_fields(pack: &EvalPack) -> [(&'static str, u32); 2] {
+    let last = pack.body.end.saturating_sub(1);
+    [("id", pack.body.start), ("version", last)]
+}
+
+/// The name that an eval pack is bound to if only its id is written.
+pub(super) fn name_of_pack(id: &str) -> SmolStr {
+    let kept = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let words = id.split(|character| !kept(character));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let name = words.join("_").to_ascii_lowercase();
+    let name = name.trim_matches('_');
+    let is_name = !name.starts_with(|first: char| first.is_ascii_digit());
+    let tokens = harn_syntax::lex(name).tokens;
+    let is_identifier = tokens
+        .first()
+        .is_some_and(|token| token.kind == TokenKind::Identifier);
+    match is_name && is_identifier {
+        true => name.into(),
+        false => format!("eval_pack_{name}").into(),
+    }
 }
 
 fn items(statements: &[Statement]) -> impl Iterator<Item = &Item> {

@@ -48,6 +48,9 @@ pub struct Function {
     pub parameters: Vec<SmolStr>,
     /// Whether the last parameter takes all that remain.
     pub has_rest: bool,
+    /// Whether entering it is nothing but making a frame: it runs at once, takes no rest, and
+    /// belongs to the program.
+    pub(crate) is_simple: bool,
     /// How many registers a frame of it needs.
     pub registers: u16,
     /// Where it comes from.

@@ -9,8 +9,6 @@ mod function;
 mod op;
 
 pub(crate) fn verify(_f: &Function, _g: usize) -> Result<(), String> { Ok(()) }
+pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
 pub use function::{Function, FunctionKind, Source};
-pub(crate) use function::{
-    CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site,
-};
 pub(crate) use op::{Instruction, OPTIONAL, Op, Operand, Raised, TAKE_B, TAKE_C};

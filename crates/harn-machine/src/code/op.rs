@@ -121,7 +121,7 @@ ops! {
         Move Write Read -;
         /// a = what was captured as b
         GetCapture Write Capture -;
-        /// a = the function that runs
+        /// a = the closure that runs
         GetSelf Write - -;
         /// a = a new cell for a function that is declared later
         MakeLate Write - -;
@@ -222,8 +222,11 @@ ops! {
         NewStruct Write Shape Window;
         /// a = a struct of shape b with the fields of the dict c
         StructFrom Write Shape Read;
-        /// a = the variant with tag b (a constant) and the n values in window c
+        /// a = the variant with tag b (a constant: the variant without values) and the n values
+        /// in window c
         NewEnum Write Constant Window;
+        /// a = the variant with tag b (a constant) and the items of the list c
+        NewEnumSpread Write Constant Read;
         /// a = b to c; n is 1 if c is left out
         NewRange Write Read Read;
         /// a = the texts of the c values in window b, joined

@@ -45,11 +45,13 @@ pub(crate) fn prepare(fiber: &mut Fiber, closure: Rc<Closure>, arguments: Vec<Va
     for (at, argument) in arguments.into_iter().enumerate() {
         fiber.stack[at] = argument;
     }
+    // What the library starts is a part of what it does, and no boundary.
+    let is_library = closure.function.source.is_library;
     let site = Site {
         window: 0,
         argc,
         result: 0,
-        flags: BOUNDARY,
+        flags: if is_library { 0 } else { BOUNDARY },
     };
     push_frame(fiber, closure, site);
 }

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use crate::closure::Closure;
 use crate::code::{CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
 use crate::fault::{Failure, Fault};
-use crate::fiber::Fiber;
+use crate::fiber::{DEPTH_MAX, Fiber, Frame};
 use crate::iterate::{GeneratorState, IterSource};
 use crate::machine::Machine;
 use crate::registry::BuiltinId;
@@ -284,6 +284,81 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             argc: usize::from($instruction.n()),
                             result: $instruction.a(),
                             flags: 0,
+                        }
+                    }};
+                }
+                // A function that takes exactly what it is given is entered right here.
+                macro_rules! call_register {
+                    ($instruction:expr, $callee:expr) => {{
+                        let i = $instruction;
+                        match &*$callee {
+                            Value::Closure(closure)
+                                if closure.function.is_simple
+                                    && closure.function.parameters.len() == usize::from(i.n())
+                                    && !(&*function).source.is_library
+                                    && fiber.depth < DEPTH_MAX =>
+                            {
+                                let callee = Rc::as_ptr(&closure.function);
+                                let closure = closure.clone();
+                                let base = fiber.frames.last().unwrap_unchecked().base;
+                                let base = base + u32::from(i.b());
+                                let needed = base as usize + usize::from((&*callee).registers);
+                                if fiber.stack.len() < needed {
+                                    fiber.grow(needed);
+                                }
+                                fiber.depth += 1;
+                                fiber.frames.push(Frame {
+                                    closure,
+                                    pc: 0,
+                                    base,
+                                    result: i.a(),
+                                    argc: i.n(),
+                                    flags: 0,
+                                    generator: None,
+                                });
+                                function = callee;
+                                registers = fiber.stack.as_mut_ptr().add(base as usize);
+                                ip = (&*callee).code.as_ptr();
+                                fuel -= 1;
+                                if fuel <= 0 {
+                                    match between(machine, fiber) {
+                                        Interrupt::Failed(failure) => break 'failed failure,
+                                        _ => return Stop::Spent,
+                                    }
+                                }
+                            }
+                            callee => {
+                                let callee = callee.clone();
+                                let site = site!(i);
+                                called!(call_value(machine, fiber, callee, site), i.a());
+                            }
+                        }
+                    }};
+                }
+                // Back to whoever called, with a value.
+                macro_rules! return_value {
+                    ($value:expr) => {{
+                        let value = $value;
+                        let frame = fiber.frames.last().unwrap_unchecked();
+                        if frame.generator.is_some() || fiber.frames.len() == 1 {
+                            match give_back(fiber, value) {
+                                Some(value) => return Stop::Done(Ok(value)),
+                                None => reload!(),
+                            }
+                        } else {
+                            for at in 0..(&*function).registers {
+                                let register = register!(at);
+                                if (*register).is_counted() {
+                                    std::ptr::drop_in_place(register);
+                                    std::ptr::write(register, Value::Nil);
+                                }
+                            }
+                            fiber.depth -= u32::from(!(&*function).source.is_library);
+                            let frame = fiber.frames.pop().unwrap_unchecked();
+                            let result = frame.result;
+                            drop(frame);
+                            reload!();
+                            put(register!(result), value);
                         }
                     }};
                 }
@@ -613,6 +688,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let value = Enum::new(tag.tag.clone(), payload);
                             put(register!(i.a()), Value::Enum(Rc::new(value)));
                         }
+                        Op::NewEnumSpread => {
+                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
+                            let items = &*register!(i.c());
+                            attempt!(build::expect_list(items));
+                            if let (Value::Enum(tag), Value::List(items)) = (tag, items) {
+                                let value = Enum::new(tag.tag.clone(), items.to_vec());
+                                put(register!(i.a()), Value::Enum(Rc::new(value)));
+                            }
+                        }
                         Op::NewRange => {
                             let bound = |value: &Value| match value {
                                 Value::Int(value) => *value,
@@ -698,26 +782,14 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
 
                         Op::Call => {
                             save!();
-                            let callee = (*register!(i.c())).clone();
-                            let site = site!(i);
-                            let called = match callee {
-                                Value::Closure(closure) => enter(fiber, closure, site),
-                                callee => call_value(machine, fiber, callee, site),
-                            };
-                            called!(called, i.a());
+                            let callee: *const Value = register!(i.c());
+                            call_register!(i, callee);
                         }
                         Op::CallGlobal => {
                             save!();
-                            let callee = machine.globals.get_unchecked(usize::from(i.c()));
-                            let site = site!(i);
-                            let called = match callee {
-                                Value::Closure(closure) => enter(fiber, closure.clone(), site),
-                                callee => {
-                                    let callee = callee.clone();
-                                    call_value(machine, fiber, callee, site)
-                                }
-                            };
-                            called!(called, i.a());
+                            let callee: *const Value =
+                                machine.globals.get_unchecked(usize::from(i.c()));
+                            call_register!(i, callee);
                         }
                         Op::CallBuiltin => {
                             save!();
@@ -802,15 +874,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::Return => {
                             let value = std::mem::take(&mut *register!(i.a()));
-                            match give_back(fiber, value) {
-                                Some(value) => return Stop::Done(Ok(value)),
-                                None => reload!(),
-                            }
+                            return_value!(value);
                         }
-                        Op::ReturnNil => match give_back(fiber, Value::Nil) {
-                            Some(value) => return Stop::Done(Ok(value)),
-                            None => reload!(),
-                        },
+                        Op::ReturnNil => return_value!(Value::Nil),
                         Op::MakeClosure => {
                             let inner = (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
                             let frame = fiber.frames.last().unwrap_unchecked();

@@ -7,6 +7,8 @@
 use std::rc::Rc;
 
 use super::Value;
+use crate::iterate::{Generator, Iter};
+use crate::sync::{Channel, Task};
 
 impl Value {
     /// Whether it can contain values that contain values.
@@ -20,12 +22,16 @@ impl Value {
                 | Self::Closure(_)
                 | Self::Set(_)
                 | Self::Pair(_)
+                | Self::Iter(_)
+                | Self::Generator(_)
+                | Self::Task(_)
+                | Self::Channel(_)
         )
     }
 }
 
 /// Drops values, and what is in them, without recursion.
-pub(super) fn bury(values: Vec<Value>) {
+pub(crate) fn bury(values: Vec<Value>) {
     let mut left = values;
     while let Some(value) = left.pop() {
         match value {
@@ -49,6 +55,22 @@ pub(super) fn bury(values: Vec<Value>) {
             Value::Closure(mut closure) => {
                 let body = Rc::get_mut(&mut closure);
                 left.extend(body.into_iter().flat_map(|body| body.captures.drain(..)));
+            }
+            Value::Iter(mut iter) => {
+                let body = Rc::get_mut(&mut iter);
+                left.extend(body.and_then(Iter::take_source));
+            }
+            Value::Generator(mut generator) => {
+                let body = Rc::get_mut(&mut generator);
+                left.extend(body.into_iter().flat_map(Generator::take_values));
+            }
+            Value::Channel(mut channel) => {
+                let body = Rc::get_mut(&mut channel);
+                left.extend(body.into_iter().flat_map(Channel::take_values));
+            }
+            Value::Task(mut task) => {
+                let body = Rc::get_mut(&mut task);
+                left.extend(body.and_then(Task::take_value));
             }
             _ => {}
         }

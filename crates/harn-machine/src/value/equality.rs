@@ -5,12 +5,11 @@ use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 
-use super::{Dict, Sameness, Set, Value};
+use super::structural::structural_key;
+use super::{Dict, Set, Value};
 
-/// How far into a value its hash looks. Equal values have equal hashes all the same.
-const HASH_DEPTH: usize = 3;
-/// How many members of a value its hash looks at.
-const HASH_WIDTH: usize = 16;
+/// How deeply sets of sets are compared member by member.
+const SET_DEPTH: usize = 32;
 
 impl PartialEq for Value {
     /// Structural equality; `1 == 1.0`. It never fails, and some values equal nothing.
@@ -18,10 +17,7 @@ impl PartialEq for Value {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => one == other,
             (Self::Text(one), Self::Text(other)) => one == other,
-            _ => match compare(self, other) {
-                Part::Decided(equal) => equal,
-                Part::Open(pairs) => all_equal(pairs),
-            },
+            _ => is_equal(self, other, SET_DEPTH),
         }
     }
 }
@@ -34,9 +30,13 @@ enum Part<'a> {
 }
 
 /// Values nest deeply, so what is left to compare is kept in a list.
-fn all_equal<'a>(mut left: Vec<(&'a Value, &'a Value)>) -> bool {
+fn is_equal(one: &Value, other: &Value, set_depth: usize) -> bool {
+    let mut left = match compare(one, other, set_depth) {
+        Part::Decided(equal) => return equal,
+        Part::Open(pairs) => pairs,
+    };
     while let Some((one, other)) = left.pop() {
-        match compare(one, other) {
+        match compare(one, other, set_depth) {
             Part::Decided(true) => {}
             Part::Decided(false) => return false,
             Part::Open(pairs) => left.extend(pairs),
@@ -45,7 +45,7 @@ fn all_equal<'a>(mut left: Vec<(&'a Value, &'a Value)>) -> bool {
     true
 }
 
-fn compare<'a>(one: &'a Value, other: &'a Value) -> Part<'a> {
+fn compare<'a>(one: &'a Value, other: &'a Value, set_depth: usize) -> Part<'a> {
     use Value::*;
     Part::Decided(match (one, other) {
         (Nil | Absent, Nil | Absent) => true,
@@ -67,7 +67,7 @@ fn compare<'a>(one: &'a Value, other: &'a Value) -> Part<'a> {
             };
         }
         (Dict(one), Dict(other)) => return dicts(one, other),
-        (Set(one), Set(other)) => sets(one, other),
+        (Set(one), Set(other)) => sets(one, other, set_depth),
         (Pair(one), Pair(other)) => {
             let parts = [(&one.first, &other.first), (&one.second, &other.second)];
             return Part::Open(parts.into());
@@ -90,7 +90,10 @@ fn compare<'a>(one: &'a Value, other: &'a Value) -> Part<'a> {
 
 /// Whether a value is certain to equal itself: numbers may be NaN, functions never do.
 fn is_reflexive(value: &Value) -> bool {
-    matches!(value, Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Text(_))
+    matches!(
+        value,
+        Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Text(_)
+    )
 }
 
 fn zipped<'a>(one: &'a [Value], other: &'a [Value]) -> Part<'a> {
@@ -124,10 +127,19 @@ fn same_entries<'a>(
     }
 }
 
-/// Regardless of order. Sets in sets in sets are the one thing that is compared recursively;
-/// whoever nests them thousands deep has to hash them first, which looks no deeper than it must.
-fn sets(one: &Set, other: &Set) -> bool {
-    one.len() == other.len() && one.iter().all(|item| other.contains(item, Sameness::Equal))
+/// Regardless of order. Which member goes with which is only known by comparing them, so sets
+/// in sets are the one thing that is compared recursively. Deeper than anybody nests them on
+/// purpose their structural keys are compared instead, which need no recursion.
+fn sets(one: &Set, other: &Set, depth: usize) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let Some(depth) = depth.checked_sub(1) else {
+        let [one, other] = [one, other].map(|set| structural_key(&Value::Set(set.clone())));
+        return one == other;
+    };
+    let has = |item| other.contains_by(item, |one, other| is_equal(one, other, depth));
+    one.iter().all(has)
 }
 
 /// Whether an int and a float are the same number, also where floats cannot tell ints apart.
@@ -135,49 +147,79 @@ fn int_equals(int: i64, float: f64) -> bool {
     int as f64 == float
 }
 
-/// A hash that equal values share.
-pub(super) fn hash_value(value: &Value) -> u64 {
-    hash_to(value, HASH_DEPTH)
+/// Whether a value is of a kind that equals nothing, not even itself.
+pub(super) fn equals_nothing(value: &Value) -> bool {
+    match value {
+        Value::Float(value) => value.is_nan(),
+        Value::Closure(_) | Value::Channel(_) | Value::Generator(_) | Value::Permit(_) => true,
+        Value::Foreign(_) => true,
+        _ => false,
+    }
 }
 
-fn hash_to(value: &Value, depth: usize) -> u64 {
+/// A hash that equal values share. It looks at all of a value, except that of members of
+/// members of sets it only sees how many there are.
+pub(super) fn hash_value(value: &Value) -> u64 {
+    if let Value::Text(text) = value {
+        return text.hash();
+    }
     let mut hasher = FixedState::with_seed(1).build_hasher();
-    match value {
-        Value::Bool(value) => hasher.write_u8(u8::from(*value)),
-        // An int and a float that are equal have the same bits as floats.
-        Value::Int(value) => hasher.write_u64((*value as f64).to_bits()),
-        Value::Float(value) => hasher.write_u64((value + 0.0).to_bits()),
-        Value::Duration(value) => hasher.write_i64(*value),
-        Value::Text(text) => return text.hash(),
-        Value::Bytes(bytes) => hasher.write(bytes),
-        Value::Range(range) => hasher.write_i64(range.start ^ range.end),
-        Value::Enum(value) => hasher.write_u64(value.tag.variant.hash()),
-        Value::List(items) => {
-            hasher.write_usize(items.len());
-            hash_items(&mut hasher, items, depth);
-        }
-        Value::Pair(pair) if depth > 0 => {
-            hasher.write_u64(hash_to(&pair.first, depth - 1));
-            hasher.write_u64(hash_to(&pair.second, depth - 1));
-        }
-        Value::Dict(dict) => {
-            hasher.write_usize(dict.len());
-            for (key, value) in dict.iter().take(HASH_WIDTH) {
-                hasher.write_u64(key.hash());
-                hash_items(&mut hasher, std::slice::from_ref(value), depth);
-            }
-        }
-        Value::Struct(value) => hasher.write_u64(value.shape.name.hash()),
-        Value::Set(set) => hasher.write_usize(set.len()),
-        _ => hasher.write_u8(0),
+    let mut left = Vec::new();
+    hash_one(value, &mut hasher, &mut left);
+    while let Some(value) = left.pop() {
+        hash_one(value, &mut hasher, &mut left);
     }
     hasher.finish()
 }
 
-fn hash_items(hasher: &mut impl Hasher, items: &[Value], depth: usize) {
-    if depth > 0 {
-        for item in items.iter().take(HASH_WIDTH) {
-            hasher.write_u64(hash_to(item, depth - 1));
+/// Hashes what is in the value itself, and says what else is to be hashed.
+fn hash_one<'a>(value: &'a Value, hasher: &mut impl Hasher, left: &mut Vec<&'a Value>) {
+    match value {
+        Value::Bool(value) => hasher.write_u8(u8::from(*value)),
+        // An int and a float that are equal have the same bits as floats; 0.0 and -0.0 too.
+        Value::Int(value) => hasher.write_u64((*value as f64).to_bits()),
+        Value::Float(value) => hasher.write_u64((value + 0.0).to_bits()),
+        Value::Duration(value) => hasher.write_i64(*value),
+        Value::Text(text) => hasher.write_u64(text.hash()),
+        Value::Bytes(bytes) => hasher.write(bytes),
+        Value::Builtin(id) => hasher.write_u16(id.position()),
+        Value::Task(task) => hasher.write_u64(task.id.hash()),
+        Value::Iter(iter) => hasher.write_usize(Rc::as_ptr(iter).addr()),
+        Value::Range(range) => {
+            hasher.write_i64(range.start);
+            hasher.write_i64(range.end);
         }
+        Value::Pair(pair) => left.extend([&pair.first, &pair.second]),
+        Value::List(items) => {
+            hasher.write_usize(items.len());
+            left.extend(items.iter());
+        }
+        Value::Enum(value) => {
+            hasher.write_u64(value.tag.variant.hash());
+            left.extend(&value.payload);
+        }
+        Value::Dict(dict) => hash_fields(dict.iter(), hasher, left),
+        Value::Struct(value) => {
+            hasher.write_u64(value.shape.name.hash());
+            hash_fields(value.fields(), hasher, left);
+        }
+        Value::Set(set) => {
+            let members = set.iter().filter(|member| !member.is_container());
+            let sum = members.map(hash_value).fold(0, u64::wrapping_add);
+            hasher.write_u64(sum ^ set.len() as u64);
+        }
+        // Atomics change and stay where they are, so their values tell nothing.
+        _ => hasher.write_u8(0),
+    }
+}
+
+fn hash_fields<'a>(
+    fields: impl Iterator<Item = (&'a super::Text, &'a Value)>,
+    hasher: &mut impl Hasher,
+    left: &mut Vec<&'a Value>,
+) {
+    for (key, value) in fields {
+        hasher.write_u64(key.hash());
+        left.push(value);
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::bury::bury;
 use super::Value;
+use super::bury::bury;
 
 /// Values in order, cheap to copy.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,11 @@ impl List {
             Some(body) => std::mem::take(&mut body.0),
             None => self.0.0.clone(),
         }
+    }
+
+    /// Whether nobody else has the list.
+    pub fn is_unique(&mut self) -> bool {
+        Rc::get_mut(&mut self.0).is_some()
     }
 
     /// Whether both are the same list in memory.

@@ -29,6 +29,7 @@ mod text;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+pub(crate) use bury::bury;
 pub use bytes::Bytes;
 pub use dict::Dict;
 pub use handles::{Foreign, LostPermit, Permit};
@@ -300,3 +301,6 @@ impl FromIterator<Value> for Value {
         Self::list(items.into_iter().collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,9 @@ impl Struct {
     /// A field, unless it is absent.
     pub fn get(&self, field: &str) -> Option<&Value> {
         let at = self.shape.position(field)?;
-        self.values.get(at).filter(|value| !matches!(value, Value::Absent))
+        self.values
+            .get(at)
+            .filter(|value| !matches!(value, Value::Absent))
     }
 
     /// Sets a field, also one that was not declared.
@@ -91,7 +93,9 @@ impl Shape {
     /// The shape with one more field.
     fn with(&self, field: &Text) -> Rc<Self> {
         let mut wider = self.wider.borrow_mut();
-        let known = wider.iter().find(|shape| shape.fields.last() == Some(field));
+        let known = wider
+            .iter()
+            .find(|shape| shape.fields.last() == Some(field));
         if let Some(known) = known {
             return known.clone();
         }

@@ -1,13 +1,20 @@
 //! Sets.
+//!
+//! ```text
+//! few members:   found by looking through them
+//! many members:  found by hash, in one index for each of the two ways to be the same,
+//!                made when somebody first asks in that way
+//! ```
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use hashbrown::HashTable;
 
-use super::bury::bury;
-use super::equality::hash_value;
-use super::structural::is_same_structure;
 use super::Value;
+use super::bury::bury;
+use super::equality::{equals_nothing, hash_value};
+use super::structural::{hash_structure, is_same_structure};
 
 /// The most members that are found by looking through them.
 const FEW: usize = 8;
@@ -28,6 +35,19 @@ impl Sameness {
             Self::Structural => is_same_structure(one, other),
         }
     }
+
+    /// A hash that values share which are the same in this way.
+    fn hash(self, value: &Value) -> u64 {
+        match self {
+            Self::Equal => hash_value(value),
+            Self::Structural => hash_structure(value),
+        }
+    }
+
+    /// Whether a value is the same as none, not even as itself.
+    fn excludes(self, value: &Value) -> bool {
+        self == Self::Equal && equals_nothing(value)
+    }
 }
 
 /// Values without duplicates in the order of their first insertion, cheap to copy.
@@ -37,9 +57,14 @@ pub struct Set(Rc<Body>);
 #[derive(Clone, Debug, Default)]
 struct Body {
     items: Vec<Value>,
-    /// Positions by hash, once there are many.
-    index: Option<Box<HashTable<u32>>>,
+    /// Empty as long as there are few members.
+    equal: OnceCell<Index>,
+    /// Empty as long as there are few members.
+    structural: OnceCell<Index>,
 }
+
+/// Positions of members, each with its hash.
+type Index = Box<HashTable<(u64, u32)>>;
 
 impl Set {
     /// The values, of those that are the same only the first.
@@ -71,9 +96,26 @@ impl Set {
         &self.0.items
     }
 
+    /// The members, without a copy if nobody else has the set.
+    pub fn into_items(mut self) -> Vec<Value> {
+        match Rc::get_mut(&mut self.0) {
+            Some(body) => std::mem::take(&mut body.items),
+            None => self.0.items.clone(),
+        }
+    }
+
     /// Whether a value is a member.
     pub fn contains(&self, value: &Value, sameness: Sameness) -> bool {
         self.0.find(value, sameness).is_some()
+    }
+
+    /// Whether a member equals a value, as `is_equal` says.
+    pub(super) fn contains_by(
+        &self,
+        value: &Value,
+        is_equal: impl Fn(&Value, &Value) -> bool,
+    ) -> bool {
+        self.0.find_by(value, Sameness::Equal, is_equal).is_some()
     }
 
     /// Adds a value unless it is a member.
@@ -90,11 +132,16 @@ impl Set {
         let Some(at) = self.0.find(value, sameness) else {
             return false;
         };
-        let body = Rc::make_mut(&mut self.0);
-        body.items.remove(at);
-        body.index = None;
-        body.build_index();
+        Rc::make_mut(&mut self.0).remove(at);
         true
+    }
+
+    /// Keeps the members that pass a test, in order.
+    pub fn retain(&mut self, test: impl FnMut(&Value) -> bool) {
+        let body = Rc::make_mut(&mut self.0);
+        body.equal.take();
+        body.structural.take();
+        body.items.retain(test);
     }
 
     /// Whether both are the same set in memory.
@@ -117,40 +164,75 @@ impl Set {
 
 impl Body {
     fn find(&self, value: &Value, sameness: Sameness) -> Option<usize> {
-        let Some(index) = &self.index else {
-            return self.items.iter().position(|one| sameness.holds(one, value));
+        self.find_by(value, sameness, |one, other| sameness.holds(one, other))
+    }
+
+    fn find_by(
+        &self,
+        value: &Value,
+        sameness: Sameness,
+        is_same: impl Fn(&Value, &Value) -> bool,
+    ) -> Option<usize> {
+        if self.items.len() <= FEW {
+            return self.items.iter().position(|one| is_same(one, value));
+        }
+        if sameness.excludes(value) {
+            return None;
+        }
+        let hash = sameness.hash(value);
+        let is_it =
+            |(one, at): &(u64, u32)| *one == hash && is_same(&self.items[*at as usize], value);
+        let found = self.index(sameness).find(hash, is_it);
+        found.map(|(_, at)| *at as usize)
+    }
+
+    fn index(&self, sameness: Sameness) -> &Index {
+        let cell = match sameness {
+            Sameness::Equal => &self.equal,
+            Sameness::Structural => &self.structural,
         };
-        let is_it = |at: &u32| sameness.holds(&self.items[*at as usize], value);
-        index.find(hash_value(value), is_it).map(|at| *at as usize)
+        cell.get_or_init(|| {
+            let mut index = Box::new(HashTable::with_capacity(self.items.len()));
+            for (at, value) in self.items.iter().enumerate() {
+                insert(&mut index, value, at, sameness);
+            }
+            index
+        })
     }
 
     fn push(&mut self, value: Value) {
         let at = self.items.len();
-        self.items.push(value);
-        match &mut self.index {
-            Some(index) => {
-                let rehash = |at: &u32| hash_value(&self.items[*at as usize]);
-                index.insert_unique(hash_value(&self.items[at]), narrow(at), rehash);
-            }
-            None => self.build_index(),
+        if let Some(index) = self.equal.get_mut() {
+            insert(index, &value, at, Sameness::Equal);
         }
+        if let Some(index) = self.structural.get_mut() {
+            insert(index, &value, at, Sameness::Structural);
+        }
+        self.items.push(value);
     }
 
-    /// From now on members are found by hash, if there are many.
-    fn build_index(&mut self) {
-        if self.items.len() <= FEW {
-            return;
+    /// Those after it move up, and so do their positions.
+    fn remove(&mut self, at: usize) {
+        self.items.remove(at);
+        for index in [self.equal.get_mut(), self.structural.get_mut()] {
+            let Some(index) = index else { continue };
+            let gone = narrow(at);
+            index.retain(|(_, at)| *at != gone);
+            for (_, at) in index.iter_mut().filter(|(_, at)| *at > gone) {
+                *at -= 1;
+            }
         }
-        let mut index = HashTable::with_capacity(self.items.len());
-        for (at, value) in self.items.iter().enumerate() {
-            let rehash = |at: &u32| hash_value(&self.items[*at as usize]);
-            index.insert_unique(hash_value(value), narrow(at), rehash);
-        }
-        self.index = Some(Box::new(index));
     }
 }
 
-/// Four billion members do not fit into memory: each takes 20 bytes at least.
+fn insert(index: &mut Index, value: &Value, at: usize, sameness: Sameness) {
+    if !sameness.excludes(value) {
+        let hash = sameness.hash(value);
+        index.insert_unique(hash, (hash, narrow(at)), |(hash, _)| *hash);
+    }
+}
+
+/// Four billion members do not fit into memory: each takes 16 bytes at least.
 fn narrow(count: usize) -> u32 {
     u32::try_from(count).expect("a set has fewer than four billion members")
 }

@@ -65,7 +65,13 @@ fn show_one<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) {
         Value::Bytes(bytes) => show_bytes(bytes, out),
         Value::List(items) => sequence("[", items.iter(), "]", out, steps),
         Value::Set(set) => sequence("set(", set.iter(), ")", out, steps),
-        Value::Pair(pair) => sequence("(", [&pair.first, &pair.second].into_iter(), ")", out, steps),
+        Value::Pair(pair) => sequence(
+            "(",
+            [&pair.first, &pair.second].into_iter(),
+            ")",
+            out,
+            steps,
+        ),
         Value::Dict(dict) => fields(dict.iter(), out, steps),
         Value::Struct(value) => {
             out.push_str(&value.shape.name);

@@ -1,0 +1,36 @@
+//! What only the library may call: the parts of its functions that Harn cannot say, or not
+//! fast enough.
+//!
+//! Their names begin with `__`. A program that calls one of them finds that it is not defined.
+
+use super::table::builtins;
+
+builtins! {
+    "__apart(items: list, keys: list) -> list<list>" [] Pure "Separates the items with a truthy key from the others.";
+    "__broadcast(readers: int) -> any" [] Pure "Makes what several readers of one source share.";
+    "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
+    "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
+    "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
+    "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
+    "__drain(source: iter) -> list | nil" [] Pure "Gives all items of an iterator that needs no code to be run.";
+    "__elapsed() -> int" [] Clock "Gives the milliseconds of the clock that tasks sleep by.";
+    "__greatest(items: list, keys: list) -> any" [] Pure "Gives the first item with the greatest key.";
+    "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
+    "__immediate(source: iter) -> bool" [] Pure "Tells whether an iterator never has to wait.";
+    "__interval(per_second: int | float) -> int | nil" [] Pure "Gives the milliseconds between events of a rate, or nil if it is no rate.";
+    "__iterable(value: any) -> bool" [] Pure "Tells whether a value can be iterated.";
+    "__keep(members: dict | set, tests: list) -> dict | set" [] Pure "Keeps the entries or members whose test is truthy.";
+    "__lazy(source: generator) -> iter" [] Pure "Makes an iterator of a generator.";
+    "__least(items: list, keys: list) -> any" [] Pure "Gives the first item with the least key.";
+    "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
+    "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
+    "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
+    "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";
+    "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";
+    "__set_of(members: list) -> set" [] Pure "Makes a set of members of which no two are equal.";
+    "__sort(items: list, keys: list) -> list" [] Pure "Sorts items by their keys.";
+    "__start(body: closure) -> task_handle" [] Pure "Starts a task that is a part of this one.";
+    "__type_error(message: string) -> never" [] Pure "Fails with a type error.";
+    "__wait_any(tasks: list) -> nil" [] Pure "Waits until one of some tasks has ended.";
+    "__with_values(entries: dict, values: list) -> dict" [] Pure "Gives keys other values.";
+}

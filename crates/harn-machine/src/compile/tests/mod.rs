@@ -1,0 +1,1 @@
+//! Programs and what they are compiled to.

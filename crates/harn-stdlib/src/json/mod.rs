@@ -1,0 +1,77 @@
+//! JSON.
+//!
+//! ```text
+//! text ─► parse ─► value ─► write ─► text
+//! prose ─► extract ─► text
+//! value + pointer ─► value
+//! ```
+//!
+//! Values nest as deeply as memory allows, so reading and writing keep a list of what is open
+//! instead of recursing.
+
+mod extract;
+mod parse;
+mod pointer;
+mod write;
+
+use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
+
+use crate::expect::text;
+
+pub(crate) use parse::parse;
+pub(crate) use write::{write, write_text};
+
+pub(crate) fn register(registry: &mut Registry) {
+    registry.plain(&[
+        ("json_extract", json_extract),
+        ("json_parse", json_parse),
+        ("json_stringify", json_stringify),
+    ]);
+    pointer::register(registry);
+}
+
+fn json_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    require("json_parse", arguments, 1)?;
+    match parse(&text(arguments, 0)) {
+        Ok(value) => Ok(value),
+        Err(reason) => thrown(format!("JSON parse error: {reason}")),
+    }
+}
+
+fn json_stringify(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    require("json_stringify", arguments, 1)?;
+    let mut out = String::new();
+    write(argument(arguments, 0), &mut out);
+    Ok(out.into())
+}
+
+fn json_extract(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    if arguments.is_empty() {
+        return thrown("json_extract requires at least 1 argument: text");
+    }
+    let prose = text(arguments, 0);
+    let value = match parse(extract::found(&prose)) {
+        Ok(value) => value,
+        Err(reason) => return thrown(format!("json_extract: failed to parse JSON: {reason}")),
+    };
+    let key = match argument(arguments, 1) {
+        Value::Nil => return Ok(value),
+        key => key.to_text(),
+    };
+    match value {
+        Value::Dict(dict) => match dict.get_text(&key) {
+            Some(value) => Ok(value.clone()),
+            None => thrown(format!("json_extract: key '{key}' not found")),
+        },
+        _ => thrown("json_extract: parsed value is not a dict, cannot extract key"),
+    }
+}
+
+/// Throws if there are too few arguments.
+pub(crate) fn require(function: &str, arguments: &[Value], count: usize) -> Result<(), Failure> {
+    if arguments.len() >= count {
+        return Ok(());
+    }
+    let plural = if count == 1 { "" } else { "s" };
+    thrown(format!("{function} requires {count} argument{plural}"))
+}

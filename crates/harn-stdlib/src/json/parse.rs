@@ -1,0 +1,386 @@
+//! Text read as JSON.
+//!
+//! What is wrong is said in the words of serde_json, with line and column, because programs and
+//! people know them; a test compares both. Unlike serde_json we read any depth.
+
+use harn_machine::Value;
+use harn_machine::value::{Dict, Text};
+
+/// The value of a text, or what is wrong with it and where.
+pub(crate) fn parse(text: &str) -> Result<Value, String> {
+    let mut reader = Reader { text, at: 0 };
+    let value = reader.whole()?;
+    match reader.skip_space() {
+        Some(_) => reader.fail_ahead("trailing characters"),
+        None => Ok(value),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// A list or dict that has not ended.
+enum Open {
+    List(Vec<Value>),
+    /// With the key of the value that is being read.
+    Dict(Dict, Text),
+}
+
+/// What a value begins with.
+enum Begun {
+    Whole(Value),
+    Inside(Open),
+}
+
+impl Reader<'_> {
+    /// One value with all that is in it.
+    fn whole(&mut self) -> Result<Value, String> {
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            let mut value = match self.begin()? {
+                Begun::Whole(value) => value,
+                Begun::Inside(inner) => {
+                    open.push(inner);
+                    continue;
+                }
+            };
+            // The value may be the last of what it is in, and that of what that is in.
+            loop {
+                let Some(mut outer) = open.pop() else {
+                    return Ok(value);
+                };
+                match self.add(&mut outer, value)? {
+                    true => {
+                        open.push(outer);
+                        break;
+                    }
+                    false => value = outer.close(),
+                }
+            }
+        }
+    }
+
+    /// The beginning of a value, or all of it.
+    fn begin(&mut self) -> Result<Begun, String> {
+        let Some(next) = self.skip_space() else {
+            return self.fail_ahead("EOF while parsing a value");
+        };
+        Ok(Begun::Whole(match next {
+            b'n' => self.word("null", Value::Nil)?,
+            b't' => self.word("true", Value::Bool(true))?,
+            b'f' => self.word("false", Value::Bool(false))?,
+            b'-' | b'0'..=b'9' => self.number()?,
+            b'"' => {
+                self.at += 1;
+                Value::Text(self.string()?)
+            }
+            b'[' => {
+                self.at += 1;
+                return self.begin_list();
+            }
+            b'{' => {
+                self.at += 1;
+                return self.begin_dict();
+            }
+            _ => return self.fail_ahead("expected value"),
+        }))
+    }
+
+    fn begin_list(&mut self) -> Result<Begun, String> {
+        match self.skip_space() {
+            None => self.fail_ahead("EOF while parsing a list"),
+            Some(b']') => {
+                self.at += 1;
+                Ok(Begun::Whole(Value::list(Vec::new())))
+            }
+            Some(_) => Ok(Begun::Inside(Open::List(Vec::new()))),
+        }
+    }
+
+    fn begin_dict(&mut self) -> Result<Begun, String> {
+        match self.skip_space() {
+            None => self.fail_ahead("EOF while parsing an object"),
+            Some(b'}') => {
+                self.at += 1;
+                Ok(Begun::Whole(Value::Dict(Dict::default())))
+            }
+            Some(b'"') => Ok(Begun::Inside(Open::Dict(Dict::default(), self.key()?))),
+            Some(_) => self.fail_ahead("key must be a string"),
+        }
+    }
+
+    /// Adds a value to what it is in. Gives whether another one follows.
+    fn add(&mut self, outer: &mut Open, value: Value) -> Result<bool, String> {
+        match outer {
+            Open::List(items) => {
+                items.push(value);
+                self.follows(b']', "EOF while parsing a list", "expected `,` or `]`")
+            }
+            Open::Dict(dict, key) => {
+                dict.insert(std::mem::take(key), value);
+                let eof = "EOF while parsing an object";
+                let follows = self.follows(b'}', eof, "expected `,` or `}`")?;
+                if follows {
+                    if self.peek() != Some(b'"') {
+                        return self.fail_ahead("key must be a string");
+                    }
+                    *key = self.key()?;
+                }
+                Ok(follows)
+            }
+        }
+    }
+
+    /// Whether another member follows, which then is next; else what ends them is passed.
+    fn follows(&mut self, end: u8, eof: &str, neither: &str) -> Result<bool, String> {
+        match self.skip_space() {
+            None => self.fail_ahead(eof),
+            Some(next) if next == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b',') => {
+                self.at += 1;
+                match self.skip_space() {
+                    None => self.fail_ahead("EOF while parsing a value"),
+                    Some(next) if next == end => self.fail_ahead("trailing comma"),
+                    Some(_) => Ok(true),
+                }
+            }
+            Some(_) => self.fail_ahead(neither),
+        }
+    }
+
+    /// A key and its colon; the next character is a quote.
+    fn key(&mut self) -> Result<Text, String> {
+        self.at += 1;
+        let key = self.string()?;
+        match self.skip_space() {
+            Some(b':') => {
+                self.at += 1;
+                Ok(key)
+            }
+            Some(_) => self.fail_ahead("expected `:`"),
+            None => self.fail_ahead("EOF while parsing an object"),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, String> {
+        self.at += 1;
+        for expected in word.bytes().skip(1) {
+            match self.next() {
+                None => return self.fail("EOF while parsing a value"),
+                Some(next) if next != expected => return self.fail("expected ident"),
+                Some(_) => {}
+            }
+        }
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Result<Value, String> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.next() {
+            None => return self.fail("EOF while parsing a value"),
+            Some(b'0') => {
+                if self.peek().is_some_and(|next| next.is_ascii_digit()) {
+                    return self.fail_ahead("invalid number");
+                }
+            }
+            Some(b'1'..=b'9') => self.digits(),
+            Some(_) => return self.fail("invalid number"),
+        }
+        let mut is_whole = true;
+        if self.peek() == Some(b'.') {
+            is_whole = false;
+            self.at += 1;
+            let fraction = self.at;
+            self.digits();
+            if self.at == fraction {
+                return self.fail_ahead(match self.peek() {
+                    Some(_) => "invalid number",
+                    None => "EOF while parsing a value",
+                });
+            }
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            is_whole = false;
+            self.exponent()?;
+        }
+        let written = &self.text[start..self.at];
+        if is_whole && let Ok(number) = written.parse() {
+            return Ok(Value::Int(number));
+        }
+        match written.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Value::Float(number)),
+            _ => self.fail("number out of range"),
+        }
+    }
+
+    fn digits(&mut self) {
+        while self.peek().is_some_and(|next| next.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    fn exponent(&mut self) -> Result<(), String> {
+        self.at += 1;
+        if matches!(self.peek(), Some(b'+' | b'-')) {
+            self.at += 1;
+        }
+        match self.next() {
+            None => self.fail("EOF while parsing a value"),
+            Some(b'0'..=b'9') => {
+                self.digits();
+                Ok(())
+            }
+            Some(_) => self.fail("invalid number"),
+        }
+    }
+
+    /// A string whose opening quote is passed.
+    fn string(&mut self) -> Result<Text, String> {
+        let mut unescaped = String::new();
+        loop {
+            let start = self.at;
+            let rest = &self.text.as_bytes()[start..];
+            let special = |octet: &u8| matches!(octet, b'"' | b'\\' | 0..0x20);
+            self.at += rest.iter().position(special).unwrap_or(rest.len());
+            let plain = &self.text[start..self.at];
+            match self.peek() {
+                None => return self.fail("EOF while parsing a string"),
+                Some(b'"') => {
+                    self.at += 1;
+                    if unescaped.is_empty() {
+                        return Ok(Text::new(plain));
+                    }
+                    unescaped.push_str(plain);
+                    return Ok(Text::from(unescaped));
+                }
+                Some(b'\\') => {
+                    self.at += 1;
+                    unescaped.push_str(plain);
+                    unescaped.push(self.escape()?);
+                }
+                Some(_) => {
+                    self.at += 1;
+                    let problem =
+                        "control character (\\u0000-\\u001F) found while parsing a string";
+                    return self.fail(problem);
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, String> {
+        Ok(match self.next() {
+            None => return self.fail("EOF while parsing a string"),
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.code_point(),
+            Some(_) => return self.fail("invalid escape"),
+        })
+    }
+
+    /// The character of one `\u` escape, or of two that belong together.
+    fn code_point(&mut self) -> Result<char, String> {
+        let first = self.hex()?;
+        if let Some(letter) = char::from_u32(first) {
+            return Ok(letter);
+        }
+        if first >= 0xdc00 {
+            return self.fail("lone leading surrogate in hex escape");
+        }
+        for expected in [b'\\', b'u'] {
+            match self.next() {
+                None => return self.fail("EOF while parsing a string"),
+                Some(next) if next != expected => {
+                    return self.fail("unexpected end of hex escape");
+                }
+                Some(_) => {}
+            }
+        }
+        let second = self.hex()?;
+        if !(0xdc00..0xe000).contains(&second) {
+            return self.fail("lone leading surrogate in hex escape");
+        }
+        let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        Ok(char::from_u32(code).expect("a pair of surrogates is a character"))
+    }
+
+    fn hex(&mut self) -> Result<u32, String> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let Some(digits) = rest.first_chunk::<4>() else {
+            self.at = self.text.len();
+            return self.fail("EOF while parsing a string");
+        };
+        self.at += 4;
+        let mut code = 0;
+        for digit in digits {
+            match char::from(*digit).to_digit(16) {
+                Some(digit) => code = code * 16 + digit,
+                None => return self.fail("invalid escape"),
+            }
+        }
+        Ok(code)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let next = self.peek()?;
+        self.at += 1;
+        Some(next)
+    }
+
+    /// Passes white space and tells what comes next.
+    fn skip_space(&mut self) -> Option<u8> {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+        self.peek()
+    }
+
+    /// Something is wrong with what was passed last.
+    fn fail<T>(&self, problem: &str) -> Result<T, String> {
+        self.fail_at(problem, self.at)
+    }
+
+    /// Something is wrong with what comes next.
+    fn fail_ahead<T>(&self, problem: &str) -> Result<T, String> {
+        self.fail_at(problem, (self.at + 1).min(self.text.len()))
+    }
+
+    /// Columns count bytes.
+    fn fail_at<T>(&self, problem: &str, end: usize) -> Result<T, String> {
+        let before = &self.text.as_bytes()[..end];
+        let breaks = before.iter().filter(|octet| **octet == b'\n').count();
+        let last = before.iter().rposition(|octet| *octet == b'\n');
+        let column = last.map_or(end, |last| end - last - 1);
+        Err(format!("{problem} at line {} column {column}", breaks + 1))
+    }
+}
+
+impl Open {
+    fn close(self) -> Value {
+        match self {
+            Self::List(items) => Value::list(items),
+            Self::Dict(dict, _) => Value::Dict(dict),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
