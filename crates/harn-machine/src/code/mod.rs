@@ -5,10 +5,12 @@
 //!                                                                    └─► disassemble, to read
 //! ```
 
+mod coverage;
 mod function;
 mod op;
 
 pub(crate) fn verify(_f: &Function, _g: usize) -> Result<(), String> { Ok(()) }
 pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
+pub use coverage::Coverage;
 pub use function::{Function, FunctionKind, Source};
 pub(crate) use op::{Instruction, OPTIONAL, Op, Operand, Raised, TAKE_B, TAKE_C};
