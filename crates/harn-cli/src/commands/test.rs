@@ -7,6 +7,7 @@
 //! ```
 
 mod conformance;
+mod coverage;
 mod discovery;
 mod isolated;
 mod junit;
@@ -16,14 +17,14 @@ mod watched;
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use self::discovery::Suite;
-use self::report::Report;
+use self::report::{Report, Results};
 use super::{Form, Outcome};
 use crate::arguments::after_help;
 use crate::environment;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "  \
   harn test tests/ --filter parse      Those with `parse` in their name
   harn test --watch                    Again whenever a file changes
   harn test --junit report.xml         Also for a build server
+  harn test --coverage                 Which lines have run
   harn test conformance                Programs against their expectations";
 
 /// Test programs
@@ -44,7 +46,9 @@ const EXAMPLES: &str = "  \
 /// has written is shown on standard error.
 ///
 /// With --json the answer is {"passed", "failed", "total", "duration_ms", "tests": [{"name",
-/// "file", "passed", "duration_ms", "error", "output"}, …]}.
+/// "file", "passed", "duration_ms", "error", "output"}, …]}, and with --coverage also
+/// "coverage": {"covered", "lines", "files": [{"file", "covered", "lines", "missing"}, …]},
+/// where missing is a list of pairs: the first and last line of each gap.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 #[command(args_conflicts_with_subcommands = true)]
@@ -78,9 +82,25 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
+    /// Tell which lines of the programs have run; `html` also writes a page for a browser
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "text")]
+    coverage: Option<CoverageForm>,
+
+    /// Where the page about coverage goes
+    #[arg(long, value_name = "FILE", default_value = "coverage.html")]
+    coverage_file: PathBuf,
+
     /// Test again whenever a file changes
     #[arg(long)]
     watch: bool,
+}
+
+/// How it is told which lines have run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CoverageForm {
+    Text,
+    Html,
 }
 
 #[derive(Debug, Subcommand)]
@@ -107,15 +127,13 @@ fn run_once(
 ) -> io::Result<Outcome> {
     let started = Instant::now();
     let (suite, is_whole) = Suite::find(paths, options.filter.as_deref(), output);
-    let mut report = Report::new(&suite, form, output)?;
+    let mut report = Report::new(&suite, form, options.coverage.is_some(), output)?;
     runner::run_all(&suite, &settings(options), |test, ran| {
         report.add(test, ran, output)
     })?;
     let results = report.end(started.elapsed(), output)?;
     let mut is_fine = is_whole && results.failed() == 0;
-    if let Some(path) = &options.junit
-        && let Err(error) = junit::write(path, &suite, &results)
-    {
+    for (path, error) in write_files(options, &suite, &results) {
         let path = path.display().to_string();
         output.error(format_args!("{}: {error}", Untrusted(path)));
         is_fine = false;
@@ -124,6 +142,27 @@ fn run_once(
         true => Outcome::Done,
         false => Outcome::Problems,
     })
+}
+
+/// Writes the reports that go to files. Gives those that cannot be written.
+fn write_files<'a>(
+    options: &'a Options,
+    suite: &Suite,
+    results: &Results,
+) -> Vec<(&'a Path, io::Error)> {
+    let mut failures = Vec::new();
+    if let Some(path) = &options.junit
+        && let Err(error) = junit::write(path, suite, results)
+    {
+        failures.push((path.as_path(), error));
+    }
+    if options.coverage == Some(CoverageForm::Html)
+        && let Some(covered) = &results.covered
+        && let Err(error) = coverage::write_html(&options.coverage_file, covered)
+    {
+        failures.push((options.coverage_file.as_path(), error));
+    }
+    failures
 }
 
 fn settings(options: &Options) -> runner::Settings {
@@ -138,5 +177,6 @@ fn settings(options: &Options) -> runner::Settings {
         jobs: options.jobs.unwrap_or_else(processors),
         timeout: Duration::from_millis(options.timeout),
         environment,
+        counts_lines: options.coverage.is_some(),
     }
 }

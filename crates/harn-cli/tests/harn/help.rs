@@ -74,6 +74,7 @@ fn wrong_usage_is_told_on_stderr() {
         &["parse"],
         &["parse", "a.harn", "--tree", "--tokens"],
         &["test", "--jobs", "0"],
+        &["test", "--coverage=pdf"],
         &["test", "a.harn", "conformance", "--jobs", "x"],
         &["new", "script", "a", "b"],
         &["doc", "a", "b"],

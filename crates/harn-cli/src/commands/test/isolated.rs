@@ -11,6 +11,8 @@ use harn_check::modules::Workspace;
 use harn_vm::machine::{Entry, Failure, FaultKind, Stream};
 use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
+use super::runner::Settings;
+
 /// What came of a test.
 #[derive(Debug)]
 pub(super) struct Ran {
@@ -19,6 +21,8 @@ pub(super) struct Ran {
     /// What it wrote.
     pub(super) output: String,
     pub(super) took: Duration,
+    /// How often lines of files have run, if they are counted.
+    pub(super) counted: Vec<(String, BTreeMap<u32, u64>)>,
 }
 
 /// Runs a pipeline of a file.
@@ -26,31 +30,42 @@ pub(super) fn run(
     workspace: &mut Workspace,
     path: &Path,
     pipeline: &str,
-    timeout: Duration,
-    environment: &BTreeMap<String, String>,
+    settings: &Settings,
 ) -> Ran {
     let started = Instant::now();
     let options = RunOptions {
         world: WorldOptions {
-            environment: environment.clone(),
+            environment: settings.environment.clone(),
         },
         folder: folder_of(path),
-        timeout: Some(timeout),
+        timeout: Some(settings.timeout),
+        counts_lines: settings.counts_lines,
         entry: Entry::Named(pipeline.to_owned()),
         ..RunOptions::default()
     };
     let kept = Kept::default();
-    let ended = Program::new(workspace, path).run(&options, Box::new(kept.clone()));
-    let error = match ended {
-        Ok(Ended::Ended(Ok(_))) => None,
-        Ok(Ended::Ended(Err(failure))) => failed(&failure),
-        Ok(Ended::TimedOut) => Some(format!("timed out after {}ms", timeout.as_millis())),
-        Err(error) => Some(format!("Compile error: {error}")),
+    let loaded = Program::new(workspace, path).load(&options, Box::new(kept.clone()));
+    let (error, counted) = match loaded {
+        Err(error) => (Some(format!("Compile error: {error}")), Vec::new()),
+        Ok(mut program) => {
+            let error = error_of(program.run(), settings.timeout);
+            (error, program.counted_lines())
+        }
     };
     Ran {
         error,
         output: kept.0.take(),
         took: started.elapsed(),
+        counted,
+    }
+}
+
+/// Why a test fails that has ended like this.
+fn error_of(ended: Ended, timeout: Duration) -> Option<String> {
+    match ended {
+        Ended::Ended(Ok(_)) => None,
+        Ended::Ended(Err(failure)) => failed(&failure),
+        Ended::TimedOut => Some(format!("timed out after {}ms", timeout.as_millis())),
     }
 }
 

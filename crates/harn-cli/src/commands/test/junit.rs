@@ -106,6 +106,7 @@ mod tests {
             error: error.map(str::to_owned),
             output: output.to_owned(),
             took: Duration::from_millis(3),
+            counted: Vec::new(),
         };
         let results = Results {
             ran: vec![
@@ -113,6 +114,7 @@ mod tests {
                 ran(Some("error: 1 < 2 & \"so\"\nthere"), "\u{1b}x\n"),
             ],
             took: Duration::from_millis(1250),
+            covered: None,
         };
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="2" failures="1" time="1.250">

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::Form;
+use super::coverage::{Counts, Covered, CoveredJson};
 use super::discovery::{Suite, Test};
 use super::isolated::Ran;
 use crate::counting::count;
@@ -21,12 +22,15 @@ pub(super) struct Report<'a> {
     form: Form,
     progress: Progress,
     ran: Vec<Ran>,
+    /// Which lines have run, if they are counted.
+    counts: Option<Counts>,
 }
 
 /// What came of all tests, in their order.
 pub(super) struct Results {
     pub(super) ran: Vec<Ran>,
     pub(super) took: Duration,
+    pub(super) covered: Option<Covered>,
 }
 
 impl Results {
@@ -36,7 +40,12 @@ impl Results {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(suite: &'a Suite, form: Form, output: &mut Output) -> io::Result<Self> {
+    pub(super) fn new(
+        suite: &'a Suite,
+        form: Form,
+        counts_lines: bool,
+        output: &mut Output,
+    ) -> io::Result<Self> {
         let (tests, files) = (suite.tests.len() as u64, suite.files.len() as u64);
         if form == Form::Text && tests > 0 {
             let (tests, files) = (count(tests, "test"), count(files, "file"));
@@ -48,17 +57,21 @@ impl<'a> Report<'a> {
             form,
             progress: Progress::of_steps("testing", tests, output.is_watched()),
             ran: Vec::new(),
+            counts: counts_lines.then(Counts::default),
         })
     }
 
     /// A test has ended.
-    pub(super) fn add(&mut self, test: &Test, ran: Ran, output: &mut Output) -> io::Result<()> {
+    pub(super) fn add(&mut self, test: &Test, mut ran: Ran, output: &mut Output) -> io::Result<()> {
         if self.form == Form::Text {
             self.progress.hide();
             tell(&self.suite.file_of(test), test.name(), &ran, output)?;
             output.flush()?;
         }
         self.progress.advance(1);
+        if let Some(counts) = &mut self.counts {
+            counts.add(std::mem::take(&mut ran.counted));
+        }
         self.ran.push(ran);
         Ok(())
     }
@@ -69,9 +82,15 @@ impl<'a> Report<'a> {
         let results = Results {
             ran: self.ran,
             took,
+            covered: self.counts.map(|counts| counts.report()),
         };
         match self.form {
-            Form::Text => summary(&results, output)?,
+            Form::Text => {
+                summary(&results, output)?;
+                if let Some(covered) = &results.covered {
+                    covered.show(output)?;
+                }
+            }
             Form::Json => output.json(&ReportJson::of(self.suite, &results))?,
         }
         output.flush()?;
@@ -127,6 +146,8 @@ struct ReportJson<'a> {
     total: usize,
     duration_ms: u64,
     tests: Vec<TestJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<CoveredJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -157,6 +178,7 @@ impl<'a> ReportJson<'a> {
             total: results.ran.len(),
             duration_ms: milliseconds(results.took),
             tests: tests.collect(),
+            coverage: results.covered.as_ref().map(Covered::json),
         }
     }
 }

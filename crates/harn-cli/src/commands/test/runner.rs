@@ -31,6 +31,8 @@ pub(super) struct Settings {
     pub(super) jobs: NonZeroUsize,
     pub(super) timeout: Duration,
     pub(super) environment: BTreeMap<String, String>,
+    /// Whether it is counted how often lines run.
+    pub(super) counts_lines: bool,
 }
 
 /// Runs all tests. `done` is called once for each of them, in order.
@@ -72,15 +74,11 @@ fn work(suite: &Suite, settings: &Settings, next: &AtomicUsize, results: &Sender
                 error: Some(why.clone()),
                 output: String::new(),
                 took: Duration::ZERO,
+                counted: Vec::new(),
             },
             What::Pipeline(name) => {
                 let path = &suite.files[test.file];
-                let Settings {
-                    timeout,
-                    environment,
-                    ..
-                } = settings;
-                isolated::run(&mut workspace, path, name, *timeout, environment)
+                isolated::run(&mut workspace, path, name, settings)
             }
         };
         if results.send((at, ran)).is_err() {

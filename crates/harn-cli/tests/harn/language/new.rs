@@ -32,7 +32,7 @@ fn every_template_is_fine_by_our_own_standards() {
         let manifest = programs.text("my-project/harn.toml");
         assert!(manifest.contains("name = \"my-project\""), "{manifest}");
         assert!(!programs.text("my-project/README.md").contains("{{"));
-        for check in [&["check"][..], &["fmt", "--check"], &["lint"]] {
+        for check in [&["check"][..], &["fmt", "--check"], &["lint"], &["test"]] {
             let call = programs
                 .harn(&[check, &["my-project"]].concat())
                 .exits_with(0);

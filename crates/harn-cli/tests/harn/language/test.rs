@@ -286,3 +286,54 @@ fn a_change_runs_the_tests_again() {
     // The file may have been seen before its text was there.
     while passed() != 2 {}
 }
+
+const SIGN: &str = "\
+pub fn sign(n) {
+  if n < 0 {
+    return \"minus\"
+  }
+  return \"plus\"
+}
+";
+
+const SIGN_TEST: &str = "\
+import { sign } from \"../lib/sign\"
+
+pipeline test_plus() {
+  assert_eq(sign(1), \"plus\")
+}
+";
+
+#[test]
+fn lines_that_have_run_are_told() {
+    let files = [("lib/sign.harn", SIGN), ("tests/sign_test.harn", SIGN_TEST)];
+    let programs = Programs::new(&files);
+    let call = programs.harn(&["test", "--coverage"]).exits_with(0);
+    let (_, coverage) = call.stdout.split_once("\n\nCoverage by line\n\n").unwrap();
+    assert_eq!(
+        coverage,
+        "  lib/sign.harn   66 %  2 of 3  not run: 3\n  total           66 %  2 of 3\n"
+    );
+    let answer = programs
+        .harn(&["test", "--coverage", "--json"])
+        .exits_with(0)
+        .json();
+    let expected = json!({"covered": 2, "lines": 3, "files": [
+        {"file": "lib/sign.harn", "covered": 2, "lines": 3, "missing": [[3, 3]]},
+    ]});
+    assert_eq!(answer["coverage"], expected);
+    assert!(!programs.path("coverage.html").exists());
+}
+
+#[test]
+fn lines_that_have_run_can_be_a_page() {
+    let files = [("lib/sign.harn", SIGN), ("tests/sign_test.harn", SIGN_TEST)];
+    let programs = Programs::new(&files);
+    programs.harn(&["test", "--coverage=html"]).exits_with(0);
+    let page = programs.text("coverage.html");
+    let missing = "<span data-line=\"3\" class=\"missing\">    return &quot;minus&quot;\n</span>";
+    assert!(page.contains(missing), "{page}");
+    let arguments = ["test", "--coverage=html", "--coverage-file", "out.html"];
+    programs.harn(&arguments).exits_with(0);
+    assert_eq!(programs.text("out.html"), page);
+}
