@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod bench;
 mod check;
 mod completions;
 mod doc;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Fmt(fmt::Arguments),
     Lint(lint::Arguments),
     Test(test::Arguments),
+    Bench(bench::Arguments),
     Doc(doc::Arguments),
     Explain(explain::Arguments),
     Parse(parse::Arguments),
@@ -93,6 +95,7 @@ pub(crate) fn run(
         Command::Fmt(arguments) => fmt::run(arguments, form, output),
         Command::Lint(arguments) => lint::run(arguments, form, output),
         Command::Test(arguments) => test::run(arguments, form, output),
+        Command::Bench(arguments) => bench::run(arguments, form, output),
         Command::Doc(arguments) => doc::run(arguments, form, output),
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),

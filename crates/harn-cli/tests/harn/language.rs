@@ -1,5 +1,6 @@
 //! What one can do with programs: `harn check`, `fmt`, `lint`, `explain`, `parse` and `test`.
 
+mod bench;
 mod check;
 mod check_many;
 mod conformance;
