@@ -8,7 +8,6 @@ use harn_check::{CheckOptions, LintOptions, analyse, inspect_types, lint};
 use harn_fuzz::source::program_text;
 use harn_fuzz::{files, spans};
 use harn_syntax::{LineIndex, parse};
-use libfuzzer_sys::fuzz_target;
 
 const ENTRY: &str = "/p/main.harn";
 
@@ -57,7 +56,7 @@ fn look_at(workspace: &mut Workspace, path: &str) {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let memory = MemoryFiles::new();
     let mut paths = Vec::new();
     for (name, content) in files::split(bytes) {

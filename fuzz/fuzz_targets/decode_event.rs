@@ -4,9 +4,8 @@
 #![no_main]
 
 use harn_events::{AgentEvent, PersistedAgentEvent, RecordedEvent, StoredRecord};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };

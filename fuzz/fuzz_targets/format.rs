@@ -6,9 +6,8 @@
 use harn_fuzz::check_format;
 use harn_fuzz::source::program_text;
 use harn_syntax::parse;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     // The last byte chooses how narrow the lines are; of a text it is nearly always the
     // line break.
     let width = match bytes.last() {

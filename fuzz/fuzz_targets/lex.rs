@@ -5,9 +5,8 @@
 use harn_fuzz::source::program_text;
 use harn_fuzz::spans::check_span;
 use harn_syntax::{LineIndex, TokenKind, lex};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let text = program_text(bytes);
     let lexed = lex(&text);
     let tokens = lexed.tokens.iter().map(|token| token.span);

@@ -5,9 +5,8 @@
 use harn_fuzz::source::program_text;
 use harn_fuzz::spans;
 use harn_syntax::{LineIndex, parse};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let text = program_text(bytes);
     let parsed = parse(&text);
     spans::check(&text, &parsed.module);

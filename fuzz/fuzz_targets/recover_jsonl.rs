@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use harn_events::{
     AgentEvent, AgentEventSink, JsonlEventSink, RecordedEvent, StoredRecord, load_file,
 };
-use libfuzzer_sys::fuzz_target;
 
 const SESSION: &str = "s";
 
@@ -38,7 +37,7 @@ fn records(lines: &[u8]) -> Vec<StoredRecord> {
         .collect()
 }
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let path = log_path();
     fs::write(&path, bytes).expect("the log is writable");
     let complete = bytes.iter().rposition(|byte| *byte == b'\n');

@@ -6,7 +6,6 @@ use harn_fuzz::source::template_text;
 use harn_fuzz::spans::check_span;
 use harn_syntax::parse_template;
 use harn_syntax::template::{Node, NodeKind};
-use libfuzzer_sys::fuzz_target;
 
 fn check(text: &str, nodes: &[Node]) {
     for node in nodes {
@@ -28,7 +27,7 @@ fn check(text: &str, nodes: &[Node]) {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let text = template_text(bytes);
     match parse_template(&text) {
         Ok(template) => {

@@ -10,6 +10,7 @@
 
 pub mod disk;
 pub mod files;
+pub mod repeat;
 pub mod source;
 pub mod spans;
 pub mod words;

@@ -10,7 +10,11 @@
 //! conformance ───────────────────────────────────────────────┘  ▼
 //!    (for targets that read programs)             target/fuzz/artifacts/crash-…
 //! ```
+//!
+//! `cargo xtask test` does not explore. It tries inputs that follow from the committed seeds,
+//! the same everywhere: what fails there fails for whoever looks into it.
 
+mod seeds;
 mod targets;
 mod transcript;
 
@@ -54,7 +58,8 @@ struct Plan {
 enum Mode {
     /// Show everything, and keep the inputs found by earlier runs.
     Exploring,
-    /// Say one line, and begin from the committed seeds so that a run can be repeated.
+    /// Say one line, and try inputs that follow from the committed seeds alone, so that a run
+    /// can be repeated anywhere.
     Checking,
 }
 
@@ -166,19 +171,17 @@ fn fuzz(
     mode: Mode,
 ) -> Result<Result<String, transcript::Trouble>, Error> {
     let home = repo.target_dir().join("fuzz");
-    let corpus = plant_seeds(repo, &home, &target.name, mode)?;
     let artifacts = home.join("artifacts");
     fs::create_dir_all(&artifacts).map_err(Error::file(&artifacts))?;
 
     let mut command = Command::new(programs.join(&target.name));
     command.current_dir(repo.root());
-    command.arg(format!("-runs={}", target.runs));
     command.args(["-seed=1", "-max_len=16384", "-timeout=10"]);
     command.arg("-rss_limit_mb=2048");
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
-    command.arg(&corpus);
-    if target.wants_programs {
-        command.arg("conformance");
+    match mode {
+        Mode::Exploring => explore(&mut command, repo, &home, target)?,
+        Mode::Checking => repeat(&mut command, repo, &home, target)?,
     }
     let mut lines = Vec::new();
     let status = process::lines(command, Stream::Stderr, |line| {
@@ -194,23 +197,27 @@ fn fuzz(
     Ok(verdict)
 }
 
-/// Copies the committed seeds to where libFuzzer may add its own.
-fn plant_seeds(repo: &Repo, home: &Path, target: &str, mode: Mode) -> Result<PathBuf, Error> {
-    let seeds = repo.path("fuzz/corpus").join(target);
-    let corpus = home.join("corpus").join(target);
-    if mode == Mode::Checking && corpus.exists() {
-        fs::remove_dir_all(&corpus).map_err(Error::file(&corpus))?;
+/// Goes on from whatever reaches something new, also from what earlier runs have found.
+fn explore(command: &mut Command, repo: &Repo, home: &Path, target: &Target) -> Result<(), Error> {
+    command.arg(format!("-runs={}", target.runs));
+    command.arg(seeds::plant(repo, home, target)?);
+    if target.wants_programs {
+        command.arg(seeds::PROGRAMS);
     }
-    fs::create_dir_all(&corpus).map_err(Error::file(&corpus))?;
-    if !seeds.exists() {
-        return Ok(corpus);
-    }
-    for entry in fs::read_dir(&seeds).map_err(Error::file(&seeds))? {
-        let entry = entry.map_err(Error::file(&seeds))?;
-        let copy = corpus.join(entry.file_name());
-        fs::copy(entry.path(), &copy).map_err(Error::file(&copy))?;
-    }
-    Ok(corpus)
+    Ok(())
+}
+
+/// Goes on from the committed seeds only, all of them alike and in a fixed order, and learns
+/// nothing from what they reach or compare: that is another thing on every machine and in every
+/// run. See `fuzz/src/repeat.rs`.
+fn repeat(command: &mut Command, repo: &Repo, home: &Path, target: &Target) -> Result<(), Error> {
+    let (list, count) = seeds::list(repo, home, target)?;
+    // Runs are those after the seeds, however many of these there are.
+    command.arg(format!("-runs={}", target.runs + count as u64));
+    command.arg(format!("-seed_inputs=@{}", list.display()));
+    command.arg(format!("--seeds={count}"));
+    command.args(["-shuffle=0", "-entropic=0", "-use_cmp=0", "-reload=0"]);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -423,6 +423,33 @@ fn ids_that_have_gone_are_not_given_again_whatever_is_left() {
     assert_eq!(numbers(&open(&folder)), [4, 5]);
 }
 
+/// Where nothing has gone there is nothing to count on from: a hash from there would begin a
+/// chain that nobody can verify.
+#[test]
+fn a_hash_where_nothing_has_gone_is_damage() {
+    let folder = folder();
+    let path = closed_log(&folder, 0);
+    assert!(!path.exists());
+    fs::create_dir_all(folder.path().join("compacted")).unwrap();
+    let compacted = folder.path().join("compacted/t.json");
+    let say = |hash: Value| {
+        let text = json!({"topic": "t", "before": 0, "hash": hash, "updated_at_ms": 5});
+        fs::write(&compacted, text.to_string()).unwrap();
+    };
+    say(json!("sha256:00"));
+    let log = open(&folder);
+    let refused = block_on(log.0.append(&topic("t"), event(1))).unwrap_err();
+    let LogError::Shared(refused) = refused else {
+        panic!("what keeps a group from beginning is for all in it: {refused}");
+    };
+    assert!(matches!(*refused, LogError::Damaged(_)), "{refused}");
+    let refused = block_on(log.0.latest(&topic("t")));
+    assert!(matches!(refused, Err(LogError::Damaged(_))), "{refused:?}");
+    say(Value::Null);
+    assert_eq!(log.append(&topic("t"), event(1)), 1);
+    assert!(log.verify(&topic("t")).verified);
+}
+
 /// A disk that counts what is read, and fails to write or sync when told to.
 #[derive(Default)]
 struct MoodyDisk {

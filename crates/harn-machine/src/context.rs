@@ -10,7 +10,7 @@ use crate::effects::{Answer, EffectId, Effects, Request, Stream};
 use crate::fault::{Failure, Fault};
 use crate::fiber::Strand;
 use crate::scheduler::Scheduler;
-use crate::sync::{FiberId, Waiters};
+use crate::sync::{FiberId, Task, Waiters};
 use crate::value::Value;
 
 /// What the body of a builtin can see and do.
@@ -90,13 +90,19 @@ impl Context<'_> {
         self.scheduler.wake_all(waiters);
     }
 
+    /// Asks a task to stop. It has a while to notice.
+    pub fn request_stop(&mut self, task: &Task) {
+        let now = self.elapsed();
+        self.scheduler.request_stop(task, now);
+    }
+
     /// Fails if a value of so many bytes would not fit into the memory that is allowed.
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Failure> {
         self.scheduler.meter.reserve(bytes)
     }
 
     /// Stops a task where it is.
-    pub fn stop(&mut self, task: &Rc<crate::sync::Task>) {
+    pub fn stop(&mut self, task: &Rc<Task>) {
         for effect in self.scheduler.stop(task) {
             self.effects.cancel(effect);
         }

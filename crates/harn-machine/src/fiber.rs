@@ -112,11 +112,11 @@ impl Strand {
             .is_some_and(|task| task.cancel_requested.get())
     }
 
-    /// Remembers a task that it has spawned, and forgets those that are over.
+    /// Remembers a task that it has spawned, and forgets those that nobody can await.
     pub fn adopt(&mut self, task: &Rc<Task>) {
         let children = &mut self.children;
         if children.len() == children.capacity() {
-            children.retain(|child| child.upgrade().is_some_and(|child| !child.is_over()));
+            children.retain(|child| child.upgrade().is_some_and(|child| !child.is_gone()));
         }
         children.push(Rc::downgrade(task));
     }

@@ -52,5 +52,5 @@ pub use load::{Entry, LoadError};
 pub use meter::Meter;
 pub use registry::{Body, BuiltinId, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};
-pub use sync::{Channel, FiberId, Task, TaskState, Waiters};
+pub use sync::{Bell, Channel, FiberId, Task, TaskState, Waiters};
 pub use value::Value;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use harn_check::modules::{SourceFile, Workspace};
+use harn_check::modules::{ImportError, SourceFile, Workspace};
 use harn_check::resolve::{Resolved, Role, resolve};
-use harn_check::Imported;
+use harn_check::{Imported, refusals};
 use harn_syntax::LineIndex;
 use harn_syntax::tree::{ItemKind, StatementKind};
 use hashbrown::HashMap;
@@ -96,6 +96,10 @@ pub(crate) fn load(
             let pairs = all.flat_map(|one| bindings(workspace, one, &loaded)).collect();
             actions.push(Action::Bind(pairs));
         }
+        if !is_entry && let Some(failure) = refused(workspace, file) {
+            actions.push(Action::Fail(failure));
+            return Ok(actions);
+        }
         let name = if is_entry { path } else { file };
         let closure = load_file(machine, workspace, file, name, is_entry.then_some(entry), &mut loaded)?;
         actions.push(Action::Bind(bindings(workspace, file, &loaded)));
@@ -109,6 +113,23 @@ pub(crate) fn load(
         None => actions.push(Action::Enter),
     }
     Ok(actions)
+}
+
+/// What keeps an imported file from being compiled.
+fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Failure> {
+    let parsed = workspace.parsed(file).ok()?;
+    let module = &parsed.parsed.module;
+    let refusal = refusals(module).into_iter().next()?;
+    let span = refusal.diagnostic.span;
+    let is_binding = module.statements.iter().any(|statement| {
+        let is_binding = matches!(statement.kind, StatementKind::Binding(_));
+        is_binding && statement.span.range().contains(&(span.start as usize))
+    });
+    let error = ImportError::Compile {
+        message: refusal.message,
+        initialisation: is_binding,
+    };
+    Some(Fault::runtime(error.to_string()))
 }
 
 fn import_failure(

@@ -21,7 +21,7 @@ use crate::effects::{Answer, EffectId};
 use crate::fault::Failure;
 use crate::fiber::{Facts, Fiber};
 use crate::meter::Meter;
-use crate::sync::{FiberId, Task, TaskState, Waiters};
+use crate::sync::{Bell, FiberId, Task, TaskState, Waiters};
 use crate::value::{Dict, Text, Value};
 
 /// Who runs next.
@@ -32,6 +32,8 @@ pub struct Scheduler {
     /// When parked fibers wake by themselves; a sequence number keeps them in order.
     timers: BinaryHeap<Reverse<(i64, u64, FiberId)>>,
     effects: HashMap<EffectId, FiberId>,
+    /// Rung when something is dropped that parked fibers wait for.
+    bell: Rc<Bell>,
     next: u64,
     /// How much memory is used.
     pub(crate) meter: Meter,
@@ -59,6 +61,7 @@ impl Scheduler {
             ready: VecDeque::new(),
             timers: BinaryHeap::new(),
             effects: HashMap::new(),
+            bell: Rc::default(),
             next: 0,
             meter,
         }
@@ -112,12 +115,25 @@ impl Scheduler {
 
     /// Takes the fiber whose turn it is.
     pub(crate) fn next_ready(&mut self) -> Option<Box<Fiber>> {
+        self.answer_bell();
         while let Some(id) = self.ready.pop_front() {
             if let Some(fiber) = self.fibers.remove(&id) {
                 return Some(fiber);
             }
         }
         None
+    }
+
+    /// What is rung when something is dropped that others wait for.
+    pub fn bell(&self) -> &Rc<Bell> {
+        &self.bell
+    }
+
+    fn answer_bell(&mut self) {
+        if self.bell.was_rung() {
+            let bell = self.bell.clone();
+            self.wake_all(&bell.waiters);
+        }
     }
 
     /// Puts a fiber where it waits to be woken, at the latest at `until`.

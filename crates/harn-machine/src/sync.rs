@@ -1,4 +1,4 @@
-//! What tasks share: channels, and handles of tasks.
+//! What tasks share: channels, handles of tasks, and how they wait for each other.
 //!
 //! Whoever has to wait leaves the number of its fiber; whoever changes something takes those
 //! numbers and wakes them, in the order in which they came. A woken fiber looks again: it may
@@ -7,6 +7,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
+
+use hashbrown::HashSet;
 
 use crate::fault::Failure;
 use crate::value::{Text, Value, bury};
@@ -17,25 +19,67 @@ pub struct FiberId(pub u64);
 
 /// Fibers that wait for something to change.
 #[derive(Debug, Default)]
-pub struct Waiters(RefCell<Vec<FiberId>>);
+pub struct Waiters(RefCell<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    order: Vec<FiberId>,
+    /// Who is in it, once there are many.
+    known: Option<Box<HashSet<FiberId>>>,
+}
+
+/// The most fibers that are looked through one by one.
+const FEW: usize = 16;
 
 impl Waiters {
     /// A fiber waits.
     pub fn add(&self, fiber: FiberId) {
-        let mut waiting = self.0.borrow_mut();
-        if !waiting.contains(&fiber) {
-            waiting.push(fiber);
+        let mut queue = self.0.borrow_mut();
+        if queue.is_new(fiber) {
+            queue.order.push(fiber);
         }
     }
 
     /// Everybody who waits, in the order in which they came; nobody waits any more.
     pub fn take(&self) -> Vec<FiberId> {
-        std::mem::take(&mut self.0.borrow_mut())
+        std::mem::take(&mut *self.0.borrow_mut()).order
     }
 
     /// Whether nobody waits.
     pub fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+        self.0.borrow().order.is_empty()
+    }
+}
+
+impl Queue {
+    fn is_new(&mut self, fiber: FiberId) -> bool {
+        if self.order.len() < FEW {
+            return !self.order.contains(&fiber);
+        }
+        let order = &self.order;
+        let known = || Box::new(order.iter().copied().collect());
+        self.known.get_or_insert_with(known).insert(fiber)
+    }
+}
+
+/// Rung where something is dropped that others wait for: whoever drops a value has no
+/// scheduler at hand and cannot wake anybody.
+#[derive(Debug, Default)]
+pub struct Bell {
+    rung: Cell<bool>,
+    /// Who looks again when it was rung.
+    pub waiters: Waiters,
+}
+
+impl Bell {
+    /// Wakes everybody before the next fiber runs.
+    pub fn ring(&self) {
+        self.rung.set(true);
+    }
+
+    /// Whether it was rung since the last time somebody asked.
+    pub(crate) fn was_rung(&self) -> bool {
+        self.rung.take()
     }
 }
 
@@ -139,6 +183,23 @@ impl Task {
     /// Whether it has ended in one way or another.
     pub fn is_over(&self) -> bool {
         !matches!(*self.state.borrow(), TaskState::Running)
+    }
+
+    /// Whether nobody will get anything of it any more.
+    pub fn is_gone(&self) -> bool {
+        matches!(*self.state.borrow(), TaskState::Gone)
+    }
+
+    /// Its value or its failure, with what it wrote, once it has ended. Only the first who
+    /// asks gets it.
+    pub fn take_end(&self) -> Option<(Result<Value, Failure>, String)> {
+        if !matches!(*self.state.borrow(), TaskState::Ended { .. }) {
+            return None;
+        }
+        match self.state.replace(TaskState::Gone) {
+            TaskState::Ended { result, output } => Some((result, output)),
+            TaskState::Running | TaskState::Gone => None,
+        }
     }
 }
 

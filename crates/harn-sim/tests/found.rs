@@ -7,7 +7,7 @@ use std::sync::Arc;
 use harn_log::{
     CompactForce, ConsumerId, EventId, EventLog, FileEventLog, FileOptions, LogEvent, Topic,
 };
-use harn_sim::{Crash, FaultKind, SimDisk, block_on};
+use harn_sim::{Crash, Fault, FaultKind, SimDisk, block_on};
 use serde_json::json;
 
 const ROOT: &str = "/state/events";
@@ -256,4 +256,29 @@ fn a_log_that_is_closed_after_a_failed_sync_does_not_say_that_all_is_safe() {
         assert!([1, 2].starts_with(&left), "{left:?}");
         story.append(1);
     });
+}
+
+/// The mark of a segment is not half written and then relied upon.
+#[test]
+fn a_torn_end_is_told_from_damage_whatever_write_of_a_compaction_or_a_barrier_failed() {
+    for after in 1..=18 {
+        for_many_seeds(|mut story| {
+            story.append(2);
+            let at = story.disk.operations() + after;
+            let kind = FaultKind::ShortThenFail;
+            story.disk.plan(Fault { at, kind });
+            let _may_fail = block_on(story.log().barrier());
+            let _may_fail = story.compact(2);
+            story.disk.heal();
+            if story.log().health().refusing.is_some() {
+                story.recover();
+            }
+            let events = vec![LogEvent::at("k", json!(1), 1); 8];
+            block_on(story.log().append_batch(&topic(), events)).unwrap();
+            story.crash(Crash::Power);
+            let left = story.ids();
+            story.append(1);
+            assert_eq!(story.ids().len(), left.len() + 1, "{after}");
+        });
+    }
 }

@@ -29,6 +29,17 @@ mod lists;
 mod ranges;
 mod sets;
 mod streams;
+mod atomics;
+mod breakers;
+mod channels;
+mod locks;
+mod mailboxes;
+mod runtime_context;
+mod scopes;
+mod shared;
+mod supervisors;
+mod tasks;
+mod templates;
 
 use harn_machine::Registry;
 
@@ -52,5 +63,16 @@ pub fn registry() -> Registry {
     ranges::register(&mut registry);
     iterators::register(&mut registry);
     streams::register(&mut registry);
+    atomics::register(&mut registry);
+    breakers::register(&mut registry);
+    channels::register(&mut registry);
+    locks::register(&mut registry);
+    mailboxes::register(&mut registry);
+    runtime_context::register(&mut registry);
+    scopes::register(&mut registry);
+    shared::register(&mut registry);
+    supervisors::register(&mut registry);
+    tasks::register(&mut registry);
+    templates::register(&mut registry);
     registry
 }

@@ -5,6 +5,8 @@ use super::table::builtins;
 builtins! {
     "Err(error: any = nil) -> Result<never, any>" [] Pure "Makes a failure of an error.";
     "Ok(value: any = nil) -> Result<any, never>" [] Pure "Makes a success of a value.";
+    "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
+    "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";
     "agent_done_contract(options: dict) -> dict" [] Pure "Describes when an agent is done.";
     "agent_emit_event(session_id: string, type_name: string, payload: dict) -> nil" [] Io "Emits an event of the host.";
     "agent_progress(report: dict) -> any" [] Pure "Tells how far an agent has come.";

@@ -255,18 +255,27 @@ impl Walk {
     }
 
     fn bind_pattern(&mut self, pattern: &Pattern, kind: Kind) {
-        self.pattern(pattern);
         match &pattern.kind {
             PatternKind::Name(name) => self.declare(name, kind),
             PatternKind::Dict { fields, rest } => {
-                let bound = fields.iter().map(|field| field.bound());
-                bound.chain(rest).for_each(|name| self.declare(name, kind));
+                for field in fields {
+                    self.bind_part(field.bound(), field.default.as_ref(), kind);
+                }
+                rest.iter().for_each(|rest| self.declare(rest, kind));
             }
             PatternKind::List { elements, rest } => {
-                let bound = elements.iter().map(|element| &element.name);
-                bound.chain(rest).for_each(|name| self.declare(name, kind));
+                for element in elements {
+                    self.bind_part(&element.name, element.default.as_ref(), kind);
+                }
+                rest.iter().for_each(|rest| self.declare(rest, kind));
             }
         }
+    }
+
+    /// A default sees the names before its own.
+    fn bind_part(&mut self, name: &Name, default: Option<&Expression>, kind: Kind) {
+        default.into_iter().for_each(|value| self.expression(value));
+        self.declare(name, kind);
     }
 
     fn binding(&mut self, binding: &Binding) {

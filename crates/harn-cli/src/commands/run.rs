@@ -188,7 +188,9 @@ fn failed(failure: &Failure, output: &mut Output) -> Outcome {
         return Outcome::Status(u8::try_from(status.clamp(0, 255)).unwrap_or(0));
     }
     let error = runtime_error(failure);
-    output.note(format_args!("{}", Untrusted(error.to_string().trim_end())));
+    for line in error.to_string().lines() {
+        output.note(format_args!("{}", Untrusted(line)));
+    }
     Outcome::Problems
 }
 

@@ -19,6 +19,7 @@ use crate::name::EventId;
 
 use super::compacted::Compacted;
 use super::disk::{DiskFile, OpenFile, read_full_at, write_all_at};
+use super::honest::HonestFile;
 use super::layout::{Segment, folder_of};
 use super::line;
 use super::mark::Synced;
@@ -92,7 +93,9 @@ impl TopicFile {
                 segment: kept.first,
                 up_to: length,
             };
-            let _only_a_hint = synced.write(&*self.lock);
+            // Not just a hint: half of it written, none at all is left, and what is torn of
+            // this segment later would be taken for damage.
+            synced.write(&*self.lock)?;
             self.segment = kept;
             self.file = Some(file);
             self.end = length;
@@ -129,7 +132,7 @@ impl TopicFile {
         copy.sync()?;
         disk.rename(&fresh, &to.path)?;
         self.sync_names(to)?;
-        Ok((copy, written))
+        Ok((HonestFile::of(copy), written))
     }
 }
 

@@ -14,6 +14,7 @@
 //! last record is missing has not happened.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -160,10 +161,17 @@ fn split(summed: &str) -> Option<(EventId, usize, &str)> {
     let rest = summed.strip_prefix(START)?;
     let (start, event) = rest.split_once(EVENT)?;
     let (id, more) = match start.split_once(MORE) {
-        Some((id, more)) => (id, more.parse().ok()?),
+        Some((id, more)) => (id, whole_number(more)?),
         None => (start, 0),
     };
-    Some((id.parse().ok()?, more, event))
+    Some((whole_number(id)?, more, event))
+}
+
+/// A number as we write it, and as JSON knows it: without a sign, and without zeros before it.
+fn whole_number<T: FromStr>(digits: &str) -> Option<T> {
+    let is_plain = digits.starts_with(|first: char| first.is_ascii_digit());
+    let is_shortest = digits == "0" || !digits.starts_with('0');
+    digits.parse().ok().filter(|_| is_plain && is_shortest)
 }
 
 /// A line without a checksum.
@@ -269,6 +277,28 @@ mod tests {
                 r#"{{"id":{id},"event":{{"kind":"k","payload":null,"occurred_at_ms":1}}}}"#
             );
             assert!(parse::<Value>(line.as_bytes()).is_err(), "{id}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_json_are_refused() {
+        let with_numbers = |numbers: &str| {
+            let event = r#"{"kind":"k","payload":null,"occurred_at_ms":1}"#;
+            let mut text = format!(r#"{{"id":{numbers},"event":{event}"#);
+            push_sum(&mut text, 0);
+            parse::<Value>(text.as_bytes()).map(|stored| (stored.id, stored.more))
+        };
+        assert_eq!(with_numbers("12"), Ok((12, 0)));
+        assert_eq!(with_numbers(r#"12,"more":3"#), Ok((12, 3)));
+        for numbers in [
+            "+12",
+            "012",
+            " 12",
+            "",
+            r#"12,"more":+3"#,
+            r#"12,"more":03"#,
+        ] {
+            assert!(with_numbers(numbers).is_err(), "{numbers}");
         }
     }
 

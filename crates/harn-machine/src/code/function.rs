@@ -58,8 +58,11 @@ pub struct Function {
     pub registers: u16,
     /// Where it comes from.
     pub source: Rc<Source>,
-    /// Which table of methods it sees: see `Isolate::methods`.
+    /// The file it belongs to, by its number in the isolate.
     pub(crate) module: u32,
+    /// The tables of methods that it sees, the innermost first: those of functions around it
+    /// that define some, and that of its file.
+    pub(crate) method_tables: Rc<[u32]>,
     pub(crate) code: Vec<Instruction>,
     /// Where in the source each instruction comes from: byte offsets.
     pub(crate) offsets: Vec<u32>,

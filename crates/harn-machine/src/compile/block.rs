@@ -5,7 +5,8 @@ use std::rc::Rc;
 use harn_check::resolve::{Declared, Place};
 use harn_syntax::tree::BinaryOp;
 use harn_syntax::tree::{
-    Block, Expression, ExpressionKind, Guard, If, ItemKind, Require, Statement, StatementKind,
+    Block, Expression, ExpressionKind, Guard, If, ItemKind, PatternKind, Require, Statement,
+    StatementKind,
 };
 
 use super::body::Announced;
@@ -18,7 +19,29 @@ impl Compiler<'_> {
     pub(super) fn block(&mut self, block: &Block, d: Option<u16>) {
         let scope = self.open(&block.statements, block.span.start);
         self.statements(block, d);
+        self.give_back_permits(&block.statements);
         self.close(scope);
+    }
+
+    /// A permit is given back when the block ends that acquired it. Other values may stay in
+    /// their registers until something else comes there.
+    fn give_back_permits(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            let StatementKind::Binding(binding) = &statement.kind else {
+                continue;
+            };
+            let ExpressionKind::Call(call) = &binding.value.kind else {
+                continue;
+            };
+            let acquires = call.name.text.starts_with("sync_") && call.name.text.ends_with("_acquire");
+            if acquires
+                && let PatternKind::Name(name) = &binding.pattern.kind
+                && let Declared::In(Place::Local(slot)) = self.declared_name(name)
+            {
+                let register = self.slot(slot);
+                self.load_nil(statement.span.start, register);
+            }
+        }
     }
 
     /// The statements of a block whose scope is open.

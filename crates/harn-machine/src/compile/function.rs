@@ -128,6 +128,7 @@ impl Compiler<'_> {
         let visible = self.visible.len();
         let at = spec.blocks.first().map_or(0, |block| block.span.start);
         self.begin(at, frame, &spec.parameters, held);
+        let outer_tables = self.enter_methods(&spec);
         let statements = spec.blocks.iter().flat_map(|block| &block.statements);
         let has_defers = search::defers(statements);
         self.with_defers(at, has_defers, |compiler| {
@@ -142,7 +143,20 @@ impl Compiler<'_> {
             && !function.has_rest
             && !function.source.is_library;
         self.visible.truncate(visible);
+        self.method_tables = outer_tables;
         function
+    }
+
+    /// A function that defines methods has a table of its own for them. Gives the tables that
+    /// are visible around it.
+    fn enter_methods(&mut self, spec: &Spec<'_>) -> Rc<[u32]> {
+        let outer = self.method_tables.clone();
+        let mut blocks = spec.blocks.iter().filter(|block| block.declares);
+        if blocks.any(|block| search::impls(&block.statements)) {
+            let own = self.interner.new_method_table();
+            self.method_tables = [own].iter().chain(&*outer).copied().collect();
+        }
+        outer
     }
 
     /// The registers of a function, and its parameters.
@@ -339,6 +353,7 @@ impl Compiler<'_> {
             registers: body.registers,
             source: self.unit.source.clone(),
             module: self.unit.module,
+            method_tables: self.method_tables.clone(),
             code: body.code,
             offsets: body.offsets,
             constants: body.constants,

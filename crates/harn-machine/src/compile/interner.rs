@@ -10,6 +10,7 @@ use crate::value::Text;
 #[derive(Debug, Default)]
 pub(crate) struct Interner {
     texts: HashMap<SmolStr, Text>,
+    method_tables: u32,
 }
 
 impl Interner {
@@ -23,6 +24,12 @@ impl Interner {
         Text::hash(&new);
         self.texts.insert(SmolStr::new(text), new.clone());
         new
+    }
+
+    /// The number of a new table of methods. Those of files are numbered from the other end.
+    pub(crate) fn new_method_table(&mut self) -> u32 {
+        self.method_tables += 1;
+        u32::MAX - self.method_tables
     }
 
     /// `key` and `value`, the fields of what a loop over a dict gives.

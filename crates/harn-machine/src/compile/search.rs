@@ -21,6 +21,18 @@ pub(super) fn defers<'a>(statements: impl IntoIterator<Item = &'a Statement>) ->
     search.found
 }
 
+/// Whether a block contains `impl`, functions inside it not counted.
+pub(super) fn impls<'a>(statements: impl IntoIterator<Item = &'a Statement>) -> bool {
+    let mut search = Search::for_(|kind| match kind {
+        StatementKind::Item(item) => matches!(item.kind, ItemKind::Impl(_)),
+        _ => false,
+    });
+    for statement in statements {
+        search.statement(statement);
+    }
+    search.found
+}
+
 struct Search {
     is_wanted: fn(&StatementKind) -> bool,
     found: bool,

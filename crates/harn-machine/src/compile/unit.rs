@@ -28,6 +28,8 @@ pub(super) struct Compiler<'a> {
     pub(super) body: Body,
     /// The names that are visible, the innermost last.
     pub(super) visible: Vec<SmolStr>,
+    /// The tables of methods that are visible, the innermost first.
+    pub(super) method_tables: Rc<[u32]>,
     /// The shapes of structs that are not declared in the file.
     shapes: HashMap<(SmolStr, Vec<SmolStr>), Rc<Shape>>,
     early: HashMap<(FrameId, u32), Vec<u32>>,
@@ -62,6 +64,7 @@ impl<'a> Compiler<'a> {
             suggestions: Suggestions::default(),
             body: Body::default(),
             visible: Vec::new(),
+            method_tables: Rc::new([unit.module]),
             shapes: HashMap::new(),
             early: early_captures(resolved),
             error: None,

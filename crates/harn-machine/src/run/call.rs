@@ -338,20 +338,16 @@ pub(crate) fn call_method(
     machine: &mut Machine,
     fiber: &mut Fiber,
     name: &crate::code::Site,
-    module: u32,
+    tables: &[u32],
     site: Site,
 ) -> Result<Called, Failure> {
     let with_receiver = Site {
         argc: site.argc + 1,
         ..site
     };
-    let boundary = Site {
-        flags: BOUNDARY,
-        ..site
-    };
     let receiver = &fiber.stack[site.window];
     if let Value::Struct(value) = receiver {
-        return match machine.methods.find(module, value, name).cloned() {
+        return match machine.methods.find(tables, value, name).cloned() {
             Some(method) => enter(
                 fiber,
                 method,
@@ -372,9 +368,15 @@ pub(crate) fn call_method(
             Some(field) if is_member || method.is_none() => {
                 let callee = field.clone();
                 fiber.stack[site.window] = Value::Nil;
+                // What belongs to a namespace is a builtin like any other.
+                let flags = match callee {
+                    Value::Closure(_) => BOUNDARY,
+                    _ => 0,
+                };
                 let inner = Site {
                     window: site.window + 1,
-                    ..boundary
+                    flags,
+                    ..site
                 };
                 return call_value(machine, fiber, callee, inner);
             }

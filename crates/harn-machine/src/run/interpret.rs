@@ -805,9 +805,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::CallMethod => {
                             save!();
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let module = (&*function).module;
+                            let tables = &*(&*function).method_tables;
                             let site = site!(i);
-                            called!(call_method(machine, fiber, name, module, site), i.a());
+                            called!(call_method(machine, fiber, name, tables, site), i.a());
                         }
                         Op::CallSpread => {
                             save!();
@@ -830,13 +830,13 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::CallMethodSpread => {
                             save!();
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let module = (&*function).module;
+                            let tables = &*(&*function).method_tables;
                             let window = window!(i.b(), 2);
                             let arguments = with_receiver(&window[0], &window[1]);
                             let called = match arguments {
                                 Ok(arguments) => spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
                                     let site = Site { argc: site.argc - 1, ..site };
-                                    call_method(machine, fiber, name, module, site)
+                                    call_method(machine, fiber, name, tables, site)
                                 }),
                                 Err(failure) => Err(failure),
                             };
@@ -905,8 +905,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             if let (Value::Text(name), Value::Text(method)) = texts
                                 && let Value::Closure(closure) = &*register!(i.a())
                             {
-                                let module = (&*function).module;
-                                machine.methods.define(module, name.clone(), method.clone(), closure.clone());
+                                let table = (&*function).method_tables[0];
+                                machine.methods.define(table, name.clone(), method.clone(), closure.clone());
                             }
                         }
                         Op::Yield => {
@@ -1176,6 +1176,9 @@ fn waits(fiber: &mut Fiber) -> Stop {
     }
     let waiting = fiber.waiting.get_or_insert_default();
     let mut until = waiting.until;
+    if waiting.stops_at_once && fiber.strand.is_cancelled() {
+        until = Some(i64::MIN);
+    }
     for other in [fiber.deadlines.iter().copied().min(), fiber.strand.grace.map(|grace| grace.until)] {
         until = [until, other].into_iter().flatten().min();
     }

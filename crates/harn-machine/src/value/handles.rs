@@ -1,10 +1,12 @@
 //! Values that stand for something else.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::rc::{Rc, Weak};
 
 use super::Text;
+use crate::sync::Bell;
 
 /// The right to go on, until it is given back.
 #[derive(Debug)]
@@ -20,7 +22,28 @@ pub struct Permit {
     /// Whether it was given back.
     pub released: Cell<bool>,
     /// Where the permits go that nobody holds any more.
-    pub lost: std::rc::Weak<std::cell::RefCell<Vec<LostPermit>>>,
+    pub lost: Weak<LostPermits>,
+}
+
+/// Permits that became unreachable while they were held.
+#[derive(Debug, Default)]
+pub struct LostPermits {
+    list: RefCell<Vec<LostPermit>>,
+    /// Tells those who wait for a lock.
+    bell: Rc<Bell>,
+}
+
+impl LostPermits {
+    /// None; those that come ring the bell.
+    pub fn new(bell: Rc<Bell>) -> Self {
+        let list = RefCell::default();
+        Self { list, bell }
+    }
+
+    /// All of them, in the order in which they were lost; none are left.
+    pub fn take(&self) -> Vec<LostPermit> {
+        self.list.take()
+    }
 }
 
 /// A permit that became unreachable while it was held.
@@ -44,14 +67,13 @@ impl Drop for Permit {
         let Some(lost) = self.lost.upgrade() else {
             return;
         };
-        if let Ok(mut lost) = lost.try_borrow_mut() {
-            lost.push(LostPermit {
-                kind: self.kind,
-                key: self.key.clone(),
-                places: self.places,
-                since: self.since,
-            });
-        }
+        lost.bell.ring();
+        lost.list.borrow_mut().push(LostPermit {
+            kind: self.kind,
+            key: self.key.clone(),
+            places: self.places,
+            since: self.since,
+        });
     }
 }
 

@@ -22,6 +22,10 @@ use super::program::{Step, TOPICS};
 const ROOT: &str = "/state/events";
 /// How often a log is opened while the disk breaks under it.
 const OPEN_ATTEMPTS_MAX: usize = 100;
+/// The padding of a small record.
+const SMALL_BYTES: u64 = 20;
+/// More than the line of a small record ever takes.
+const SMALL_LINE_BYTES_MAX: u64 = 450;
 
 /// A log on a disk that breaks.
 pub(super) struct Run {
@@ -169,7 +173,13 @@ impl Run {
         let (appended, barrier) = thread::scope(|scope| {
             let barrier = scope.spawn(|| block_on(log.barrier()));
             disk.wait_for_held_sync(|| barrier.is_finished());
-            let appended = self.append(topic, 1, 20);
+            if self.may_begin_a_segment(topic) {
+                // That syncs the old one, and syncs take turns: nobody would ever release it.
+                disk.release_sync();
+                let barrier = barrier.join();
+                return (self.append(topic, 1, SMALL_BYTES), barrier);
+            }
+            let appended = self.append(topic, 1, SMALL_BYTES);
             disk.release_sync();
             (appended, barrier.join())
         });
@@ -178,6 +188,23 @@ impl Run {
             Ok(barrier) => self.barrier_ended(barrier, &known, was_refusing),
             Err(_) => violation!("a barrier panicked"),
         }
+    }
+
+    /// Whether there may be no room in the last segment of a topic for a small record.
+    fn may_begin_a_segment(&self, topic: usize) -> bool {
+        let name = &self.topics[topic];
+        let first = Path::new(ROOT).join(format!("topics/{name}.jsonl"));
+        let later = Path::new(ROOT).join(format!("topics/{name}.segments"));
+        let is_later = |path: &Path| {
+            path.starts_with(&later) && path.extension().is_some_and(|end| end == "jsonl")
+        };
+        let files = self.disk.files();
+        let segments = files.iter();
+        let mut segments = segments.filter(|(path, _)| **path == first || is_later(path));
+        // The first one sorts before the others, and those like their ids.
+        segments.next_back().is_some_and(|(_, content)| {
+            content.len() as u64 + SMALL_LINE_BYTES_MAX > self.options.segment_bytes_max
+        })
     }
 
     fn barrier_ended(

@@ -16,9 +16,9 @@ pub enum FaultKind {
     Fail,
     /// It fails and has done everything, as when the answer is lost.
     FailAfter,
-    /// A write does half; anything else fails.
+    /// A write does a part; anything else fails.
     Short,
-    /// A write does half and the next operation fails, as when the disk is full.
+    /// A write does a part and the next operation fails, as when the disk is full.
     ShortThenFail,
     /// This and the next few operations fail.
     FailForAWhile,

@@ -222,7 +222,7 @@ impl Disk for SimDisk {
             return Ok(());
         }
         let fate = state.begin("create folder", path, 0)?;
-        if !matches!(fate, Fate::Fails | Fate::Half | Fate::Forgets) {
+        if !matches!(fate, Fate::Fails | Fate::Part | Fate::Forgets) {
             state.create_folder(path)?;
         }
         state.finish(fate, ())
@@ -248,7 +248,7 @@ impl Disk for SimDisk {
                 let (folder, name) = state.place(path)?;
                 let fate = state.begin("create", path, 0)?;
                 let mut node = None;
-                if !matches!(fate, Fate::Fails | Fate::Half | Fate::Forgets) {
+                if !matches!(fate, Fate::Fails | Fate::Part | Fate::Forgets) {
                     node = Some(state.add(folder, &name, Node::File(Default::default()))?);
                 }
                 state.finish(fate, node)?.ok_or_else(failure)?
@@ -263,7 +263,7 @@ impl Disk for SimDisk {
         let ((folder, from), (to_folder, to_name)) = (state.place(from)?, state.place(to)?);
         assert_eq!(folder, to_folder, "files are renamed within their folder");
         let fate = state.begin("rename to", to, 0)?;
-        if !matches!(fate, Fate::Fails | Fate::Half | Fate::Forgets) {
+        if !matches!(fate, Fate::Fails | Fate::Part | Fate::Forgets) {
             let change = NameChange::Move(from, to_name, node);
             state.folder(folder)?.change(change);
         }
@@ -275,7 +275,7 @@ impl Disk for SimDisk {
         state.find(path)?;
         let (folder, name) = state.place(path)?;
         let fate = state.begin("remove", path, 0)?;
-        if !matches!(fate, Fate::Fails | Fate::Half | Fate::Forgets) {
+        if !matches!(fate, Fate::Fails | Fate::Part | Fate::Forgets) {
             state.folder(folder)?.change(NameChange::Remove(name));
         }
         state.finish(fate, ())
@@ -344,7 +344,7 @@ impl DiskFile for SimFile {
         let fate = state.begin("write", &self.path, bytes.len() as u64)?;
         let written = match fate {
             Fate::Fails | Fate::Forgets => 0,
-            Fate::Half | Fate::HalfThenCrash(_) => bytes.len() / 2,
+            Fate::Part | Fate::PartThenCrash(_) => state.part_of(bytes.len()),
             Fate::Done | Fate::DoneButFails | Fate::DoneThenCrash(_) => bytes.len(),
         };
         if written > 0 {
@@ -352,7 +352,7 @@ impl DiskFile for SimFile {
             file.write(&bytes[..written], position(offset));
         }
         match fate {
-            Fate::Half if written > 0 => Ok(written),
+            Fate::Part if written > 0 => Ok(written),
             _ => state.finish(fate, written),
         }
     }
@@ -360,7 +360,7 @@ impl DiskFile for SimFile {
     fn truncate(&self, len: u64) -> io::Result<()> {
         let mut state = self.state()?;
         let fate = state.begin("truncate", &self.path, len)?;
-        if !matches!(fate, Fate::Fails | Fate::Half | Fate::Forgets) {
+        if !matches!(fate, Fate::Fails | Fate::Part | Fate::Forgets) {
             state.file(self.node).truncate(position(len));
         }
         state.finish(fate, ())
@@ -377,7 +377,7 @@ impl DiskFile for SimFile {
             }
             Fate::DoneButFails | Fate::DoneThenCrash(_) => state.file(self.node).sync(),
             Fate::Forgets => state.file(self.node).forget_unsynced(),
-            Fate::Fails | Fate::Half | Fate::HalfThenCrash(_) => {}
+            Fate::Fails | Fate::Part | Fate::PartThenCrash(_) => {}
         }
         state.finish(fate, ())
     }

@@ -56,12 +56,12 @@ pub(super) enum Fate {
     Fails,
     /// It is done and reported as failed.
     DoneButFails,
-    /// Half of it is done.
-    Half,
+    /// A part of it is done.
+    Part,
     /// It fails, and what was not synced is forgotten.
     Forgets,
-    /// Half of it is done, and then there is a crash.
-    HalfThenCrash(Crash),
+    /// A part of it is done, and then there is a crash.
+    PartThenCrash(Crash),
     /// It is done, and then there is a crash.
     DoneThenCrash(Crash),
 }
@@ -88,6 +88,12 @@ impl State {
     pub(super) fn new_handle(&mut self) -> u64 {
         self.next_handle += 1;
         self.next_handle
+    }
+
+    /// How much is done of something of which a part is: another one every time.
+    pub(super) fn part_of(&self, length: usize) -> usize {
+        let chance = Random::new(self.operations).number();
+        usize::try_from(chance % (length as u64).max(1)).expect("less than a length")
     }
 
     /// Refuses those who are dead.
@@ -123,10 +129,10 @@ impl State {
         Ok(match fault.kind {
             FaultKind::Fail => Fate::Fails,
             FaultKind::FailAfter => Fate::DoneButFails,
-            FaultKind::Short => Fate::Half,
+            FaultKind::Short => Fate::Part,
             FaultKind::ShortThenFail => {
                 self.fail_next(1);
-                Fate::Half
+                Fate::Part
             }
             FaultKind::FailForAWhile => {
                 self.fail_next(WHILE_OPERATIONS);
@@ -137,7 +143,7 @@ impl State {
                 self.crash(crash);
                 return Err(io::Error::other("crashed"));
             }
-            FaultKind::CrashWithin(crash) => Fate::HalfThenCrash(crash),
+            FaultKind::CrashWithin(crash) => Fate::PartThenCrash(crash),
             FaultKind::CrashAfter(crash) => Fate::DoneThenCrash(crash),
         })
     }
@@ -148,12 +154,12 @@ impl State {
         self.faults.extend(next.map(|at| Fault { at, kind }));
     }
 
-    /// Ends an operation that has no half.
+    /// Ends an operation that has no parts.
     pub(super) fn finish<T>(&mut self, fate: Fate, done: T) -> io::Result<T> {
         match fate {
             Fate::Done => Ok(done),
-            Fate::Fails | Fate::DoneButFails | Fate::Half | Fate::Forgets => Err(failure()),
-            Fate::HalfThenCrash(crash) | Fate::DoneThenCrash(crash) => {
+            Fate::Fails | Fate::DoneButFails | Fate::Part | Fate::Forgets => Err(failure()),
+            Fate::PartThenCrash(crash) | Fate::DoneThenCrash(crash) => {
                 self.crash(crash);
                 Err(io::Error::other("crashed"))
             }
