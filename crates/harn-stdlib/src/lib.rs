@@ -41,6 +41,9 @@ mod supervisors;
 mod tasks;
 mod templates;
 
+mod registries;
+mod tools;
+
 use harn_machine::Registry;
 
 /// Every body.
@@ -74,5 +77,6 @@ pub fn registry() -> Registry {
     supervisors::register(&mut registry);
     tasks::register(&mut registry);
     templates::register(&mut registry);
+    tools::register(&mut registry);
     registry
 }
