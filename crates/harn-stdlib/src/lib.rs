@@ -42,6 +42,7 @@ mod tasks;
 mod templates;
 
 mod registries;
+mod skills;
 mod tools;
 
 use harn_machine::Registry;
@@ -78,5 +79,6 @@ pub fn registry() -> Registry {
     tasks::register(&mut registry);
     templates::register(&mut registry);
     tools::register(&mut registry);
+    skills::register(&mut registry);
     registry
 }
