@@ -41,11 +41,16 @@ mod supervisors;
 mod tasks;
 mod templates;
 
+mod agents;
+mod eval_packs;
+mod offers;
 mod registries;
 mod skills;
 mod tools;
 
 use harn_machine::Registry;
+
+pub use offers::Offers;
 
 /// Every body.
 pub fn registry() -> Registry {
@@ -80,5 +85,8 @@ pub fn registry() -> Registry {
     templates::register(&mut registry);
     tools::register(&mut registry);
     skills::register(&mut registry);
+    eval_packs::register(&mut registry);
+    agents::register(&mut registry);
+    offers::register(&mut registry);
     registry
 }
