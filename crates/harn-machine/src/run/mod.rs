@@ -14,6 +14,7 @@ mod build;
 mod call;
 mod interpret;
 mod loops;
+mod register;
 mod tasks;
 mod unwind;
 
