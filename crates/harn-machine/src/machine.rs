@@ -31,6 +31,8 @@ pub(crate) struct Machine {
     /// The functions of each file that were found by name, for pipes into a text.
     pub(crate) names: Vec<HashMap<String, u32>>,
     pub(crate) interner: crate::compile::Interner,
+    /// The files whose lines are counted, if they are.
+    pub(crate) covered: Option<Vec<Rc<Source>>>,
 }
 
 impl Machine {
@@ -84,7 +86,9 @@ impl Machine {
         crate::load::load_library_file(self, file)?;
         let found = self.library_functions.get(&(file, function));
         found.cloned().ok_or_else(|| {
-            Fault::runtime(format!("the library file `{file}` has no function `{function}`"))
+            Fault::runtime(format!(
+                "the library file `{file}` has no function `{function}`"
+            ))
         })
     }
 }

@@ -15,7 +15,9 @@ use super::body::{Body, Deferred, Held};
 use super::exits::{Exit, FAILED, Finally, GuardKind};
 use super::search;
 use super::unit::Compiler;
-use crate::code::{CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck};
+use crate::code::{
+    CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck, mark_last_uses,
+};
 
 /// What is to be compiled.
 pub(super) struct Spec<'t> {
@@ -264,6 +266,7 @@ impl Compiler<'_> {
         let mark = self.mark();
         match &statement.kind {
             StatementKind::Expression(value) => {
+                self.cover(at);
                 let value = self.operand(value);
                 self.leave(at, Exit::Return, Some(value));
             }
@@ -345,7 +348,7 @@ impl Compiler<'_> {
             self.op(0, Op::Return, group[0].1, 0, 0);
         }
         let body = std::mem::replace(&mut self.body, outer);
-        Function {
+        let mut function = Function {
             name,
             kind,
             parameters: Vec::new(),
@@ -367,6 +370,8 @@ impl Compiler<'_> {
             checks: body.checks,
             handlers: body.handlers,
             defers: body.defers,
-        }
+        };
+        mark_last_uses(&mut function);
+        function
     }
 }
