@@ -206,3 +206,22 @@ impl Drop for Task {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_waits_once_and_in_order() {
+        let waiters = Waiters::default();
+        let many = 3 * FEW as u64;
+        for _ in 0..2 {
+            (0..many).for_each(|id| waiters.add(FiberId(id)));
+        }
+        let order: Vec<FiberId> = (0..many).map(FiberId).collect();
+        assert_eq!(waiters.take(), order);
+        assert!(waiters.is_empty());
+        waiters.add(FiberId(0));
+        assert_eq!(waiters.take(), [FiberId(0)], "who was woken may wait again");
+    }
+}
