@@ -104,6 +104,7 @@ impl<'a> Compiler<'a> {
                 _ => self.statement(statement),
             }
         }
+        steps.iter().for_each(|(step, _)| self.keep_permit(step));
         self.tops.moment = u32::MAX;
     }
 

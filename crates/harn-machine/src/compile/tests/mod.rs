@@ -23,6 +23,7 @@ fn function(text: &str, role: Role) -> Result<Rc<Function>, CompileError> {
         lines: LineIndex::new(text),
         text: text.into(),
         is_library: false,
+        coverage: None,
     };
     let first = u32::try_from(PREDEFINED.len()).unwrap_or_default();
     let unit = Unit {
