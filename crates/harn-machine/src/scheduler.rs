@@ -20,6 +20,7 @@ use crate::closure::Closure;
 use crate::effects::{Answer, EffectId};
 use crate::fault::Failure;
 use crate::fiber::{Facts, Fiber};
+use crate::iterate::GeneratorState;
 use crate::meter::Meter;
 use crate::sync::{Bell, FiberId, Task, TaskState, Waiters};
 use crate::value::{Dict, Text, Value};
@@ -264,7 +265,12 @@ impl Scheduler {
             self.parked.remove(&task.fiber);
             let fiber = self.fibers.remove(&task.fiber);
             self.wake_all(&task.waiters);
-            let Some(waiting) = fiber.and_then(|fiber| fiber.waiting) else {
+            let Some(fiber) = fiber else { continue };
+            for generator in fiber.frames.iter().filter_map(|frame| frame.generator.as_ref()) {
+                generator.state.replace(GeneratorState::Done);
+                self.wake_all(&generator.waiters);
+            }
+            let Some(waiting) = fiber.waiting else {
                 continue;
             };
             if let Some(effect) = waiting.effect {

@@ -1206,6 +1206,7 @@ fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
     };
     if let Some(generator) = frame.generator {
         generator.state.replace(GeneratorState::Done);
+        fiber.woken.extend(generator.waiters.take());
         yielded(fiber, None);
         return None;
     }
