@@ -94,7 +94,6 @@ impl Verifier<'_> {
             CaptureFrom::Capture(at) => {
                 within(usize::from(at), self.function.captures.len(), "capture")
             }
-            CaptureFrom::Global(at) => within(at as usize, self.globals, "global"),
         }
     }
 

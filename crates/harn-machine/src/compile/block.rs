@@ -63,12 +63,10 @@ impl Compiler<'_> {
 
     /// Opens a scope: functions are known from its beginning.
     pub(super) fn open(&mut self, statements: &[Statement], start: u32) -> Scope {
-        let scope = Scope {
+        Scope {
             visible: self.visible.len(),
             functions: self.announce(statements, start),
-        };
-        // They are found by name as soon as control has passed them.
-        scope
+        }
     }
 
     pub(super) fn close(&mut self, scope: Scope) {

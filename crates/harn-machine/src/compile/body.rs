@@ -37,6 +37,8 @@ pub(super) struct Body {
     pub(super) temporaries: u16,
     /// The next free register.
     pub(super) next: u16,
+    /// The variable that is just being bound: nothing reads it yet.
+    pub(super) fresh: Option<u16>,
     /// How many registers were in use at most.
     pub(super) registers: u16,
 

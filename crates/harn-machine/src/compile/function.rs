@@ -345,6 +345,7 @@ impl Compiler<'_> {
             self.op(0, Op::Return, group[0].1, 0, 0);
         }
         let body = std::mem::replace(&mut self.body, outer);
+        let temporaries = body.temporaries;
         let mut function = Function {
             name,
             kind,
@@ -368,7 +369,7 @@ impl Compiler<'_> {
             handlers: body.handlers,
             defers: body.defers,
         };
-        mark_last_uses(&mut function);
+        mark_last_uses(&mut function, temporaries);
         function
     }
 }

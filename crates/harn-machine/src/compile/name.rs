@@ -169,7 +169,11 @@ impl Compiler<'_> {
     pub(super) fn bind(&mut self, name: &Name, evaluate: impl FnOnce(&mut Self, u16)) {
         let at = name.span.start;
         match self.target(name) {
-            Target::Register(register) => evaluate(self, register),
+            Target::Register(register) => {
+                let outer = self.body.fresh.replace(register);
+                evaluate(self, register);
+                self.body.fresh = outer;
+            }
             target => {
                 let mark = self.mark();
                 let value = self.temporary();

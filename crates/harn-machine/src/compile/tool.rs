@@ -115,7 +115,7 @@ impl Compiler<'_> {
         let at = pack.body.start;
         let manifest = self.temporary();
         let values = self.pack_values(at, pack);
-        self.pack_manifest(at, pack, &values, manifest);
+        self.pack_manifest(at, &values, manifest);
         if runs {
             self.run_pack(at, pack, &values);
         }
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         values
     }
 
-    fn pack_manifest(&mut self, at: u32, _pack: &EvalPack, values: &[(&str, u16)], d: u16) {
+    fn pack_manifest(&mut self, at: u32, values: &[(&str, u16)], d: u16) {
         let mark = self.mark();
         let mut keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
         keys.sort_unstable();

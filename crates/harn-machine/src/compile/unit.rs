@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use harn_check::resolve::{Declared, FrameId, Place, Resolved, Role};
+use harn_check::resolve::{Declared, FrameId, Place, Resolved};
 use harn_check::{Aliases, Imported};
 use harn_syntax::tree::{Item, ItemKind, Module, Name};
 use harn_syntax::visit::{self, Visit};
@@ -93,10 +93,6 @@ impl<'a> Compiler<'a> {
     /// The global of something at the top level.
     pub(super) fn top_global(&self, top: u32) -> u32 {
         self.unit.globals.saturating_add(top)
-    }
-
-    pub(super) fn is_imported_file(&self) -> bool {
-        self.unit.role == Role::Imported
     }
 
     /// The shape of a struct with these fields that the file does not declare.

@@ -395,7 +395,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             put(register!(i.a()), constant.clone());
                         }
                         Op::Move => {
-                            let value = take_or_clone!(register!(i.b()), i.n() & TAKE_B != 0);
+                            // A permit is given back when nothing refers to it, so a variable
+                            // keeps it until its scope ends.
+                            let from = register!(i.b());
+                            let is_taken = i.n() & TAKE_B != 0 && !matches!(*from, Value::Permit(_));
+                            let value = take_or_clone!(from, is_taken);
                             put(register!(i.a()), value);
                         }
                         Op::GetCapture => {
@@ -727,6 +731,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 && !matches!(value, Value::Absent)
                             {
                                 let value = value.clone();
+                                if i.n() & TAKE_B != 0 {
+                                    put(object, Value::Nil);
+                                }
                                 put(register!(i.a()), value);
                             } else {
                                 let value = match access::field(&*object, site) {
@@ -734,6 +741,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     Err(_) if i.n() & OPTIONAL != 0 => Value::Nil,
                                     Err(failure) => fail!(failure),
                                 };
+                                if i.n() & TAKE_B != 0 {
+                                    put(object, Value::Nil);
+                                }
                                 put(register!(i.a()), value);
                             }
                         }
@@ -748,6 +758,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 (Value::Nil, _) if i.n() & OPTIONAL != 0 => Value::Nil,
                                 _ => attempt!(access::index(object, index)),
                             };
+                            if i.n() & TAKE_B != 0 {
+                                put(register!(i.b()), Value::Nil);
+                            }
                             put(register!(i.a()), value);
                         }
                         Op::Slice => {
@@ -885,7 +898,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 CaptureFrom::Capture(at) => {
                                     frame.closure.captures[usize::from(*at)].clone()
                                 }
-                                CaptureFrom::Global(at) => machine.globals[*at as usize].clone(),
                             });
                             let closure = Closure {
                                 captures: captures.collect(),
