@@ -67,6 +67,11 @@ impl BuiltinId {
     pub fn name(self) -> &'static str {
         self.declaration().name
     }
+
+    /// Whether only the library may call it.
+    pub(crate) fn is_intrinsic(self) -> bool {
+        self.name().starts_with("__")
+    }
 }
 
 /// A body that runs to its end. The arguments are its own: it may take them.

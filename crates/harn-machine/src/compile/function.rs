@@ -244,9 +244,7 @@ impl Compiler<'_> {
         let Some((last, before)) = block.statements.split_last() else {
             return self.leave(at, Exit::Return, None);
         };
-        before
-            .iter()
-            .for_each(|statement| self.statement(statement));
+        let held = self.statements_before(before);
         match gives_value {
             true => self.result(last),
             false => {
@@ -255,6 +253,10 @@ impl Compiler<'_> {
                     self.leave(at, Exit::Return, None);
                 }
             }
+        }
+        if !held.is_empty() {
+            self.let_go_of_all(held);
+            self.leave(at, Exit::Return, None);
         }
     }
 
