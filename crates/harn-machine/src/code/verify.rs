@@ -196,12 +196,15 @@ impl Verifier<'_> {
             Op::JumpUnlessCaught => ensure(is_text(b), "the name of an enum is no text"),
             Op::DefineMethod => ensure(is_text(b) && is_text(c), "a method has no name"),
             Op::Raise => {
-                let text = self.function.constants.get(instruction.wide_bc() as usize);
-                let is_text = matches!(text, Some(Value::Text(_)));
-                ensure(
-                    is_text && Raised::from_number(n).is_some(),
-                    "an error has no text",
-                )
+                let constant = self.function.constants.get(instruction.wide_bc() as usize);
+                let has_text = match Raised::from_number(n) {
+                    Some(Raised::UndefinedVariable) => {
+                        matches!(constant, Some(Value::Text(_) | Value::List(_)))
+                    }
+                    Some(_) => matches!(constant, Some(Value::Text(_))),
+                    None => false,
+                };
+                ensure(has_text, "an error has no text")
             }
             Op::ForPrepare | Op::ForNext | Op::Select => {
                 self.registers(a, 2)?;

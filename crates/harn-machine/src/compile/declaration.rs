@@ -52,9 +52,7 @@ impl<'a> Compiler<'a> {
         }
         let main = self.finish(Some(ENTRY_NAME), FunctionKind::Plain, Default::default());
         self.failure()?;
-        Ok(Compiled {
-            main: main.into(),
-        })
+        Ok(Compiled { main: main.into() })
     }
 
     fn begin_main(&mut self) {

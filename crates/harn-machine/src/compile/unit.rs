@@ -10,7 +10,6 @@ use hashbrown::{HashMap, HashSet};
 use smol_str::SmolStr;
 
 use super::body::Body;
-use super::suggestion::Suggestions;
 use super::top::Tops;
 use super::{CompileError, Interner, Unit};
 use crate::value::{Shape, Text};
@@ -23,7 +22,6 @@ pub(super) struct Compiler<'a> {
     pub(super) interner: &'a mut Interner,
     pub(super) declared: Declarations,
     pub(super) tops: Tops,
-    pub(super) suggestions: Suggestions,
     /// The function that is being compiled.
     pub(super) body: Body,
     /// The names that are visible, the innermost last.
@@ -61,7 +59,6 @@ impl<'a> Compiler<'a> {
             interner,
             declared,
             tops: Tops::of(module, resolved, unit.role),
-            suggestions: Suggestions::default(),
             body: Body::default(),
             visible: Vec::new(),
             method_tables: Rc::new([unit.module]),

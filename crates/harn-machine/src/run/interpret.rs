@@ -35,7 +35,7 @@ use super::call::{
 };
 use super::loops::{self, Next};
 use super::tasks::{self, Mode};
-use super::{access, build, unwind};
+use super::{access, build, undefined, unwind};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
@@ -1138,12 +1138,14 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
 
 /// How `Raise` fails.
 #[cold]
-fn raise(how: u8, text: &Value) -> Failure {
-    let text = text.show();
+fn raise(how: u8, constant: &Value) -> Failure {
+    let text = constant.show();
     match Raised::from_number(how) {
         Some(Raised::Runtime) => Fault::runtime(text),
         Some(Raised::Type) => Fault::type_error(text),
         Some(Raised::Thrown) => Fault::thrown(text),
+        Some(Raised::UndefinedVariable) => undefined::variable(constant),
+        Some(Raised::UndefinedBuiltin) => undefined::builtin(&text),
         Some(Raised::Own) | None => Fault::own(text),
     }
 }

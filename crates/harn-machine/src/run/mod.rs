@@ -15,6 +15,7 @@ mod call;
 mod interpret;
 mod loops;
 mod tasks;
+mod undefined;
 mod unwind;
 
 pub(crate) use call::prepare;

@@ -2,8 +2,10 @@
 
 mod calls;
 mod control;
+mod last_uses;
 mod limits;
 mod values;
+mod verifier;
 
 use std::rc::Rc;
 
@@ -59,7 +61,10 @@ fn check(text: &str, expected: &[&str]) {
     let main = function(text, Role::Entry, Entry::Default).expect("it is small");
     let mut functions = main.functions.iter();
     let wanted = functions.find(|one| one.name.as_deref() == Some("f"));
-    check_lines(&disassemble(wanted.expect("there is a function `f`")), expected);
+    check_lines(
+        &disassemble(wanted.expect("there is a function `f`")),
+        expected,
+    );
 }
 
 /// Compares the code of `main` with what is expected, line by line.
