@@ -5,7 +5,7 @@
 //! every jump must stay inside the code, and control must not run past its end. So even code
 //! that the compiler got wrong cannot read what is not there.
 
-use super::function::{CaptureFrom, Function, Handler, PathStep};
+use super::function::{CaptureFrom, Function, FunctionKind, Handler, PathStep};
 use super::op::{Instruction, Op, Operand, Raised};
 use super::registers::is_end;
 use crate::registry::BuiltinId;
@@ -212,6 +212,10 @@ impl Verifier<'_> {
                     instruction.op() != Op::Select || n <= 2,
                     "there is no such way to wait",
                 )
+            }
+            Op::Yield => {
+                let is_plain = self.function.kind == FunctionKind::Plain;
+                ensure(!is_plain, "it cannot pause")
             }
             Op::Parallel => ensure(n <= 3, "there is no such kind of parallel"),
             Op::Payload | Op::ListRest => {

@@ -198,7 +198,14 @@ impl Compiler<'_> {
                 nil
             }
         };
-        self.op(at, Op::Yield, value, 0, 0);
+        if self.body.pauses {
+            self.op(at, Op::Yield, value, 0, 0);
+        }
+    }
+
+    /// Whether the frame can be given up for a call: nothing is left to be done in it.
+    fn can_give_up(&self) -> bool {
+        !self.is_guarded() && !self.body.gives_nothing
     }
 
     fn return_statement(&mut self, at: u32, value: Option<&Expression>) {
@@ -207,9 +214,9 @@ impl Compiler<'_> {
         };
         let start = value.span.start;
         match &value.kind {
-            ExpressionKind::Call(call) if !self.is_guarded() => self.tail_call(start, call),
+            ExpressionKind::Call(call) if self.can_give_up() => self.tail_call(start, call),
             ExpressionKind::Binary(binary)
-                if binary.rest[0].op == BinaryOp::Pipe && !self.is_guarded() =>
+                if binary.rest[0].op == BinaryOp::Pipe && self.can_give_up() =>
             {
                 self.tail_pipe(start, binary);
             }

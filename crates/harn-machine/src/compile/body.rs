@@ -16,6 +16,10 @@ use crate::value::{Shape, Text, Value};
 #[derive(Default)]
 pub(super) struct Body {
     pub(super) frame: FrameId,
+    /// Whether it can pause: it is a generator or gives a stream.
+    pub(super) pauses: bool,
+    /// Whether it gives nothing, whatever is returned: it is a script.
+    pub(super) gives_nothing: bool,
     pub(super) code: Vec<Instruction>,
     pub(super) offsets: Vec<u32>,
     pub(super) constants: Vec<Value>,

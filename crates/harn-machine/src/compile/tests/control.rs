@@ -1,4 +1,4 @@
-use super::check;
+use super::{check, check_main};
 
 /// The condition comes last, so that a round needs one jump.
 #[test]
@@ -225,4 +225,29 @@ fn the_try_operator_returns_out_of_line() {
             "3 Return r2",
         ],
     );
+}
+
+/// 0: the value of a script is always nil.
+#[test]
+fn a_script_gives_nothing() {
+    check_main(
+        "return argv",
+        &["0 GetGlobal r0 = g0", "1 ReturnNil", "2 ReturnNil"],
+    );
+    check_main(
+        "argv?",
+        &[
+            "0 GetGlobal r1 = g0",
+            "1 Unwrap r0 = r1 -> 3",
+            "2 ReturnNil",
+            "3 ReturnNil",
+        ],
+    );
+}
+
+/// 13.1: only functions, methods and closures pause.
+#[test]
+fn what_is_no_generator_does_not_pause() {
+    check("fn f(a) { yield a }", &["0 Yield r0", "1 ReturnNil"]);
+    check_main("yield argv", &["0 GetGlobal r0 = g0", "1 ReturnNil"]);
 }

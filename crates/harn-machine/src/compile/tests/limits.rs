@@ -49,3 +49,19 @@ fn many_functions_and_handlers_take_linear_time() {
         true,
     );
 }
+
+/// The tree is bounded by the parser, and so is the depth of what compiles it.
+#[test]
+fn deeply_nested_programs_do_not_overflow_the_stack() {
+    let depth = harn_syntax::NESTING_MAX / 4;
+    for (open, close) in [
+        ("if true { ", " }"),
+        ("let f = { -> ", " }"),
+        ("log([", "])"),
+        ("try { ", " } finally { log(1) }"),
+        ("match 1 { _ -> { ", " } }"),
+    ] {
+        let text = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        check(&text, true);
+    }
+}

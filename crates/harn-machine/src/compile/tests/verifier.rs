@@ -146,6 +146,14 @@ fn control_must_not_run_past_the_end() {
     );
     check(
         |main| {
+            replace(main, Op::Rethrow, |one| {
+                Instruction::new(Op::Yield, 0, one.a(), 0, 0)
+            })
+        },
+        "it cannot pause",
+    );
+    check(
+        |main| {
             main.code.push(Instruction::new(Op::LoadNil, 0, 0, 0, 0));
             main.offsets.push(0);
         },
