@@ -14,9 +14,13 @@ EXIT CODES
   2  wrong usage";
 
 const EXAMPLES: &str = "  \
+  harn new script hello                A new project
+  harn run main.harn                   A program, run
+  harn test                            The tests below here
   harn check main.harn                 Whether a program can run
   harn fmt .                           All programs below here in canonical form
   harn explain shadow-variable         What a message means
+  harn doc split                       What a builtin does
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
   harn events topics                   What is in the event log
@@ -105,10 +109,10 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        // `harn`; five commands for programs; `test` and `events` with one and nine of their own.
+        // `harn`; commands without commands; `test` and `events` with one and nine of their own.
         assert_eq!(
             seen,
-            1 + 5 + 2 + 10,
+            1 + 10 + 2 + 10,
             "a page is missing here, or there is a new one"
         );
     }

@@ -1,12 +1,16 @@
 //! The subcommands, one file each.
 
+mod bench;
 mod check;
+mod completions;
+mod doc;
 mod events;
 mod explain;
 mod findings;
 mod fixing;
 mod fmt;
 mod lint;
+mod new;
 mod parse;
 mod project;
 mod replacing;
@@ -28,13 +32,17 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Arguments),
+    New(new::Arguments),
     Check(check::Arguments),
     Fmt(fmt::Arguments),
     Lint(lint::Arguments),
     Test(test::Arguments),
+    Bench(bench::Arguments),
+    Doc(doc::Arguments),
     Explain(explain::Arguments),
     Parse(parse::Arguments),
     Events(events::Arguments),
+    Completions(completions::Arguments),
 }
 
 /// How a command ended. The numbers are a promise to scripts.
@@ -82,12 +90,16 @@ pub(crate) fn run(
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
         Command::Run(arguments) => run::run(arguments, output),
+        Command::New(arguments) => new::run(arguments, form, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),
         Command::Lint(arguments) => lint::run(arguments, form, output),
         Command::Test(arguments) => test::run(arguments, form, output),
+        Command::Bench(arguments) => bench::run(arguments, form, output),
+        Command::Doc(arguments) => doc::run(arguments, form, output),
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),
+        Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

@@ -128,6 +128,11 @@ impl Palette {
         Self { is_coloured }
     }
 
+    /// Without colours.
+    pub(crate) fn plain() -> Self {
+        Self { is_coloured: false }
+    }
+
     /// The title of a part.
     pub(crate) fn heading<T: Display>(self, text: T) -> Painted<T> {
         self.paint(Style::new().bold(), text)

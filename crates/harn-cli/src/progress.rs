@@ -27,6 +27,12 @@ impl Progress {
         let is_shown = is_watched && total >= RECORDS_MIN;
         Self::on(is_shown.then(io::stderr), verb, total)
     }
+
+    /// An operation of so many steps, each of which may take long.
+    pub(crate) fn of_steps(verb: &'static str, total: u64, is_watched: bool) -> Self {
+        let is_shown = is_watched && total > 1;
+        Self::on(is_shown.then(io::stderr), verb, total)
+    }
 }
 
 impl<W: Write> Progress<W> {
@@ -61,11 +67,20 @@ impl<W: Write> Progress<W> {
     }
 }
 
-impl<W: Write> Drop for Progress<W> {
-    fn drop(&mut self) {
+impl<W: Write> Progress<W> {
+    /// Takes the line away, so that something else can be told; it comes back with the next
+    /// record.
+    pub(crate) fn hide(&mut self) {
         if let Some(line) = self.line.as_mut().filter(|_| self.shown_percent.is_some()) {
             show(line, BACK_TO_THE_START);
         }
+        self.shown_percent = None;
+    }
+}
+
+impl<W: Write> Drop for Progress<W> {
+    fn drop(&mut self) {
+        self.hide();
     }
 }
 
@@ -90,6 +105,19 @@ mod tests {
                         \r\u{1b}[Kreading ████████████████████████ 100 %  1000 of 1000\
                         \r\u{1b}[K";
         assert_eq!(String::from_utf8(seen).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_hidden_line_comes_back() {
+        let mut seen = Vec::new();
+        let mut progress = Progress::on(Some(&mut seen), "testing", 2);
+        progress.hide();
+        progress.advance(1);
+        progress.hide();
+        progress.advance(0);
+        drop(progress);
+        let expected = "\r\u{1b}[Ktesting ████████████░░░░░░░░░░░░  50 %  1 of 2\r\u{1b}[K";
+        assert_eq!(String::from_utf8(seen).unwrap(), expected.repeat(2));
     }
 
     #[test]

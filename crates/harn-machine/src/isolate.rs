@@ -22,6 +22,7 @@ use harn_check::modules::Workspace;
 use hashbrown::HashMap;
 
 use crate::closure::Closure;
+use crate::code::Source;
 use crate::compile::{Interner, PREDEFINED};
 use crate::context::LibraryState;
 use crate::effects::Effects;
@@ -67,6 +68,8 @@ pub struct Isolate {
     inbox: Inbox,
     /// The functions that can be called from outside.
     exported: HashMap<u64, Rc<Closure>>,
+    /// What was run last as the entry.
+    entry: Option<Rc<Closure>>,
     /// Whether the program itself has ended; calls from outside may still come.
     is_over: bool,
     /// What the program has come to.
@@ -93,6 +96,7 @@ impl Isolate {
             library_functions: HashMap::new(),
             names: Vec::new(),
             interner: Interner::default(),
+            covered: None,
         };
         predefine(&mut machine);
         Self {
@@ -101,6 +105,7 @@ impl Isolate {
             actions: VecDeque::new(),
             inbox,
             exported: HashMap::new(),
+            entry: None,
             is_over: false,
             result: None,
         }
@@ -128,7 +133,29 @@ impl Isolate {
     ) -> Result<(), LoadError> {
         let actions = load::load(&mut self.machine, workspace, path, entry)?;
         self.actions.extend(actions);
+        self.is_over = false;
         Ok(())
+    }
+
+    /// Runs the pipeline of a program that has ended once more, with the files as they are.
+    /// Gives whether there is one.
+    pub fn enter_again(&mut self) -> bool {
+        let Some(entry) = self.entry.clone() else {
+            return false;
+        };
+        self.is_over = false;
+        self.start_root(entry);
+        true
+    }
+
+    /// Counts how often the lines run of the files that are loaded from now on.
+    pub fn count_lines(&mut self) {
+        self.machine.covered.get_or_insert_default();
+    }
+
+    /// The files whose lines were counted.
+    pub fn covered(&self) -> impl Iterator<Item = &Source> {
+        self.machine.covered.iter().flatten().map(|source| &**source)
     }
 
     /// Goes on until the program has ended, waits, or has used its turn.
@@ -256,6 +283,7 @@ impl Isolate {
             Ok(value) if self.actions.is_empty() => self.result = Some(Ok(value)),
             Ok(Value::Closure(closure)) if matches!(self.actions.front(), Some(Action::Enter)) => {
                 self.actions.pop_front();
+                self.entry = Some(closure.clone());
                 self.start_root(closure);
             }
             Ok(value) if matches!(self.actions.front(), Some(Action::Enter)) => {

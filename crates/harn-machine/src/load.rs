@@ -18,7 +18,7 @@ use harn_syntax::tree::{ItemKind, StatementKind};
 use hashbrown::HashMap;
 
 use crate::closure::Closure;
-use crate::code::{Function, Source, verify};
+use crate::code::{Coverage, Function, Source, verify};
 use crate::compile::{self, Unit};
 use crate::fault::{Failure, Fault, TraceStep};
 use crate::machine::Machine;
@@ -200,6 +200,7 @@ fn source_of(path: &Path, file: &SourceFile, is_library: bool) -> Source {
         lines: LineIndex::new(&text),
         text,
         is_library,
+        coverage: None,
     }
 }
 
@@ -221,7 +222,13 @@ fn load_file(
     if entry.is_some() {
         source.folder = file.parent().map(PathBuf::from);
     }
+    if machine.covered.is_some() && source.folder.is_some() {
+        source.coverage = Some(Coverage::default());
+    }
     let unit = new_unit(machine, source, &resolved, role);
+    if unit.source.coverage.is_some() {
+        machine.covered.get_or_insert_default().push(unit.source.clone());
+    }
     let function = compile_unit(machine, &parsed, &imported, &resolved, &unit, entry)?;
     let top = resolved.top.iter().map(|top| (top.name.clone(), top.is_imported));
     let file_loaded = Loaded {

@@ -31,6 +31,8 @@ pub(crate) struct Machine {
     /// The functions of each file that were found by name, for pipes into a text.
     pub(crate) names: Vec<HashMap<String, u32>>,
     pub(crate) interner: crate::compile::Interner,
+    /// The files whose lines are counted, if they are.
+    pub(crate) covered: Option<Vec<Rc<Source>>>,
 }
 
 impl Machine {

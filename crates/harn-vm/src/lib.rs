@@ -14,7 +14,7 @@ mod world;
 
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
-pub use program::{Program, RunOptions};
+pub use program::{LoadedProgram, Program, RunOptions};
 pub use world::{Sink, World, WorldOptions};
 
 pub use harn_machine as machine;

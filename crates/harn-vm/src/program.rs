@@ -1,6 +1,7 @@
 //! A program, from its path to its outcome.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -17,10 +18,14 @@ pub struct RunOptions {
     pub arguments: Vec<String>,
     /// What it finds in the world.
     pub world: WorldOptions,
+    /// The folder it works in; `None`: where the process does.
+    pub folder: Option<PathBuf>,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// How much memory its values may take, in bytes.
     pub memory: Option<usize>,
+    /// Whether it is counted how often the lines of its files run.
+    pub counts_lines: bool,
     /// Which pipeline is run.
     pub entry: Entry,
 }
@@ -39,15 +44,60 @@ impl<'a> Program<'a> {
 
     /// Runs it to its end.
     pub fn run(&mut self, options: &RunOptions, sink: Box<dyn Sink>) -> Result<Outcome, LoadError> {
+        self.load(options, sink).map(|mut loaded| loaded.run())
+    }
+
+    /// Loads it, so that it can be run.
+    pub fn load(
+        &mut self,
+        options: &RunOptions,
+        sink: Box<dyn Sink>,
+    ) -> Result<LoadedProgram, LoadError> {
         let (outside, inbox) = inbox();
-        let world = World::new(options.world.clone(), sink, outside);
+        let mut world = World::new(options.world.clone(), sink, outside);
+        if let Some(folder) = &options.folder {
+            world = world.in_folder(folder.clone());
+        }
         let limits = Limits {
             memory: options.memory,
         };
         let registry = Rc::new(harn_stdlib::registry());
         let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
         isolate.set_arguments(options.arguments.iter().cloned());
+        if options.counts_lines {
+            isolate.count_lines();
+        }
         isolate.load(self.workspace, self.path, &options.entry)?;
-        Ok(drive(&mut isolate, options.timeout))
+        Ok(LoadedProgram {
+            isolate,
+            timeout: options.timeout,
+        })
+    }
+}
+
+/// A program that is loaded.
+pub struct LoadedProgram {
+    isolate: Isolate,
+    timeout: Option<Duration>,
+}
+
+impl LoadedProgram {
+    /// Runs it to its end.
+    pub fn run(&mut self) -> Outcome {
+        drive(&mut self.isolate, self.timeout)
+    }
+
+    /// Runs its pipeline once more, without loading anything again. `None` if it has none.
+    pub fn run_again(&mut self) -> Option<Outcome> {
+        self.isolate.enter_again().then(|| self.run())
+    }
+
+    /// How often the lines of each file have run, by path, if they were counted.
+    pub fn counted_lines(&self) -> Vec<(String, BTreeMap<u32, u64>)> {
+        let counted = self.isolate.covered().filter_map(|source| {
+            let lines = source.coverage.as_ref()?.lines();
+            Some((source.path.clone(), lines))
+        });
+        counted.collect()
     }
 }

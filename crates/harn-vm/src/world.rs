@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_machine::{
@@ -32,6 +32,7 @@ pub struct WorldOptions {
 /// done.
 pub struct World {
     options: WorldOptions,
+    folder: Folder,
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
@@ -39,16 +40,34 @@ pub struct World {
 
 impl World {
     /// The world of one program. Completions go to `outside`.
-    pub fn new(
-        options: WorldOptions,
-        sink: Box<dyn Sink>,
-        outside: Outside,
-    ) -> Self {
+    pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
         Self {
             options,
+            folder: Folder::default(),
             sink,
             started: Instant::now(),
             processes: Processes::new(outside),
+        }
+    }
+}
+
+impl World {
+    /// The same world, seen from another folder than the one the process works in.
+    pub fn in_folder(mut self, folder: PathBuf) -> Self {
+        self.folder = Folder(Some(folder));
+        self
+    }
+}
+
+/// Where relative paths start; `None`: where the process works.
+#[derive(Debug, Default)]
+struct Folder(Option<PathBuf>);
+
+impl Folder {
+    fn at(&self, path: &Path) -> PathBuf {
+        match &self.0 {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
         }
     }
 }
@@ -62,13 +81,11 @@ impl Effects for World {
                 Answer::Number(i64::try_from(elapsed).unwrap_or(i64::MAX))
             }
             Request::Random(count) => random(*count),
-            Request::Environment(name) => {
-                Answer::Text(self.options.environment.get(name).cloned())
-            }
+            Request::Environment(name) => Answer::Text(self.options.environment.get(name).cloned()),
             Request::AllEnvironment => {
                 Answer::Pairs(self.options.environment.clone().into_iter().collect())
             }
-            Request::File(request) => answer(file(request)),
+            Request::File(request) => answer(file(request, &self.folder)),
             Request::Input { line } => {
                 self.sink.flush();
                 answer(input(*line))
@@ -88,7 +105,11 @@ impl Effects for World {
     fn begin(&mut self, id: EffectId, request: Request) {
         self.sink.flush();
         match request {
-            Request::Process(request) => {
+            Request::Process(mut request) => {
+                if self.folder.0.is_some() {
+                    let folder = request.folder.as_deref().unwrap_or(Path::new(""));
+                    request.folder = Some(self.folder.at(folder));
+                }
                 let environment = self.options.environment.clone();
                 self.processes.begin(id, request, environment);
             }
@@ -156,25 +177,27 @@ pub(crate) fn failed(error: &io::Error) -> Answer {
     })
 }
 
-fn file(request: &FileRequest) -> io::Result<Answer> {
+fn file(request: &FileRequest, folder: &Folder) -> io::Result<Answer> {
+    let at = |path: &Path| folder.at(path);
     match request {
-        FileRequest::Read(path) => fs::read(path).map(Answer::Octets),
-        FileRequest::Write(path, content) => fs::write(path, content).map(|()| Answer::Done),
-        FileRequest::Append(path, content) => append(path, content).map(|()| Answer::Done),
-        FileRequest::Status(path) => status(path).map(Answer::Status),
-        FileRequest::List(path) => list(path),
-        FileRequest::MakeFolder(path) => fs::create_dir_all(path).map(|()| Answer::Done),
+        FileRequest::Read(path) => fs::read(at(path)).map(Answer::Octets),
+        FileRequest::Write(path, content) => fs::write(at(path), content).map(|()| Answer::Done),
+        FileRequest::Append(path, content) => append(&at(path), content).map(|()| Answer::Done),
+        FileRequest::Status(path) => status(&at(path)).map(Answer::Status),
+        FileRequest::List(path) => list(&at(path)),
+        FileRequest::MakeFolder(path) => fs::create_dir_all(at(path)).map(|()| Answer::Done),
         FileRequest::Delete(path) => {
-            match fs::symlink_metadata(path)?.is_dir() {
+            let path = at(path);
+            match fs::symlink_metadata(&path)?.is_dir() {
                 true => fs::remove_dir_all(path)?,
                 false => fs::remove_file(path)?,
             }
             Ok(Answer::Done)
         }
-        FileRequest::Copy(from, to) => fs::copy(from, to).map(|_| Answer::Done),
-        FileRequest::Move(from, to) => fs::rename(from, to).map(|()| Answer::Done),
+        FileRequest::Copy(from, to) => fs::copy(at(from), at(to)).map(|_| Answer::Done),
+        FileRequest::Move(from, to) => fs::rename(at(from), at(to)).map(|()| Answer::Done),
         FileRequest::Canonical(path) => {
-            let path = fs::canonicalize(path)?;
+            let path = fs::canonicalize(at(path))?;
             Ok(Answer::Text(Some(path.to_string_lossy().into_owned())))
         }
     }
@@ -182,7 +205,10 @@ fn file(request: &FileRequest) -> io::Result<Answer> {
 
 fn append(path: &Path, content: &[u8]) -> io::Result<()> {
     use std::io::Write;
-    let mut file = fs::OpenOptions::new().create(true).append(true).open(path)?;
+    let mut file = fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)?;
     file.write_all(content)
 }
 

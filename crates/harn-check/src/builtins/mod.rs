@@ -21,6 +21,7 @@
 //! it is refused unless section 9.9 exempts the name. Those whose names begin with `__` are
 //! parts of the library itself, and exist only for its own files.
 
+mod methods;
 mod signature;
 mod table;
 
@@ -49,6 +50,8 @@ mod triggers;
 mod unlisted;
 mod values;
 mod workflows;
+
+pub use methods::{Method, methods};
 
 /// A function, or now and then a value, that needs no declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +89,22 @@ pub enum Effect {
     Io,
     /// Models, or what is configured about them.
     Model,
+}
+
+/// What belongs together.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    /// A word for it.
+    pub name: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// Its builtins, sorted by name.
+    pub builtins: &'static [Builtin],
+}
+
+/// Every builtin that the checker knows, by what it is about. Areas are sorted by name.
+pub fn areas() -> &'static [Area] {
+    table::AREAS
 }
 
 /// Every builtin that the checker knows, sorted by name.

@@ -1,6 +1,6 @@
 //! The tables as one, sorted while compiling: a table that is out of order does not compile.
 
-use super::{Builtin, Effect, signature};
+use super::{Area, Builtin, Effect, signature};
 use super::{
     agents, collections, concurrency, data, encoding, files, http, intrinsics, llm, mcp, numbers,
     observability, output, people, process, state, text, time, tools, transcripts, transport,
@@ -39,31 +39,41 @@ pub(super) const fn declare(
     }
 }
 
-const TABLES: &[&[Builtin]] = &[
-    agents::TABLE,
-    collections::TABLE,
-    concurrency::TABLE,
-    data::TABLE,
-    encoding::TABLE,
-    files::TABLE,
-    http::TABLE,
-    llm::TABLE,
-    mcp::TABLE,
-    numbers::TABLE,
-    observability::TABLE,
-    output::TABLE,
-    people::TABLE,
-    process::TABLE,
-    state::TABLE,
-    text::TABLE,
-    time::TABLE,
-    tools::TABLE,
-    transcripts::TABLE,
-    transport::TABLE,
-    triggers::TABLE,
-    values::TABLE,
-    workflows::TABLE,
-];
+/// Declares the areas: the module of each, and what it is about.
+macro_rules! areas {
+    ($($module:ident $title:literal;)*) => {
+        pub(super) const AREAS: &[Area] = &[$(
+            Area { name: stringify!($module), title: $title, builtins: $module::TABLE },
+        )*];
+        const TABLES: &[&[Builtin]] = &[$($module::TABLE,)*];
+    };
+}
+
+areas! {
+    agents "Agents, their sessions, workers and daemons";
+    collections "Lists, dicts, sets, iterators and streams";
+    concurrency "Tasks and what they share";
+    data "Data formats and schemas";
+    encoding "Bytes, encodings, digests, signatures, compression, URLs, cookies, UUIDs";
+    files "Files and paths";
+    http "HTTP: requests, mocks, where requests may go, and servers";
+    llm "Asking models";
+    mcp "Servers of the Model Context Protocol, used and offered";
+    numbers "Numbers and chance";
+    observability "What can be seen of a run: traces, the event log, safety checks, metrics";
+    output "Output, input, logging, timers, and what tests put in their place";
+    people "Looking at a project, asking people, waiting for the world";
+    process "Processes, the environment, the host, and which commands may run";
+    state "What outlives a run: databases, the store, checkpoints, templates";
+    text "Texts: strings, Unicode, spelling of names, regular expressions";
+    time "Dates, clocks and durations";
+    tools "Tools, skills and plans";
+    transcripts "Conversations and transcripts";
+    transport "Server-sent events and web sockets";
+    triggers "Triggers and trust";
+    values "Values whatever their kind: conversion, results, errors, assertions";
+    workflows "Artifacts, handoffs, workflows, run records and evaluations";
+}
 
 /// Sorted by name.
 pub(super) static BUILTINS: [Builtin; count(TABLES)] = merge(TABLES);

@@ -51,6 +51,18 @@ fn names_are_sorted_and_unique() {
 }
 
 #[test]
+fn every_known_builtin_is_in_one_area() {
+    assert!(areas().is_sorted_by(|a, b| a.name < b.name));
+    let mut names: Vec<_> = areas()
+        .iter()
+        .flat_map(|area| area.builtins.iter().map(|builtin| builtin.name))
+        .collect();
+    names.sort_unstable();
+    let known: Vec<_> = all().iter().map(|builtin| builtin.name).collect();
+    assert_eq!(names, known);
+}
+
+#[test]
 fn a_builtin_is_found_by_its_name() {
     for builtin in all() {
         assert_eq!(find(builtin.name), Some(builtin));
@@ -236,4 +248,20 @@ fn signatures_agree_with_appendix_b() {
             "trust_record",
         ]
     );
+}
+
+#[test]
+fn methods_are_sorted_harn_with_one_sentence() {
+    assert!(methods().is_sorted_by(|a, b| a.0 < b.0));
+    for (receiver, methods) in methods() {
+        assert!(
+            methods.is_sorted_by(|a, b| a.name() < b.name()),
+            "{receiver}"
+        );
+        for Method { signature, doc, .. } in *methods {
+            assert!(doc.ends_with('.') && !doc.contains(". "), "{doc}");
+            let parsed = parse(&format!("fn {signature} {{}}"));
+            assert_eq!(parsed.errors, [], "{signature}");
+        }
+    }
 }

@@ -51,5 +51,5 @@ pub use problems::ImportProblem;
 pub use resolve::ResolvedImport;
 pub use source::{Disk, FileSource};
 pub use source_file::SourceFile;
-pub use standard::standard_modules;
+pub use standard::{standard_modules, standard_text};
 pub use workspace::Workspace;

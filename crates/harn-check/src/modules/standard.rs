@@ -60,6 +60,11 @@ pub fn standard_modules() -> impl ExactSizeIterator<Item = &'static str> {
     MODULES.iter().map(|(name, _)| *name)
 }
 
+/// The text of the built-in module `std/NAME`, if there is one.
+pub fn standard_text(name: &str) -> Option<&'static str> {
+    text(name)
+}
+
 /// The path of the module of a name.
 pub(super) fn path(name: &str) -> Option<Arc<Path>> {
     text(name)?;

@@ -5,13 +5,18 @@ use crate::program::harn;
 /// Every page of help there is.
 const PAGES: &[&[&str]] = &[
     &[],
+    &["new"],
+    &["run"],
     &["check"],
     &["fmt"],
     &["lint"],
     &["test"],
     &["test", "conformance"],
+    &["bench"],
+    &["doc"],
     &["explain"],
     &["parse"],
+    &["completions"],
     &["events"],
     &["events", "types"],
     &["events", "check"],
@@ -50,7 +55,7 @@ fn the_version_is_that_of_the_workspace() {
 
 #[test]
 fn without_arguments_help_goes_to_stderr_and_it_is_wrong_usage() {
-    for arguments in [&[][..], &["events"], &["test"]] {
+    for arguments in [&[][..], &["events"]] {
         let call = harn(arguments).exits_with(2);
         assert_eq!(call.stdout, "");
         assert!(call.stderr.contains("\nEXAMPLES\n"), "{call:?}");
@@ -69,7 +74,13 @@ fn wrong_usage_is_told_on_stderr() {
         &["explain", "a", "b"],
         &["parse"],
         &["parse", "a.harn", "--tree", "--tokens"],
-        &["test", "units"],
+        &["test", "--jobs", "0"],
+        &["test", "--coverage=pdf"],
+        &["test", "a.harn", "conformance", "--jobs", "x"],
+        &["new", "script", "a", "b"],
+        &["doc", "a", "b"],
+        &["completions"],
+        &["bench"],
         &["events", "check"],
         &["events", "types", "--jsn"],
         &["--color", "pink", "events", "types"],

@@ -1,12 +1,16 @@
 //! What one can do with programs: `harn check`, `fmt`, `lint`, `explain`, `parse` and `test`.
 
+mod bench;
 mod check;
 mod check_many;
 mod conformance;
+mod doc;
 mod explain;
 mod fmt;
 mod lint;
+mod new;
 mod parse;
+mod test;
 mod watch;
 
 use std::fs;

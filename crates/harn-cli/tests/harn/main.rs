@@ -4,6 +4,7 @@
 //! an earlier run.
 
 mod check;
+mod completions;
 mod event_log;
 mod help;
 mod language;

@@ -7,6 +7,7 @@ use harn_check::Schema;
 use harn_syntax::LineIndex;
 use smol_str::SmolStr;
 
+use super::coverage::Coverage;
 use super::op::Instruction;
 use crate::value::{Shape, Text, Value};
 
@@ -24,6 +25,8 @@ pub struct Source {
     /// Whether it belongs to the library. Its functions do not show in traces, and whatever
     /// they call counts as called by a builtin.
     pub is_library: bool,
+    /// Which of its lines have run, if they are counted.
+    pub coverage: Option<Coverage>,
 }
 
 /// What calling a function does.

@@ -6,6 +6,7 @@
 //! ```
 
 mod disassemble;
+mod coverage;
 mod function;
 mod last_use;
 mod op;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use disassemble::disassemble;
 pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
+pub use coverage::Coverage;
 pub use function::{Function, FunctionKind, Source};
 pub(crate) use last_use::mark_last_uses;
 pub(crate) use op::{Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};

@@ -334,6 +334,8 @@ ops! {
         JumpUnlessCallable Read Jump;
         /// fail with a constant text; n tells how
         Raise - Constant;
+        /// the statement of this number runs
+        Cover - Number;
         /// jump
         Jump - Jump;
         /// if a is truthy: jump

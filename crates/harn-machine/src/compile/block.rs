@@ -102,6 +102,9 @@ impl Compiler<'_> {
     pub(super) fn statement(&mut self, statement: &Statement) {
         let at = statement.span.start;
         let mark = self.mark();
+        if !matches!(statement.kind, StatementKind::Item(_)) {
+            self.cover(at);
+        }
         match &statement.kind {
             StatementKind::Expression(value) => self.effect(value),
             StatementKind::Item(item) => self.item(item),
@@ -130,8 +133,12 @@ impl Compiler<'_> {
     /// The last statement of a block whose value is wanted.
     pub(super) fn last_statement(&mut self, statement: &Statement, d: u16) {
         match &statement.kind {
-            StatementKind::Expression(value) => self.evaluate(value, d),
+            StatementKind::Expression(value) => {
+                self.cover(statement.span.start);
+                self.evaluate(value, d);
+            }
             StatementKind::Select(select) => {
+                self.cover(statement.span.start);
                 let mark = self.mark();
                 self.select(statement.span.start, select, Some(d));
                 self.release(mark);

@@ -43,6 +43,15 @@ impl Compiler<'_> {
         self.push(at, Instruction::wide(op, 0, a, wide));
     }
 
+    /// A statement begins, if anybody counts.
+    pub(super) fn cover(&mut self, at: u32) {
+        let source = self.unit.source.clone();
+        if let Some(coverage) = &source.coverage {
+            let line = source.lines.position(&source.text, at).line;
+            self.wide(at, Op::Cover, 0, coverage.add(line));
+        }
+    }
+
     /// Copies a value, unless it is there already.
     pub(super) fn copy(&mut self, at: u32, to: u16, from: u16) {
         if to != from {

@@ -267,6 +267,7 @@ impl Compiler<'_> {
         let mark = self.mark();
         match &statement.kind {
             StatementKind::Expression(value) => {
+                self.cover(at);
                 let value = self.operand(value);
                 self.leave(at, Exit::Return, Some(value));
             }

@@ -384,6 +384,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     let i = *ip;
                     ip = ip.add(1);
                     match i.op() {
+                        Op::Cover => {
+                            if let Some(coverage) = &(&*function).source.coverage {
+                                coverage.hit(i.wide_bc());
+                            }
+                        }
                         Op::LoadNil => put(register!(i.a()), Value::Nil),
                         Op::LoadTrue => put(register!(i.a()), Value::Bool(true)),
                         Op::LoadFalse => put(register!(i.a()), Value::Bool(false)),

@@ -6,14 +6,14 @@ use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 use super::Programs;
 
 /// A program that watches, stopped at the end of the test.
-struct Watching {
+pub(super) struct Watching {
     child: Child,
     answers: BufReader<ChildStdout>,
     talk: BufReader<ChildStderr>,
 }
 
 impl Watching {
-    fn start(programs: &Programs, arguments: &[&str]) -> Self {
+    pub(super) fn start(programs: &Programs, arguments: &[&str]) -> Self {
         let mut command = programs.command(arguments);
         let started = command
             .stdout(Stdio::piped())
@@ -25,6 +25,13 @@ impl Watching {
             talk: BufReader::new(child.stderr.take().expect("it is piped")),
             child,
         }
+    }
+
+    /// The next line of the answer.
+    pub(super) fn answer(&mut self) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("it prints UTF-8");
+        line
     }
 
     #[track_caller]
