@@ -29,6 +29,8 @@ pub(super) struct Compiler<'a> {
     /// The tables of methods that are visible, the innermost first.
     pub(super) method_tables: Rc<[u32]>,
     /// The shapes of structs that are not declared in the file.
+    /// The last thing at the top level of each name.
+    last_tops: HashMap<&'a str, u32>,
     shapes: HashMap<(SmolStr, Vec<SmolStr>), Rc<Shape>>,
     early: HashMap<(FrameId, u32), Vec<u32>>,
     error: Option<CompileError>,
@@ -62,6 +64,7 @@ impl<'a> Compiler<'a> {
             body: Body::default(),
             visible: Vec::new(),
             method_tables: Rc::new([unit.module]),
+            last_tops: resolved.top.iter().map(|top| &*top.name).zip(0..).collect(),
             shapes: HashMap::new(),
             early: early_captures(resolved),
             error: None,
@@ -90,6 +93,13 @@ impl<'a> Compiler<'a> {
     /// The global of something at the top level.
     pub(super) fn top_global(&self, top: u32) -> u32 {
         self.unit.globals.saturating_add(top)
+    }
+
+    /// Whether a global of the file is the last one of its name: the only one that is found
+    /// by it.
+    pub(super) fn is_called(&self, global: u32, name: &str) -> bool {
+        let top = global.checked_sub(self.unit.globals);
+        top.is_some() && self.last_tops.get(name).copied() == top
     }
 
     /// The shape of a struct with these fields that the file does not declare.

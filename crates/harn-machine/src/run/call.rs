@@ -15,6 +15,8 @@ use crate::machine::Machine;
 use crate::registry::{Body, BuiltinId, Receiver};
 use crate::value::Value;
 
+use super::undefined;
+
 /// What a call comes to.
 pub(crate) enum Called {
     /// A value.
@@ -66,6 +68,7 @@ pub(crate) fn call_value(
     match callee {
         Value::Closure(closure) => enter(fiber, closure, site),
         Value::Builtin(id) => call_builtin(machine, fiber, id, site),
+        Value::Absent => Err(undefined::global(machine, fiber)),
         other => Err(Fault::type_error(format!("Cannot call {other}"))),
     }
 }

@@ -4,6 +4,8 @@ use harn_check::builtins;
 
 use crate::compile::PREDEFINED;
 use crate::fault::{Failure, Fault};
+use crate::fiber::Fiber;
+use crate::machine::Machine;
 use crate::suggest::suggest;
 use crate::value::Value;
 
@@ -25,6 +27,21 @@ pub(crate) fn variable(constant: &Value) -> Failure {
 /// There is no function of a name.
 pub(crate) fn builtin(name: &str) -> Failure {
     undefined("builtin", name, builtin_names())
+}
+
+/// There is no function in the global that is being called.
+pub(crate) fn global(machine: &Machine, fiber: &Fiber) -> Failure {
+    let name = fiber.frames.last().and_then(|frame| {
+        let function = &frame.closure.function;
+        let at = usize::try_from(frame.pc).ok()?.checked_sub(1)?;
+        let global = u32::from(function.code.get(at)?.c());
+        let names = machine.names.get(usize::try_from(function.module).ok()?)?;
+        names.iter().find(|(_, at)| **at == global)
+    });
+    match name {
+        Some((name, _)) => builtin(name),
+        None => Fault::type_error("Cannot call nil"),
+    }
 }
 
 /// The builtins that stand for themselves, not for a member of a namespace.

@@ -28,6 +28,7 @@ fn function(text: &str, role: Role, entry: Entry<'_>) -> Result<Rc<Function>, Co
         lines: LineIndex::new(text),
         text: text.into(),
         is_library: false,
+        coverage: None,
     };
     let unit = Unit {
         source: Rc::new(source),
