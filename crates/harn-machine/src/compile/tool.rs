@@ -2,8 +2,8 @@
 
 use harn_check::{Ty, schema_of_type};
 use harn_syntax::tree::{
-    Argument, Attribute, AttributeValue, Entry, EvalPack, EvalPackEntry, EvalPackName, Expression,
-    ExpressionKind, Item, Name, Parameter, Skill, Tool,
+    Argument, Attribute, AttributeValue, DurationLiteral, Entry, EvalPack, EvalPackEntry,
+    EvalPackName, Expression, ExpressionKind, Item, Name, Parameter, Skill, Tool,
 };
 use smol_str::SmolStr;
 
@@ -116,9 +116,6 @@ impl Compiler<'_> {
         let manifest = self.temporary();
         let values = self.pack_values(at, pack);
         self.pack_manifest(at, &values, manifest);
-        if runs {
-            self.run_pack(at, pack, &values);
-        }
         match &pack.name {
             EvalPackName::Name(name, _) => self.bind_register(name, manifest),
             EvalPackName::Id(id) => {
@@ -129,6 +126,9 @@ impl Compiler<'_> {
                     _ => {}
                 }
             }
+        }
+        if runs {
+            self.run_pack(at, pack, &values);
         }
         self.release(mark);
     }
@@ -286,6 +286,9 @@ fn literal(expression: &Expression) -> Option<Value> {
         ExpressionKind::Nil => Some(Value::Nil),
         ExpressionKind::Bool(value) => Some(Value::Bool(*value)),
         ExpressionKind::Float(number) => Some(Value::Float(*number)),
+        ExpressionKind::Duration(DurationLiteral::Milliseconds(time)) => {
+            Some(Value::Duration(*time))
+        }
         ExpressionKind::Unary(harn_syntax::tree::UnaryOp::Negate, value) => match value.kind {
             ExpressionKind::Float(number) => Some(Value::Float(-number)),
             _ => None,
