@@ -245,8 +245,16 @@ impl Flow {
     /// From after an instruction to before it.
     fn step_back(&self, function: &Function, block: usize, at: usize, live: &mut Set) {
         let instruction = function.code[at];
+        let handled = self.handled(block);
+        // What the handler reads is read before every instruction of the block.
+        if let Some(handled) = handled
+            && at + 1 == self.blocks[block].end
+        {
+            live.add_all(handled);
+        }
         function.each_use(instruction, |register, used| {
-            if matches!(used, Use::Written | Use::Emptied) {
+            let is_handled = handled.is_some_and(|handled| handled.contains(register));
+            if matches!(used, Use::Written | Use::Emptied) && !is_handled {
                 live.remove(register);
             }
         });
@@ -255,9 +263,6 @@ impl Flow {
                 live.add(register);
             }
         });
-        if let Some(handled) = self.handled(block) {
-            live.add_all(handled);
-        }
     }
 }
 
