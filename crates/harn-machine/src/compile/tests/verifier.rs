@@ -27,6 +27,9 @@ log(closure(1).m(2)[0:1])
 
 const GLOBALS: usize = 64;
 
+/// A change of an instruction.
+type Change = fn(Instruction) -> Instruction;
+
 #[track_caller]
 fn check(damage: impl FnOnce(&mut Function), expected: &str) {
     let mut main = function(GOOD, Role::Entry, Entry::Default).expect("it is small");
@@ -65,7 +68,7 @@ fn with_wide(one: Instruction, wide: u32) -> Instruction {
 
 #[test]
 fn operands_must_exist() {
-    let broken: [(Op, fn(Instruction) -> Instruction, &str); 16] = [
+    let broken: [(Op, Change, &str); 16] = [
         (Op::LoadInt, |one| with_a(one, 60_000), "register 60000"),
         (Op::Move, |one| with_b(one, 60_000), "register 60000"),
         (Op::NewList, |one| with_c(one, 1000), "no register"),
