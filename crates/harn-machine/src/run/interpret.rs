@@ -36,7 +36,7 @@ use super::call::{
 use super::loops::{self, Next};
 use super::register::{copy, give, lift, put, put_bool, put_float, put_int, transfer};
 use super::tasks::{self, Mode};
-use super::{access, build, unwind};
+use super::{access, build, undefined, unwind};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
@@ -386,10 +386,13 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             copy(register!(i.a()), constant);
                         }
                         Op::Move => {
-                            if i.n() & TAKE_B != 0 {
-                                transfer(register!(i.a()), register!(i.b()));
+                            // A permit is given back when nothing refers to it, so a variable
+                            // keeps it until its scope ends.
+                            let from = register!(i.b());
+                            if i.n() & TAKE_B != 0 && !matches!(*from, Value::Permit(_)) {
+                                transfer(register!(i.a()), from);
                             } else {
-                                copy(register!(i.a()), register!(i.b()));
+                                copy(register!(i.a()), from);
                             }
                         }
                         Op::GetCapture => {
@@ -721,12 +724,18 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             {
                                 let value: *const Value = value;
                                 copy_within(register!(i.a()), value, i.a() == i.b());
+                                if i.n() & TAKE_B != 0 && i.a() != i.b() {
+                                    put(object, Value::Nil);
+                                }
                             } else {
                                 let value = match access::field(&*object, site) {
                                     Ok(value) => value,
                                     Err(_) if i.n() & OPTIONAL != 0 => Value::Nil,
                                     Err(failure) => fail!(failure),
                                 };
+                                if i.n() & TAKE_B != 0 {
+                                    put(object, Value::Nil);
+                                }
                                 put(register!(i.a()), value);
                             }
                         }
@@ -746,6 +755,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     let value = attempt!(access::index(object, index));
                                     put(register!(i.a()), value);
                                 }
+                            }
+                            if i.n() & TAKE_B != 0 && i.a() != i.b() {
+                                put(register!(i.b()), Value::Nil);
                             }
                         }
                         Op::Slice => {
@@ -885,7 +897,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 CaptureFrom::Capture(at) => {
                                     frame.closure.captures[usize::from(*at)].clone()
                                 }
-                                CaptureFrom::Global(at) => machine.globals[*at as usize].clone(),
                             });
                             let closure = Closure {
                                 captures: captures.collect(),
@@ -1143,12 +1154,14 @@ unsafe fn copy_within(register: *mut Value, from: *const Value, is_inside: bool)
 
 /// How `Raise` fails.
 #[cold]
-fn raise(how: u8, text: &Value) -> Failure {
-    let text = text.show();
+fn raise(how: u8, constant: &Value) -> Failure {
+    let text = constant.show();
     match Raised::from_number(how) {
         Some(Raised::Runtime) => Fault::runtime(text),
         Some(Raised::Type) => Fault::type_error(text),
         Some(Raised::Thrown) => Fault::thrown(text),
+        Some(Raised::UndefinedVariable) => undefined::variable(constant),
+        Some(Raised::UndefinedBuiltin) => undefined::builtin(&text),
         Some(Raised::Own) | None => Fault::own(text),
     }
 }

@@ -16,6 +16,7 @@ mod interpret;
 mod loops;
 mod register;
 mod tasks;
+mod undefined;
 mod unwind;
 
 pub(crate) use call::prepare;
