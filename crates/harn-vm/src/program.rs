@@ -53,26 +53,32 @@ impl<'a> Program<'a> {
         options: &RunOptions,
         sink: Box<dyn Sink>,
     ) -> Result<LoadedProgram, LoadError> {
-        let (outside, inbox) = inbox();
-        let mut world = World::new(options.world.clone(), sink, outside);
-        if let Some(folder) = &options.folder {
-            world = world.in_folder(folder.clone());
-        }
-        let limits = Limits {
-            memory: options.memory,
-        };
-        let registry = Rc::new(harn_stdlib::registry());
-        let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
-        isolate.set_arguments(options.arguments.iter().cloned());
-        if options.counts_lines {
-            isolate.count_lines();
-        }
+        let mut isolate = isolate(options, sink);
         isolate.load(self.workspace, self.path, &options.entry)?;
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
         })
     }
+}
+
+/// An isolate as the options want it, with nothing to run.
+pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
+    let (outside, inbox) = inbox();
+    let mut world = World::new(options.world.clone(), sink, outside);
+    if let Some(folder) = &options.folder {
+        world = world.in_folder(folder.clone());
+    }
+    let limits = Limits {
+        memory: options.memory,
+    };
+    let registry = Rc::new(harn_stdlib::registry());
+    let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
+    isolate.set_arguments(options.arguments.iter().cloned());
+    if options.counts_lines {
+        isolate.count_lines();
+    }
+    isolate
 }
 
 /// A program that is loaded.

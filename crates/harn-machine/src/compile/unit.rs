@@ -92,7 +92,8 @@ impl<'a> Compiler<'a> {
 
     /// The global of something at the top level.
     pub(super) fn top_global(&self, top: u32) -> u32 {
-        self.unit.globals.saturating_add(top)
+        let global = self.unit.globals.get(top as usize);
+        *global.expect("every name at the top level has a global")
     }
 
     pub(super) fn is_imported_file(&self) -> bool {
