@@ -13,6 +13,7 @@ mod lint;
 mod new;
 mod parse;
 mod project;
+mod repl;
 mod replacing;
 mod run;
 mod sources;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Lint(lint::Arguments),
     Test(test::Arguments),
     Bench(bench::Arguments),
+    Repl(repl::Arguments),
     Doc(doc::Arguments),
     Explain(explain::Arguments),
     Parse(parse::Arguments),
@@ -96,6 +98,7 @@ pub(crate) fn run(
         Command::Lint(arguments) => lint::run(arguments, form, output),
         Command::Test(arguments) => test::run(arguments, form, output),
         Command::Bench(arguments) => bench::run(arguments, form, output),
+        Command::Repl(arguments) => repl::run(arguments, output),
         Command::Doc(arguments) => doc::run(arguments, form, output),
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),

@@ -13,6 +13,7 @@ const PAGES: &[&[&str]] = &[
     &["test"],
     &["test", "conformance"],
     &["bench"],
+    &["repl"],
     &["doc"],
     &["explain"],
     &["parse"],

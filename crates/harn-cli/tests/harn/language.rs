@@ -10,6 +10,7 @@ mod fmt;
 mod lint;
 mod new;
 mod parse;
+mod repl;
 mod test;
 mod watch;
 
