@@ -41,7 +41,9 @@ impl Data {
 
     fn of_nested(value: &Value, depth: usize) -> Result<Self, Failure> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(Fault::runtime("a value is nested too deeply to leave its program"));
+            return Err(Fault::runtime(
+                "a value is nested too deeply to leave its program",
+            ));
         };
         let all = |values: &[Value]| -> Result<Self, Failure> {
             let values = values.iter().map(|value| Self::of_nested(value, depth));
@@ -70,7 +72,9 @@ impl Data {
             Value::Struct(body) => return fields(&mut body.fields()),
             other => {
                 let kind = other.type_name();
-                return Err(Fault::type_error(format!("a {kind} cannot leave its program")));
+                return Err(Fault::type_error(format!(
+                    "a {kind} cannot leave its program"
+                )));
             }
         })
     }

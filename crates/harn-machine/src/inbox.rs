@@ -5,8 +5,8 @@
 //!              ClosureHandle::call(arguments) ─┴─► Inbox ─► Isolate, on its own thread
 //! ```
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use crate::data::Data;
@@ -105,7 +105,10 @@ impl Inbox {
 pub struct ClosureHandle {
     sender: Sender<Message>,
     function: u64,
-    #[expect(dead_code, reason = "it is held so that the program knows of the handle")]
+    #[expect(
+        dead_code,
+        reason = "it is held so that the program knows of the handle"
+    )]
     held: Arc<()>,
 }
 

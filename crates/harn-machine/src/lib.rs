@@ -37,7 +37,7 @@ mod sync;
 pub mod value;
 
 pub use closure::Closure;
-pub use code::{Coverage, Function, FunctionKind, Source};
+pub use code::{Coverage, Function, FunctionKind, Source, disassemble};
 pub use context::{Context, LibraryState, Waiting, argument, take, thrown};
 pub use data::Data;
 pub use effects::{

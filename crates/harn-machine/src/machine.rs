@@ -86,7 +86,9 @@ impl Machine {
         crate::load::load_library_file(self, file)?;
         let found = self.library_functions.get(&(file, function));
         found.cloned().ok_or_else(|| {
-            Fault::runtime(format!("the library file `{file}` has no function `{function}`"))
+            Fault::runtime(format!(
+                "the library file `{file}` has no function `{function}`"
+            ))
         })
     }
 }

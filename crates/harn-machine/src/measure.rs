@@ -83,13 +83,17 @@ impl Walk {
                     self.left.push(value.clone());
                 }
             }
-            Value::Struct(body) if self.enter(Rc::as_ptr(body).addr(), slots(body.values.len())) => {
+            Value::Struct(body)
+                if self.enter(Rc::as_ptr(body).addr(), slots(body.values.len())) =>
+            {
                 self.extend(&body.values);
             }
             Value::Enum(body) if self.enter(Rc::as_ptr(body).addr(), slots(body.payload.len())) => {
                 self.extend(&body.payload);
             }
-            Value::Closure(body) if self.enter(Rc::as_ptr(body).addr(), slots(body.captures.len())) => {
+            Value::Closure(body)
+                if self.enter(Rc::as_ptr(body).addr(), slots(body.captures.len())) =>
+            {
                 self.extend(&body.captures);
             }
             Value::Pair(pair) if self.enter(Rc::as_ptr(pair).addr(), slots(2)) => {

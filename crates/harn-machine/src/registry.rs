@@ -67,6 +67,11 @@ impl BuiltinId {
     pub fn name(self) -> &'static str {
         self.declaration().name
     }
+
+    /// Whether only the library may call it.
+    pub(crate) fn is_intrinsic(self) -> bool {
+        self.name().starts_with("__")
+    }
 }
 
 /// A body that runs to its end. The arguments are its own: it may take them.
@@ -215,7 +220,10 @@ impl Registry {
     pub(crate) fn function_name(&self, file: &str, name: &str) -> Option<&'static str> {
         let bodies = self.builtins.iter().flatten().chain(&self.methods);
         let mut functions = bodies.filter_map(|body| match body {
-            Body::Harn { file: one, function } if *one == file => Some(*function),
+            Body::Harn {
+                file: one,
+                function,
+            } if *one == file => Some(*function),
             _ => None,
         });
         functions.find(|function| *function == name)

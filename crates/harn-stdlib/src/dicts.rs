@@ -7,7 +7,6 @@ use crate::lists::take_list;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.file("dicts", include_str!("../harn/dicts.harn"));
-    registry.plain(&[("keys", keys), ("values", values), ("entries", entries)]);
     for (name, body) in PLAIN {
         registry.method(Receiver::Dict, &[name], Body::Plain(*body));
     }

@@ -1,6 +1,6 @@
 //! Text that grows by pieces whose number or size a program chooses.
 
-use harn_machine::{Context, Failure};
+use harn_machine::{Context, Failure, Fault};
 
 /// Text in the making. Memory is asked for before it is taken.
 #[derive(Default)]
@@ -14,8 +14,7 @@ impl Growing {
         let needed = self.text.len().saturating_add(piece.len());
         if needed > self.text.capacity() {
             let room = needed.max(self.text.capacity().saturating_mul(2));
-            context.reserve(room)?;
-            self.text.reserve(room - self.text.len());
+            make_room(context, &mut self.text, room)?;
         }
         self.text.push_str(piece);
         Ok(())
@@ -33,6 +32,18 @@ pub(crate) fn repeat(
     piece: &str,
     times: usize,
 ) -> Result<String, Failure> {
-    context.reserve(piece.len().saturating_mul(times))?;
-    Ok(piece.repeat(times))
+    let mut out = String::new();
+    make_room(context, &mut out, piece.len().saturating_mul(times))?;
+    if !piece.is_empty() {
+        out.extend(std::iter::repeat_n(piece, times));
+    }
+    Ok(out)
+}
+
+/// Makes room for so many bytes, if the program may have them and the machine has them.
+fn make_room(context: &mut Context<'_>, text: &mut String, bytes: usize) -> Result<(), Failure> {
+    context.reserve(bytes)?;
+    let more = bytes.saturating_sub(text.len());
+    text.try_reserve(more)
+        .map_err(|_| Fault::stopped(format!("Memory limit exceeded: {bytes} bytes")))
 }

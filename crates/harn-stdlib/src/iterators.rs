@@ -1,13 +1,11 @@
 //! Iterators, generators and streams: lifting values, and where their methods are.
 
-use harn_machine::{
-    Body, Context, Failure, Fault, Iter, Receiver, Registry, Value, argument, take,
-};
+use harn_machine::{Body, Context, Failure, Fault, Iter, Receiver, Registry, Value, argument};
 
 pub(crate) fn register(registry: &mut Registry) {
     const FILE: &str = "iterators";
     registry.file(FILE, include_str!("../harn/iterators.harn"));
-    registry.plain(&[("iter", iter), ("pair", pair)]);
+    registry.plain(&[("iter", iter)]);
     for receiver in LIFTED {
         registry.method(*receiver, &["iter"], Body::Plain(lift));
     }
@@ -32,7 +30,6 @@ const LIFTED: &[Receiver] = &[
     Receiver::List,
     Receiver::Set,
     Receiver::Dict,
-    Receiver::Text,
     Receiver::Range,
     Receiver::Iter,
     Receiver::Generator,
@@ -86,13 +83,4 @@ pub(crate) fn lift(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value
         Fault::type_error(format!("iter: value of type {kind} is not iterable"))
     })?;
     Ok(Value::Iter(iter))
-}
-
-fn pair(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    match arguments.len() {
-        2 => Ok(Value::pair(take(arguments, 0), take(arguments, 1))),
-        count => Err(Fault::type_error(format!(
-            "pair: expected 2 arguments, got {count}"
-        ))),
-    }
 }

@@ -12,7 +12,6 @@ use harn_machine::value::{Dict, List, Sameness, Set, Text};
 use harn_machine::{Body, Context, Failure, Plain, Receiver, Registry, Value, argument, take};
 
 pub(crate) use keyed::{apart, distinct, greatest, group, least, sort_by_keys};
-pub(crate) use sort::first_extreme;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.file("lists", include_str!("../harn/lists.harn"));

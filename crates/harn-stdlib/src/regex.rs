@@ -123,18 +123,30 @@ fn replace(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
     let regex = expression(context, arguments, 0, Text::new(""))?;
     let (replacement, text) = (text(arguments, 1), text(arguments, 2));
     let mut out = Growing::default();
+    replace_all(&regex, &text, &replacement, |piece| {
+        out.push(context, piece)
+    })?;
+    Ok(out.finish().into())
+}
+
+/// Gives the pieces of a text in which every match is replaced.
+fn replace_all<Error>(
+    regex: &Regex,
+    text: &str,
+    replacement: &str,
+    mut push: impl FnMut(&str) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut end = 0;
     let mut expanded = String::new();
-    for found in regex.captures_iter(&text) {
+    for found in regex.captures_iter(text) {
         let whole = found.get_match();
         expanded.clear();
-        found.expand(&replacement, &mut expanded);
-        out.push(context, &text[end..whole.start()])?;
-        out.push(context, &expanded)?;
+        found.expand(replacement, &mut expanded);
+        push(&text[end..whole.start()])?;
+        push(&expanded)?;
         end = whole.end();
     }
-    out.push(context, &text[end..])?;
-    Ok(out.finish().into())
+    push(&text[end..])
 }
 
 /// Unlike the others, it takes the text first.
@@ -149,6 +161,8 @@ fn split(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -186,5 +200,27 @@ mod tests {
             "[{groups: [2024, 05, nil], match: 2024-05, year: 2024}, \
              {groups: [nil, nil, x], match: x, word: x}]"
         );
+    }
+    proptest! {
+        #[test]
+        fn replacing_is_what_the_library_does(
+            pattern in "[abx.?*|()]{0,6}",
+            text in "[abxé ]{0,12}",
+            replacement in prop::sample::select(vec!["", "-", "$1", "${1}x", "$$", "$0$0", "$none"]),
+        ) {
+            let Ok(regex) = compile(&pattern, "") else {
+                return Ok(());
+            };
+            let mut out = String::new();
+            let result = replace_all(&regex, &text, replacement, |piece| {
+                out.push_str(piece);
+                Ok::<(), ()>(())
+            });
+            prop_assert_eq!(result, Ok(()));
+            prop_assert_eq!(out, regex.replace_all(&text, replacement));
+            let found: Vec<_> = regex.find_iter(&text).map(|one| one.as_str()).collect();
+            let shown = Value::list(all_matches(&regex, &text));
+            prop_assert_eq!(shown, found.into_iter().map(Value::from).collect::<Value>());
+        }
     }
 }

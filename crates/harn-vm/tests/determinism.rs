@@ -30,11 +30,11 @@ fn busy(n) {
 }
 pipeline default() {
   let ch = channel("results", 2)
-  let a = spawn { for i in 0 to 30 { send(ch, "a${i}") sleep(i % 3) } }
+  let a = spawn { for i in 0 to 30 { send(ch, "a${i}"); sleep(i % 3) } }
   let b = spawn { for i in 0 to 30 { send(ch, "b${busy(i * 1000)}") } }
   let c = spawn {
     for i in 0 to 10 {
-      mutex { println("c${i}") sleep(2) }
+      mutex { println("c${i}"); sleep(2) }
     }
   }
   var seen = []
@@ -49,7 +49,7 @@ pipeline default() {
     busy(x * 100000)
   }
   println(settled)
-  for x in parallel each [30, 10, 20] { t -> sleep(t) t } as stream { println(x) }
+  for x in parallel each [30, 10, 20] { t -> sleep(t); t } as stream { println(x) }
 }
 "#;
 

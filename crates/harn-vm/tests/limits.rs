@@ -21,7 +21,7 @@ fn memory_that_is_kept_is_limited() {
         "var xs = []\nwhile true { xs = xs + [1] }",
         "var xs = []\nwhile true { xs = [xs, xs] }",
         "var s = \"x\"\nwhile true { s = s + s }",
-        "var d = {}\nvar i = 0\nwhile true { d[\"${i}\"] = i i = i + 1 }",
+        "var d = {}\nvar i = 0\nwhile true { d[\"${i}\"] = i; i = i + 1 }",
         "println(\"x\" * 1000000000000)",
         "var ts = []\nwhile true { ts = ts.push(spawn { receive(channel(\"c\")) }) }",
     ] {
@@ -65,7 +65,11 @@ pipeline default() {
 fn functions_can_be_called_from_other_threads() {
     let program = r#"
 pipeline default() {
-  return { a, b -> sleep(5) {sum: a + b, list: [a, b]} }
+  return { a, b ->
+    sleep(5)
+    let all = {sum: a + b, list: [a, b]}
+    all
+  }
 }"#;
     let mut run = Run::of(program, &Limits::default());
     let Ok(Value::Closure(closure)) = run.finish() else {
@@ -93,5 +97,5 @@ pipeline default() {
     };
     assert_eq!(fields["sum"], Data::Int(3));
     assert_eq!(fields["list"], Data::List(vec![Data::Int(1), Data::Int(2)]));
-    assert_eq!(bad, Err("Type error: Cannot add string and nil (line 3)".to_owned()));
+    assert_eq!(bad, Err("Type error: Cannot add string and nil (line 5)".to_owned()));
 }

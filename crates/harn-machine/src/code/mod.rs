@@ -5,12 +5,18 @@
 //!                                                                    └─► disassemble, to read
 //! ```
 
+mod disassemble;
 mod coverage;
 mod function;
+mod last_use;
 mod op;
+mod registers;
+mod verify;
 
-pub(crate) fn verify(_f: &Function, _g: usize) -> Result<(), String> { Ok(()) }
+pub use disassemble::disassemble;
 pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
 pub use coverage::Coverage;
 pub use function::{Function, FunctionKind, Source};
-pub(crate) use op::{Instruction, OPTIONAL, Op, Operand, Raised, TAKE_B, TAKE_C};
+pub(crate) use last_use::mark_last_uses;
+pub(crate) use op::{Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
+pub(crate) use verify::verify;

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use harn_check::resolve::{Declared, Place};
 use harn_syntax::tree::BinaryOp;
 use harn_syntax::tree::{
-    Block, Expression, ExpressionKind, Guard, If, ItemKind, PatternKind, Require, Statement,
-    StatementKind,
+    Block, Expression, ExpressionKind, Guard, If, ItemKind, Require, Statement, StatementKind,
 };
 
 use super::body::Announced;
 use super::exits::Exit;
+use super::permits::Guard as PermitGuard;
 use super::unit::Compiler;
 use crate::code::Op;
 
@@ -19,29 +19,7 @@ impl Compiler<'_> {
     pub(super) fn block(&mut self, block: &Block, d: Option<u16>) {
         let scope = self.open(&block.statements, block.span.start);
         self.statements(block, d);
-        self.give_back_permits(&block.statements);
         self.close(scope);
-    }
-
-    /// A permit is given back when the block ends that acquired it. Other values may stay in
-    /// their registers until something else comes there.
-    fn give_back_permits(&mut self, statements: &[Statement]) {
-        for statement in statements {
-            let StatementKind::Binding(binding) = &statement.kind else {
-                continue;
-            };
-            let ExpressionKind::Call(call) = &binding.value.kind else {
-                continue;
-            };
-            let acquires = call.name.text.starts_with("sync_") && call.name.text.ends_with("_acquire");
-            if acquires
-                && let PatternKind::Name(name) = &binding.pattern.kind
-                && let Declared::In(Place::Local(slot)) = self.declared_name(name)
-            {
-                let register = self.slot(slot);
-                self.load_nil(statement.span.start, register);
-            }
-        }
     }
 
     /// The statements of a block whose scope is open.
@@ -52,13 +30,23 @@ impl Compiler<'_> {
             }
             return;
         };
-        before
-            .iter()
-            .for_each(|statement| self.statement(statement));
+        let held = self.statements_before(before);
         match d {
             Some(d) => self.last_statement(last, d),
             None => self.statement(last),
         }
+        let more = self.hold_permit(last);
+        self.let_go_of_all(held.into_iter().chain(more).collect());
+    }
+
+    /// The statements before the last one of a block, with the permits they acquire.
+    pub(super) fn statements_before(&mut self, statements: &[Statement]) -> Vec<PermitGuard> {
+        let mut held = Vec::new();
+        for statement in statements {
+            self.statement(statement);
+            held.extend(self.hold_permit(statement));
+        }
+        held
     }
 
     /// Opens a scope: functions are known from its beginning.

@@ -6,7 +6,7 @@
 //! ```text
 //! a loop      nothing, or it is where `break` and `continue` go
 //! a catch     nothing: it is about errors only
-//! a cleanup   a few instructions: a deadline ends, a lock is given back
+//! a cleanup   a few instructions: a deadline ends, a lock is given back, a permit let go of
 //! a finally   the kind of exit and its value are put aside, and control goes to the block,
 //!             which is there once. After it, the exit goes on from there
 //! ```
@@ -50,6 +50,8 @@ pub(super) enum GuardKind {
     Deadline,
     /// With the register of the permit.
     Mutex(u16),
+    /// With the register of the permit.
+    Permit(u16),
     Finally(Finally),
 }
 
@@ -169,6 +171,11 @@ impl Compiler<'_> {
                 Cleanup::Nothing => {}
                 Cleanup::Deadline => self.op(at, Op::DeadlinePop, 0, 0, 0),
                 Cleanup::Mutex(permit) => self.give_back(at, permit),
+                Cleanup::Permit(permit) => self.let_go(at, permit),
+                Cleanup::Held(permit) => {
+                    let last = self.temporary();
+                    self.copy(at, last, permit);
+                }
                 Cleanup::Loop => {
                     let jump = self.jump(at, Op::Jump, 0);
                     if let Region::Loop(around) = &mut self.body.regions[position] {
@@ -229,8 +236,14 @@ enum Cleanup {
     Nothing,
     Deadline,
     Mutex(u16),
+    Permit(u16),
+    /// A permit that is held up to here.
+    Held(u16),
     Loop,
-    Finally { kind: u16, register: u16 },
+    Finally {
+        kind: u16,
+        register: u16,
+    },
 }
 
 impl Guarded {
@@ -247,6 +260,9 @@ impl Guarded {
             GuardKind::Catch => Cleanup::Nothing,
             GuardKind::Deadline => Cleanup::Deadline,
             GuardKind::Mutex(permit) => Cleanup::Mutex(*permit),
+            // It may be what is returned, and goes with the frame if it is not.
+            GuardKind::Permit(permit) if exit == Exit::Return => Cleanup::Held(*permit),
+            GuardKind::Permit(permit) => Cleanup::Permit(*permit),
             GuardKind::Finally(finally) => {
                 if !finally.exits.contains(&exit) {
                     finally.exits.push(exit);

@@ -15,7 +15,9 @@ use super::body::{Body, Deferred, Held};
 use super::exits::{Exit, FAILED, Finally, GuardKind};
 use super::search;
 use super::unit::Compiler;
-use crate::code::{CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck};
+use crate::code::{
+    CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck, mark_last_uses,
+};
 
 /// What is to be compiled.
 pub(super) struct Spec<'t> {
@@ -242,9 +244,7 @@ impl Compiler<'_> {
         let Some((last, before)) = block.statements.split_last() else {
             return self.leave(at, Exit::Return, None);
         };
-        before
-            .iter()
-            .for_each(|statement| self.statement(statement));
+        let held = self.statements_before(before);
         match gives_value {
             true => self.result(last),
             false => {
@@ -253,6 +253,10 @@ impl Compiler<'_> {
                     self.leave(at, Exit::Return, None);
                 }
             }
+        }
+        if !held.is_empty() {
+            self.let_go_of_all(held);
+            self.leave(at, Exit::Return, None);
         }
     }
 
@@ -344,7 +348,7 @@ impl Compiler<'_> {
             self.op(0, Op::Return, group[0].1, 0, 0);
         }
         let body = std::mem::replace(&mut self.body, outer);
-        Function {
+        let mut function = Function {
             name,
             kind,
             parameters: Vec::new(),
@@ -366,6 +370,8 @@ impl Compiler<'_> {
             checks: body.checks,
             handlers: body.handlers,
             defers: body.defers,
-        }
+        };
+        mark_last_uses(&mut function);
+        function
     }
 }

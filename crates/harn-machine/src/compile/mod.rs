@@ -46,6 +46,7 @@ mod matching;
 mod name;
 mod operator;
 mod pattern;
+mod permits;
 mod pipe;
 mod postfix;
 mod registers;

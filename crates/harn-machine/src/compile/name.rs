@@ -79,7 +79,13 @@ impl Compiler<'_> {
                 let at = PREDEFINED.iter().position(|one| *one == name)?;
                 (Spot::Global(u32::try_from(at).ok()?), true)
             }
-            Place::Builtin(builtin) => (Spot::Builtin(BuiltinId::find(builtin.name)?), true),
+            Place::Builtin(builtin) => {
+                let id = BuiltinId::find(builtin.name)?;
+                if id.is_intrinsic() && !self.unit.source.is_library {
+                    return None;
+                }
+                (Spot::Builtin(id), true)
+            }
         };
         Some(Found { spot, is_certain })
     }

@@ -67,7 +67,9 @@ fn ints(op: Arithmetic, left: i64, right: i64) -> Result<Value, Failure> {
         Arithmetic::Divide => left.wrapping_div(right),
         Arithmetic::Remainder if right == 0 => return Err(by_zero()),
         Arithmetic::Remainder => left.wrapping_rem(right),
-        Arithmetic::Power if right < 0 => return Ok(Value::Float((left as f64).powf(right as f64))),
+        Arithmetic::Power if right < 0 => {
+            return Ok(Value::Float((left as f64).powf(right as f64)));
+        }
         Arithmetic::Power => power(left, right),
     }))
 }
@@ -133,11 +135,7 @@ fn add(left: Operand<'_>, right: Operand<'_>, meter: &mut Meter) -> Result<Value
     }
 }
 
-fn repeat(
-    left: &Operand<'_>,
-    right: &Operand<'_>,
-    meter: &mut Meter,
-) -> Result<Value, Failure> {
+fn repeat(left: &Operand<'_>, right: &Operand<'_>, meter: &mut Meter) -> Result<Value, Failure> {
     let (text, count) = match (&*left.value, &*right.value) {
         (Value::Text(text), Value::Int(count)) | (Value::Int(count), Value::Text(text)) => {
             (text, usize::try_from(*count).unwrap_or(0))

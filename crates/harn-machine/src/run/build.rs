@@ -50,7 +50,9 @@ pub(crate) fn expect_dict(value: &Value) -> Result<(), Failure> {
 /// A dict of sorted keys and as many values.
 pub(crate) fn new_dict(keys: &[Text], values: &mut [Value]) -> Value {
     let values = values.iter_mut().map(std::mem::take);
-    Value::Dict(Dict::from_sorted(keys.iter().cloned().zip(values).collect()))
+    Value::Dict(Dict::from_sorted(
+        keys.iter().cloned().zip(values).collect(),
+    ))
 }
 
 /// A struct with the fields of a dict that its shape has.

@@ -76,7 +76,10 @@ pub(crate) fn enter(
     closure: Rc<Closure>,
     mut site: Site,
 ) -> Result<Called, Failure> {
-    if !closure.function.source.is_library {
+    if closure.function.source.is_library {
+        // A builtin is the same whether it is written in Harn or not.
+        site.flags &= !BOUNDARY;
+    } else {
         if fiber.depth >= DEPTH_MAX {
             return Err(Fault::own("Stack overflow: too many nested calls"));
         }

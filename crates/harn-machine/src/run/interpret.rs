@@ -21,7 +21,7 @@ use std::rc::Rc;
 use crate::closure::Closure;
 use crate::code::{CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
 use crate::fault::{Failure, Fault};
-use crate::fiber::{DEPTH_MAX, Fiber, Frame};
+use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame};
 use crate::iterate::{GeneratorState, IterSource};
 use crate::machine::Machine;
 use crate::registry::BuiltinId;
@@ -295,9 +295,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             Value::Closure(closure)
                                 if closure.function.is_simple
                                     && closure.function.parameters.len() == usize::from(i.n())
-                                    && !(&*function).source.is_library
                                     && fiber.depth < DEPTH_MAX =>
                             {
+                                // Whatever the library calls counts as called by a builtin.
+                                let is_library = (&*function).source.is_library;
                                 let callee = Rc::as_ptr(&closure.function);
                                 let closure = closure.clone();
                                 let base = fiber.frames.last().unwrap_unchecked().base;
@@ -313,7 +314,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     base,
                                     result: i.a(),
                                     argc: i.n(),
-                                    flags: 0,
+                                    flags: if is_library { BOUNDARY } else { 0 },
                                     generator: None,
                                 });
                                 function = callee;
@@ -1300,7 +1301,8 @@ fn pipe_target(machine: &Machine, function: &Function, target: &Value) -> Result
             let names = machine.names.get(function.module as usize);
             let global = names.and_then(|names| names.get(name.as_str()));
             let global = global.map(|at| machine.globals[*at as usize].clone());
-            let builtin = || BuiltinId::find(name).map(Value::Builtin);
+            let builtin = BuiltinId::find(name).filter(|id| !id.is_intrinsic());
+            let builtin = || builtin.map(Value::Builtin);
             let callable = global.filter(Value::is_callable).or_else(builtin);
             callable.ok_or_else(|| Fault::own(format!("Undefined builtin: {name}")))
         }

@@ -149,7 +149,11 @@ fn next_of_generator(
     }
 }
 
-fn next_of_iter(machine: &mut Machine, fiber: &mut Fiber, iter: &Rc<Iter>) -> Result<Next, Failure> {
+fn next_of_iter(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    iter: &Rc<Iter>,
+) -> Result<Next, Failure> {
     let mut source = iter.source.borrow_mut();
     let item = match &mut *source {
         IterSource::List(items, at) => step(at, items.get(*at).cloned()),

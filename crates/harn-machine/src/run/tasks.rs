@@ -233,18 +233,16 @@ fn collect(
     let mut values = Vec::with_capacity(tasks.len());
     for task in tasks {
         match task.state.replace(TaskState::Gone) {
-            TaskState::Ended { result, output } => {
-                match result {
-                    Ok(value) => {
-                        write(machine, fiber, &output);
-                        values.push(value);
-                    }
-                    Err(mut failure) => {
-                        failure.line = 0;
-                        return Err(failure);
-                    }
+            TaskState::Ended { result, output } => match result {
+                Ok(value) => {
+                    write(machine, fiber, &output);
+                    values.push(value);
                 }
-            }
+                Err(mut failure) => {
+                    failure.line = 0;
+                    return Err(failure);
+                }
+            },
             _ => values.push(Value::Nil),
         }
     }
@@ -255,7 +253,10 @@ fn write(machine: &mut Machine, fiber: &mut Fiber, output: &str) {
     if output.is_empty() {
         return;
     }
-    let source = fiber.frames.last().map(|frame| frame.closure.function.source.clone());
+    let source = fiber
+        .frames
+        .last()
+        .map(|frame| frame.closure.function.source.clone());
     if let Some(source) = source {
         machine.context(&mut fiber.strand, &source).write(output);
     }

@@ -16,9 +16,12 @@ pub(crate) fn unwind(fiber: &mut Fiber, mut failure: Failure) -> Result<(), Fail
     while let Some(frame) = fiber.frames.last_mut() {
         let at = frame.pc.saturating_sub(1);
         if failure.is_catchable()
-            && let Some(handler) = frame.closure.function.handlers.iter().find(|handler| {
-                (handler.start..handler.end).contains(&at)
-            })
+            && let Some(handler) = frame
+                .closure
+                .function
+                .handlers
+                .iter()
+                .find(|handler| (handler.start..handler.end).contains(&at))
         {
             frame.pc = handler.target;
             let register = frame.base as usize + usize::from(handler.register);

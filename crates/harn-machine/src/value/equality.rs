@@ -4,10 +4,13 @@ use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
 
 use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 
 use super::structural::structural_key;
 use super::{Dict, Set, Value};
 
+/// How many values are compared before it is noted which were.
+const FEW_STEPS: usize = 1000;
 /// How deeply sets of sets are compared member by member.
 const SET_DEPTH: usize = 32;
 
@@ -35,7 +38,13 @@ fn is_equal(one: &Value, other: &Value, set_depth: usize) -> bool {
         Part::Decided(equal) => return equal,
         Part::Open(pairs) => pairs,
     };
+    let mut steps = 0;
+    let mut seen = HashSet::new();
     while let Some((one, other)) = left.pop() {
+        steps += 1;
+        if steps > FEW_STEPS && !is_new(&mut seen, one, other) {
+            continue;
+        }
         match compare(one, other, set_depth) {
             Part::Decided(true) => {}
             Part::Decided(false) => return false,
@@ -43,6 +52,28 @@ fn is_equal(one: &Value, other: &Value, set_depth: usize) -> bool {
         }
     }
     true
+}
+
+/// Whether two values are compared for the first time. A value can be in another one twice, and
+/// that in yet another one twice: there are more ways to it than anybody could go.
+fn is_new(seen: &mut HashSet<(usize, usize)>, one: &Value, other: &Value) -> bool {
+    match (place(one), place(other)) {
+        (Some(one), Some(other)) => seen.insert((one, other)),
+        _ => true,
+    }
+}
+
+/// Where a value is that others can be in.
+fn place(value: &Value) -> Option<usize> {
+    Some(match value {
+        Value::List(list) => list.address(),
+        Value::Dict(dict) => dict.address(),
+        Value::Set(set) => set.address(),
+        Value::Pair(pair) => Rc::as_ptr(pair).addr(),
+        Value::Enum(value) => Rc::as_ptr(value).addr(),
+        Value::Struct(value) => Rc::as_ptr(value).addr(),
+        _ => return None,
+    })
 }
 
 fn compare<'a>(one: &'a Value, other: &'a Value, set_depth: usize) -> Part<'a> {
@@ -70,7 +101,7 @@ fn compare<'a>(one: &'a Value, other: &'a Value, set_depth: usize) -> Part<'a> {
         (Set(one), Set(other)) => sets(one, other, set_depth),
         (Pair(one), Pair(other)) => {
             let parts = [(&one.first, &other.first), (&one.second, &other.second)];
-            return Part::Open(parts.into());
+            return all(parts.into_iter());
         }
         (Enum(one), Enum(other)) => match one.tag == other.tag {
             true => return zipped(&one.payload, &other.payload),
@@ -98,8 +129,24 @@ fn is_reflexive(value: &Value) -> bool {
 
 fn zipped<'a>(one: &'a [Value], other: &'a [Value]) -> Part<'a> {
     match one.len() == other.len() {
-        true => Part::Open(one.iter().zip(other).collect()),
+        true => all(std::iter::zip(one, other)),
         false => Part::Decided(false),
+    }
+}
+
+/// All of these have to be equal. What is not nested is decided at once.
+fn all<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Part<'a> {
+    let mut open = Vec::new();
+    for (one, other) in pairs {
+        if one.is_container() && other.is_container() {
+            open.push((one, other));
+        } else if let Part::Decided(false) = compare(one, other, 0) {
+            return Part::Decided(false);
+        }
+    }
+    match open.is_empty() {
+        true => Part::Decided(true),
+        false => Part::Open(open),
     }
 }
 
@@ -118,11 +165,7 @@ fn same_entries<'a>(
     let same_keys = one.len() == other.len()
         && std::iter::zip(one, other).all(|((one, _), (other, _))| one == other);
     match same_keys {
-        true => Part::Open(
-            std::iter::zip(one, other)
-                .map(|((_, one), (_, other))| (*one, *other))
-                .collect(),
-        ),
+        true => all(std::iter::zip(one, other).map(|((_, one), (_, other))| (*one, *other))),
         false => Part::Decided(false),
     }
 }

@@ -106,7 +106,7 @@ fn merge<T: Clone>(
 }
 
 /// The position of the first key that no other comes before (`Less`) or after (`Greater`).
-pub(crate) fn first_extreme(keys: &[Value], wanted: Ordering) -> Option<usize> {
+pub(super) fn first_extreme(keys: &[Value], wanted: Ordering) -> Option<usize> {
     let mut best = 0;
     for (at, key) in keys.iter().enumerate().skip(1) {
         if order(key, &keys[best]) == Some(wanted) {

@@ -11,8 +11,11 @@ fn nested(within: impl Fn(Value) -> Value) -> Value {
     (0..DEEP).fold(Value::Int(1), |inner, _| within(inner))
 }
 
+/// A way to put a value into another one.
+type Within = fn(Value) -> Value;
+
 /// All the ways to put a value into another one.
-const WITHIN: [(&str, fn(Value) -> Value); 8] = [
+const WITHIN: [(&str, Within); 8] = [
     ("list", |inner| Value::list(vec![inner])),
     ("dict", |inner| Value::dict([("k", inner)])),
     ("pair", |inner| Value::pair(inner, Value::Nil)),
@@ -80,4 +83,18 @@ fn deep_chains_of_handles_are_dropped() {
             waiters: Waiters::default(),
         }))
     });
+}
+
+#[test]
+fn values_that_share_their_parts_are_compared_part_by_part() {
+    let twice: [Within; 3] = [
+        |inner| Value::list(vec![inner.clone(), inner]),
+        |inner| Value::pair(inner.clone(), inner),
+        |inner| Value::dict([("a", inner.clone()), ("b", inner)]),
+    ];
+    for within in twice {
+        let nest = |leaf| (0..200).fold(leaf, |inner, _| within(inner));
+        assert!(nest(Value::Int(1)) == nest(Value::Int(1)));
+        assert!(nest(Value::Int(1)) != nest(Value::Int(2)));
+    }
 }

@@ -73,15 +73,26 @@ proptest! {
 
 #[test]
 fn what_has_no_order_stays_where_it_is() {
-    check(&[Value::Int(3), Value::from("a"), Value::Int(1)], &[0, 1, 2]);
-    check(&[Value::Nil, Value::Bool(true), Value::Bool(false)], &[0, 1, 2]);
+    check(
+        &[Value::Int(3), Value::from("a"), Value::Int(1)],
+        &[0, 1, 2],
+    );
+    check(
+        &[Value::Nil, Value::Bool(true), Value::Bool(false)],
+        &[0, 1, 2],
+    );
     check(&[Value::Int(2), Value::Int(1), Value::Nil], &[1, 0, 2]);
     check(&[], &[]);
 }
 
 #[test]
 fn the_first_of_equal_extremes_is_found() {
-    let values = [Value::Int(2), Value::Float(1.0), Value::Int(1), Value::Int(2)];
+    let values = [
+        Value::Int(2),
+        Value::Float(1.0),
+        Value::Int(1),
+        Value::Int(2),
+    ];
     assert_eq!(first_extreme(&values, Ordering::Less), Some(1));
     assert_eq!(first_extreme(&values, Ordering::Greater), Some(0));
     assert_eq!(first_extreme(&[], Ordering::Less), None);
