@@ -113,7 +113,7 @@ mod tests {
         // `harn`; commands without commands; `test` and `events` with one and nine of their own.
         assert_eq!(
             seen,
-            1 + 11 + 2 + 10,
+            1 + 12 + 2 + 10,
             "a page is missing here, or there is a new one"
         );
     }

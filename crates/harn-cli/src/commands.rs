@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod completions;
+mod disasm;
 mod doc;
 mod events;
 mod explain;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Doc(doc::Arguments),
     Explain(explain::Arguments),
     Parse(parse::Arguments),
+    Disasm(disasm::Arguments),
     Events(events::Arguments),
     Completions(completions::Arguments),
 }
@@ -102,6 +104,7 @@ pub(crate) fn run(
         Command::Doc(arguments) => doc::run(arguments, form, output),
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),
+        Command::Disasm(arguments) => disasm::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }

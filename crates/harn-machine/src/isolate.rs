@@ -23,7 +23,7 @@ use harn_check::modules::Workspace;
 use hashbrown::HashMap;
 
 use crate::closure::Closure;
-use crate::code::Source;
+use crate::code::{Function, Source};
 use crate::compile::{Interner, PREDEFINED};
 use crate::context::LibraryState;
 use crate::effects::Effects;
@@ -140,6 +140,15 @@ impl Isolate {
         self.actions.extend(actions);
         self.is_over = false;
         Ok(())
+    }
+
+    /// The files that are loaded and have not run yet, as functions, in the order in which
+    /// they run.
+    pub fn loaded(&self) -> impl Iterator<Item = &Function> {
+        self.actions.iter().filter_map(|action| match action {
+            Action::Run(closure) => Some(&*closure.function),
+            _ => None,
+        })
     }
 
     /// Compiles something that is typed at a prompt, after what was typed before. It runs with

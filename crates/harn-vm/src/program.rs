@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harn_check::modules::Workspace;
-use harn_machine::{Entry, Isolate, Limits, LoadError, inbox};
+use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
 use crate::driver::{Outcome, drive};
 use crate::world::{Sink, World, WorldOptions};
@@ -96,6 +96,14 @@ impl LoadedProgram {
     /// Runs its pipeline once more, without loading anything again. `None` if it has none.
     pub fn run_again(&mut self) -> Option<Outcome> {
         self.isolate.enter_again().then(|| self.run())
+    }
+
+    /// The instructions of each file, by path, before it has run. What a file imports comes
+    /// before it.
+    pub fn disassemble(&self) -> Vec<(String, String)> {
+        let files = self.isolate.loaded();
+        let files = files.map(|file| (file.source.path.clone(), disassemble(file)));
+        files.collect()
     }
 
     /// How often the lines of each file have run, by path, if they were counted.

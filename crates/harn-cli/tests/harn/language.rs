@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod check_many;
 mod conformance;
+mod disasm;
 mod doc;
 mod explain;
 mod fmt;
