@@ -46,7 +46,16 @@ mod tasks;
 mod templates;
 mod unicode;
 
+mod agents;
+mod eval_packs;
+mod offers;
+mod registries;
+mod skills;
+mod tools;
+
 use harn_machine::Registry;
+
+pub use offers::Offers;
 
 /// Every body.
 pub fn registry() -> Registry {
@@ -84,5 +93,10 @@ pub fn registry() -> Registry {
     supervisors::register(&mut registry);
     tasks::register(&mut registry);
     templates::register(&mut registry);
+    tools::register(&mut registry);
+    skills::register(&mut registry);
+    eval_packs::register(&mut registry);
+    agents::register(&mut registry);
+    offers::register(&mut registry);
     registry
 }

@@ -399,6 +399,13 @@ impl Walk {
         });
         let fields: Vec<_> = fields.collect();
         fields.iter().for_each(|(_, value)| self.expression(value));
+        match &pack.name {
+            EvalPackName::Name(name, _) => self.declare(name, Kind::Let),
+            EvalPackName::Id(id) => {
+                let declared = self.names.declare(&name_of_pack(&id.text), Kind::Let);
+                self.declarations.insert(id.span.start, declared);
+            }
+        }
         self.scope(|walk| {
             for (given, at) in given_fields(pack) {
                 let place = walk.names.bind(&SmolStr::new_static(given), Kind::Let);
@@ -417,13 +424,6 @@ impl Walk {
                 }
             }
         });
-        match &pack.name {
-            EvalPackName::Name(name, _) => self.declare(name, Kind::Let),
-            EvalPackName::Id(id) => {
-                let declared = self.names.declare(&name_of_pack(&id.text), Kind::Let);
-                self.declarations.insert(id.span.start, declared);
-            }
-        }
     }
 
     /// `E.V` is not a use of a variable `E`, if that is an enum.

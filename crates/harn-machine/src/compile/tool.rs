@@ -2,8 +2,8 @@
 
 use harn_check::{Ty, schema_of_type};
 use harn_syntax::tree::{
-    Argument, Attribute, AttributeValue, Entry, EvalPack, EvalPackEntry, EvalPackName, Expression,
-    ExpressionKind, Item, Name, Parameter, Skill, Tool,
+    Argument, Attribute, AttributeValue, DurationLiteral, Entry, EvalPack, EvalPackEntry,
+    EvalPackName, Expression, ExpressionKind, Item, Name, Parameter, Skill, Tool,
 };
 use smol_str::SmolStr;
 
@@ -115,10 +115,7 @@ impl Compiler<'_> {
         let at = pack.body.start;
         let manifest = self.temporary();
         let values = self.pack_values(at, pack);
-        self.pack_manifest(at, pack, &values, manifest);
-        if runs {
-            self.run_pack(at, pack, &values);
-        }
+        self.pack_manifest(at, &values, manifest);
         match &pack.name {
             EvalPackName::Name(name, _) => self.bind_register(name, manifest),
             EvalPackName::Id(id) => {
@@ -129,6 +126,9 @@ impl Compiler<'_> {
                     _ => {}
                 }
             }
+        }
+        if runs {
+            self.run_pack(at, pack, &values);
         }
         self.release(mark);
     }
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         values
     }
 
-    fn pack_manifest(&mut self, at: u32, _pack: &EvalPack, values: &[(&str, u16)], d: u16) {
+    fn pack_manifest(&mut self, at: u32, values: &[(&str, u16)], d: u16) {
         let mark = self.mark();
         let mut keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
         keys.sort_unstable();
@@ -286,6 +286,9 @@ fn literal(expression: &Expression) -> Option<Value> {
         ExpressionKind::Nil => Some(Value::Nil),
         ExpressionKind::Bool(value) => Some(Value::Bool(*value)),
         ExpressionKind::Float(number) => Some(Value::Float(*number)),
+        ExpressionKind::Duration(DurationLiteral::Milliseconds(time)) => {
+            Some(Value::Duration(*time))
+        }
         ExpressionKind::Unary(harn_syntax::tree::UnaryOp::Negate, value) => match value.kind {
             ExpressionKind::Float(number) => Some(Value::Float(-number)),
             _ => None,

@@ -6,6 +6,8 @@
 use std::rc::Rc;
 use std::task::Poll;
 
+use harn_check::builtins::Effect;
+
 use crate::closure::Closure;
 use crate::code::{Function, FunctionKind};
 use crate::fault::{Failure, Fault};
@@ -255,10 +257,20 @@ pub(crate) fn call_builtin(
     site: Site,
 ) -> Result<Called, Failure> {
     let Some(body) = machine.registry.body(id) else {
-        let message = format!("{} is not available in this build", id.name());
-        return Err(Fault::runtime(message));
+        return Err(Fault::runtime(without_body(id)));
     };
     call_body(machine, fiber, body, site)
+}
+
+/// What is said of a builtin that nobody has written or joined to this machine.
+fn without_body(id: BuiltinId) -> String {
+    let name = id.name();
+    match id.declaration().effect {
+        Effect::Model => {
+            format!("HARN_LLM_CALLS_DISABLED: {name} needs a model, and this build has none")
+        }
+        _ => format!("{name} is not available in this build"),
+    }
 }
 
 /// Calls the body of a builtin or of a method.

@@ -1,0 +1,73 @@
+//! Tools: what a model may ask to be done.
+//!
+//! ```text
+//! tool_define ──► registry ─┬─► tool_find, tool_select …   registries again
+//!                           ├─► tool_describe, tool_prompt  for people and models
+//!                           ├─► tool_schema                 for other programs
+//!                           ├─► tool_surface_validate       with prompts and policies
+//!                           └─► tool_bind                   for the task, see `bound`
+//! ```
+//!
+//! Nothing here calls a tool: that is for the loop of an agent.
+
+mod bound;
+mod calls;
+mod define;
+mod describe;
+mod schema;
+mod surface;
+
+use harn_machine::{Context, Failure, Registry, Value};
+
+use crate::registries::TOOLS;
+
+pub(crate) fn register(registry: &mut Registry) {
+    registry.plain(&[
+        ("tool_bind", bound::tool_bind),
+        ("tool_count", tool_count),
+        ("tool_def", bound::tool_def),
+        ("tool_define", define::tool_define),
+        ("tool_describe", describe::tool_describe),
+        ("tool_find", tool_find),
+        ("tool_format_result", calls::tool_format_result),
+        ("tool_list", tool_list),
+        ("tool_parse_call", calls::tool_parse_call),
+        ("tool_prompt", describe::tool_prompt),
+        ("tool_ref", bound::tool_ref),
+        ("tool_registry", tool_registry),
+        ("tool_remove", tool_remove),
+        ("tool_schema", schema::tool_schema),
+        ("tool_select", tool_select),
+        ("tool_surface_validate", surface::tool_surface_validate),
+    ]);
+}
+
+fn tool_registry(_: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
+    Ok(TOOLS.empty())
+}
+
+fn tool_count(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    TOOLS.count("tool_count", arguments)
+}
+
+fn tool_find(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    TOOLS.find("tool_find", arguments)
+}
+
+fn tool_remove(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    TOOLS.remove("tool_remove", arguments)
+}
+
+fn tool_select(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    TOOLS.select("tool_select", arguments)
+}
+
+/// `tool_list(registry)`: what is told about tools, without what they do.
+fn tool_list(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let registry = TOOLS.only("tool_list", arguments)?;
+    let entries = TOOLS.entries(&registry).cloned().map(|mut entry| {
+        entry.remove("handler");
+        Value::Dict(entry)
+    });
+    Ok(entries.collect())
+}
