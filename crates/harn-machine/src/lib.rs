@@ -31,6 +31,7 @@ mod parameters;
 mod registry;
 mod run;
 mod scheduler;
+mod session;
 mod suggest;
 mod sync;
 pub mod value;

@@ -30,7 +30,11 @@ impl<'a> Compiler<'a> {
             })
             .collect();
         self.begin_main();
-        let is_script = pipelines.is_empty() && self.unit.role == Role::Entry;
+        let is_script = match self.unit.role {
+            Role::Entry => pipelines.is_empty(),
+            Role::Imported => false,
+            Role::Session => true,
+        };
         let steps = match is_script {
             true => module.statements.iter().collect(),
             false => prepared(&module.statements, self.unit.role),
@@ -40,6 +44,9 @@ impl<'a> Compiler<'a> {
         let has_defers = is_script && search::defers(&module.statements);
         let mut has_entry = false;
         self.with_defers(0, has_defers, |compiler| {
+            if compiler.unit.role == Role::Session {
+                return compiler.steps_of_session(&steps);
+            }
             compiler.steps_of_main(&steps, is_script);
             if !is_script && compiler.unit.role == Role::Entry {
                 has_entry = compiler.pipeline(&pipelines, entry).is_some();
@@ -104,6 +111,24 @@ impl<'a> Compiler<'a> {
         }
         steps.iter().for_each(|(step, _)| self.keep_permit(step));
         self.tops.moment = u32::MAX;
+    }
+
+    /// What is typed gives the value of its last statement.
+    fn steps_of_session(&mut self, steps: &[(&Statement, u32)]) {
+        let Some(((last, moment), before)) = steps.split_last() else {
+            return self.leave(0, Exit::Return, None);
+        };
+        self.steps_of_main(before, true);
+        match &last.kind {
+            StatementKind::Expression(_) | StatementKind::Select(_) => {
+                self.tops.moment = *moment;
+                self.result(last);
+            }
+            _ => {
+                self.steps_of_main(std::slice::from_ref(&(*last, *moment)), true);
+                self.leave(0, Exit::Return, None);
+            }
+        }
     }
 
     /// Makes the closure of the pipeline that is the entry, and returns it, if there is one.

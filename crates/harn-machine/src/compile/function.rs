@@ -262,7 +262,7 @@ impl Compiler<'_> {
     }
 
     /// The last statement of a function that gives its value.
-    fn result(&mut self, statement: &Statement) {
+    pub(super) fn result(&mut self, statement: &Statement) {
         let at = statement.span.start;
         let mark = self.mark();
         match &statement.kind {

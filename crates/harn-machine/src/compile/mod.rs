@@ -81,8 +81,8 @@ pub(crate) struct Unit {
     pub(crate) source: Rc<Source>,
     /// As what it is used.
     pub(crate) role: Role,
-    /// The global that is the first name at its top level.
-    pub(crate) globals: u32,
+    /// The global of each name at its top level.
+    pub(crate) globals: Vec<u32>,
     /// Its table of methods.
     pub(crate) module: u32,
 }

@@ -92,14 +92,15 @@ impl<'a> Compiler<'a> {
 
     /// The global of something at the top level.
     pub(super) fn top_global(&self, top: u32) -> u32 {
-        self.unit.globals.saturating_add(top)
+        let global = self.unit.globals.get(top as usize);
+        *global.expect("every name at the top level has a global")
     }
 
     /// Whether a global of the file is the last one of its name: the only one that is found
     /// by it.
     pub(super) fn is_called(&self, global: u32, name: &str) -> bool {
-        let top = global.checked_sub(self.unit.globals);
-        top.is_some() && self.last_tops.get(name).copied() == top
+        let last = self.last_tops.get(name).copied();
+        last.is_some_and(|last| self.top_global(last) == global)
     }
 
     /// The shape of a struct with these fields that the file does not declare.
