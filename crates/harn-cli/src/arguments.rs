@@ -21,6 +21,7 @@ const EXAMPLES: &str = "  \
   harn fmt .                           All programs below here in canonical form
   harn explain shadow-variable         What a message means
   harn doc split                       What a builtin does
+  harn repl                            A prompt to try things
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
   harn events topics                   What is in the event log
@@ -112,7 +113,7 @@ mod tests {
         // `harn`; commands without commands; `test` and `events` with one and nine of their own.
         assert_eq!(
             seen,
-            1 + 10 + 2 + 10,
+            1 + 12 + 2 + 10,
             "a page is missing here, or there is a new one"
         );
     }

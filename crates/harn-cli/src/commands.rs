@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod completions;
+mod disasm;
 mod doc;
 mod events;
 mod explain;
@@ -13,6 +14,7 @@ mod lint;
 mod new;
 mod parse;
 mod project;
+mod repl;
 mod replacing;
 mod run;
 mod sources;
@@ -38,9 +40,11 @@ pub(crate) enum Command {
     Lint(lint::Arguments),
     Test(test::Arguments),
     Bench(bench::Arguments),
+    Repl(repl::Arguments),
     Doc(doc::Arguments),
     Explain(explain::Arguments),
     Parse(parse::Arguments),
+    Disasm(disasm::Arguments),
     Events(events::Arguments),
     Completions(completions::Arguments),
 }
@@ -96,9 +100,11 @@ pub(crate) fn run(
         Command::Lint(arguments) => lint::run(arguments, form, output),
         Command::Test(arguments) => test::run(arguments, form, output),
         Command::Bench(arguments) => bench::run(arguments, form, output),
+        Command::Repl(arguments) => repl::run(arguments, output),
         Command::Doc(arguments) => doc::run(arguments, form, output),
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),
+        Command::Disasm(arguments) => disasm::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::env::VarError;
+use std::path::PathBuf;
 
 use crate::clock::Clock;
 use crate::timestamp;
@@ -36,6 +37,15 @@ impl Environment {
 /// The value of a variable. What is not Unicode cannot be meant for us.
 pub(crate) fn variable(name: &str) -> Option<String> {
     value_of(name).ok()
+}
+
+/// Where we keep what should outlive us but is no setting, such as histories: our part of
+/// `XDG_STATE_HOME`, or else of `~/.local/state`.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let given = variable("XDG_STATE_HOME").map(PathBuf::from);
+    let given = given.filter(|path| path.is_absolute());
+    let home = || Some(PathBuf::from(variable("HOME")?).join(".local/state"));
+    given.or_else(home).map(|state| state.join("harn"))
 }
 
 /// All variables, for programs. What is not Unicode cannot be a text of theirs.

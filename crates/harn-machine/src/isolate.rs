@@ -18,11 +18,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harn_check::Imported;
 use harn_check::modules::Workspace;
 use hashbrown::HashMap;
 
 use crate::closure::Closure;
-use crate::code::Source;
+use crate::code::{Function, Source};
 use crate::compile::{Interner, PREDEFINED};
 use crate::context::LibraryState;
 use crate::effects::Effects;
@@ -36,6 +37,7 @@ use crate::methods::Methods;
 use crate::registry::{BuiltinId, Registry};
 use crate::run::{self, Stop};
 use crate::scheduler::Scheduler;
+use crate::session::Session;
 use crate::sync::FiberId;
 use crate::value::{Dict, Text, Value};
 
@@ -68,6 +70,8 @@ pub struct Isolate {
     inbox: Inbox,
     /// The functions that can be called from outside.
     exported: HashMap<u64, Rc<Closure>>,
+    /// What was typed at a prompt.
+    session: Session,
     /// What was run last as the entry.
     entry: Option<Rc<Closure>>,
     /// Whether the program itself has ended; calls from outside may still come.
@@ -105,6 +109,7 @@ impl Isolate {
             actions: VecDeque::new(),
             inbox,
             exported: HashMap::new(),
+            session: Session::default(),
             entry: None,
             is_over: false,
             result: None,
@@ -135,6 +140,39 @@ impl Isolate {
         self.actions.extend(actions);
         self.is_over = false;
         Ok(())
+    }
+
+    /// The files that are loaded and have not run yet, as functions, in the order in which
+    /// they run.
+    pub fn loaded(&self) -> impl Iterator<Item = &Function> {
+        self.actions.iter().filter_map(|action| match action {
+            Action::Run(closure) => Some(&*closure.function),
+            _ => None,
+        })
+    }
+
+    /// Compiles something that is typed at a prompt, after what was typed before. It runs with
+    /// [`Self::step`], and its value is that of its last statement.
+    pub fn load_typed(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &Path,
+    ) -> Result<(), LoadError> {
+        self.actions.clear();
+        let actions = self.session.load(&mut self.machine, workspace, path)?;
+        self.actions.extend(actions);
+        self.is_over = false;
+        Ok(())
+    }
+
+    /// The names that were typed so far.
+    pub fn typed_names(&self) -> impl Iterator<Item = &str> {
+        self.session.names()
+    }
+
+    /// What something that is typed now finds, besides what it imports itself.
+    pub fn typed_so_far(&self, own: &Imported) -> Imported {
+        self.session.imported(own)
     }
 
     /// Runs the pipeline of a program that has ended once more, with the files as they are.

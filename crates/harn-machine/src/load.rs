@@ -22,6 +22,7 @@ use crate::code::{Coverage, Function, Source, verify};
 use crate::compile::{self, Unit};
 use crate::fault::{Failure, Fault, TraceStep};
 use crate::machine::Machine;
+use crate::session::Session;
 use crate::value::Value;
 
 /// Which pipeline of a file is run.
@@ -63,17 +64,21 @@ pub(crate) enum Action {
 }
 
 /// A file that is loaded: where its top level is.
-struct Loaded {
-    globals: u32,
+pub(crate) struct Loaded {
+    globals: Vec<u32>,
     top: Vec<(smol_str::SmolStr, bool)>,
 }
 
 impl Loaded {
+    pub(crate) fn new(globals: Vec<u32>, top: Vec<(smol_str::SmolStr, bool)>) -> Self {
+        Self { globals, top }
+    }
+
     /// Where a name of the top level is. A function declared again is the last one.
     fn global(&self, name: &str, is_imported: bool) -> Option<u32> {
-        let mut top = (self.globals..).zip(&self.top);
+        let mut top = self.globals.iter().zip(&self.top);
         let found = top.find(|(_, (one, imported))| one == name && *imported == is_imported);
-        found.map(|(at, _)| at)
+        found.map(|(at, _)| *at)
     }
 }
 
@@ -116,7 +121,7 @@ pub(crate) fn load(
 }
 
 /// What keeps an imported file from being compiled.
-fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Failure> {
+pub(crate) fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Failure> {
     let parsed = workspace.parsed(file).ok()?;
     let module = &parsed.parsed.module;
     let refusal = refusals(module).into_iter().next()?;
@@ -132,7 +137,7 @@ fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Failure> {
     Some(Fault::runtime(error.to_string()))
 }
 
-fn import_failure(
+pub(crate) fn import_failure(
     workspace: &mut Workspace,
     failure: &harn_check::modules::LoadFailure,
 ) -> Failure {
@@ -163,7 +168,7 @@ fn import_offset(file: &SourceFile, import: usize) -> u32 {
 }
 
 /// The functions that a file imports: from where, to where.
-fn bindings(
+pub(crate) fn bindings(
     workspace: &mut Workspace,
     file: &Arc<Path>,
     loaded: &HashMap<Arc<Path>, Loaded>,
@@ -191,7 +196,7 @@ pub(crate) fn bind(machine: &mut Machine, pairs: &[(u32, u32)]) {
     }
 }
 
-fn source_of(path: &Path, file: &SourceFile, is_library: bool) -> Source {
+pub(crate) fn source_of(path: &Path, file: &SourceFile, is_library: bool) -> Source {
     let text: Rc<str> = Rc::from(&*file.text);
     let is_standard = path.starts_with("<stdlib>");
     Source {
@@ -204,7 +209,7 @@ fn source_of(path: &Path, file: &SourceFile, is_library: bool) -> Source {
     }
 }
 
-fn load_file(
+pub(crate) fn load_file(
     machine: &mut Machine,
     workspace: &mut Workspace,
     file: &Arc<Path>,
@@ -225,7 +230,7 @@ fn load_file(
     if machine.covered.is_some() && source.folder.is_some() {
         source.coverage = Some(Coverage::default());
     }
-    let unit = new_unit(machine, source, &resolved, role);
+    let unit = new_unit(machine, source, &resolved, role, None);
     if unit.source.coverage.is_some() {
         machine.covered.get_or_insert_default().push(unit.source.clone());
     }
@@ -242,19 +247,38 @@ fn load_file(
     }))
 }
 
-/// Makes room for the top level of a file.
-fn new_unit(machine: &mut Machine, source: Source, resolved: &Resolved, role: Role) -> Unit {
-    let globals = narrow(machine.globals.len());
-    let names = resolved.top.iter().zip(globals..);
-    let names = names.map(|(top, at)| (top.name.to_string(), at)).collect();
-    machine.names.push(names);
-    let room = machine.globals.len() + resolved.top.len();
-    machine.globals.resize(room, Value::Absent);
+/// Makes room for the top level of a file. What is typed at a prompt has room already for the
+/// names that were there before.
+pub(crate) fn new_unit(
+    machine: &mut Machine,
+    source: Source,
+    resolved: &Resolved,
+    role: Role,
+    session: Option<&Session>,
+) -> Unit {
+    let known = |name: &str| session.and_then(|session| session.global(name));
+    let mut globals = Vec::with_capacity(resolved.top.len());
+    for top in &resolved.top {
+        globals.push(known(&top.name).unwrap_or_else(|| {
+            machine.globals.push(Value::Absent);
+            narrow(machine.globals.len() - 1)
+        }));
+    }
+    let module = match session.and_then(|session| session.module) {
+        Some(module) => module,
+        None => {
+            machine.names.push(HashMap::new());
+            narrow(machine.names.len() - 1)
+        }
+    };
+    let names = resolved.top.iter().zip(&globals);
+    let names = names.map(|(top, at)| (top.name.to_string(), *at));
+    machine.names[module as usize].extend(names);
     Unit {
         source: Rc::new(source),
         role,
         globals,
-        module: narrow(machine.names.len() - 1),
+        module,
     }
 }
 
@@ -263,7 +287,7 @@ fn narrow(count: usize) -> u32 {
     u32::try_from(count).expect("there are fewer than four billion names")
 }
 
-fn compile_unit(
+pub(crate) fn compile_unit(
     machine: &mut Machine,
     file: &SourceFile,
     imported: &Imported,
@@ -298,13 +322,13 @@ pub(crate) fn load_library_file(machine: &mut Machine, name: &'static str) -> Re
     let resolved = resolve(&file.parsed.module, &imported, Role::Imported);
     let path = PathBuf::from(format!("<library>/{name}.harn"));
     let source = source_of(&path, &file, true);
-    let unit = new_unit(machine, source, &resolved, Role::Imported);
+    let unit = new_unit(machine, source, &resolved, Role::Imported, None);
     let compiled = compile_unit(machine, &file, &imported, &resolved, &unit, None);
     let main = compiled.map_err(|error| Fault::runtime(format!("library file `{name}`: {error}")))?;
     if let Some(error) = file.parsed.errors.first() {
         return Err(Fault::runtime(format!("library file `{name}`: {}", error.message)));
     }
-    for (top, at) in resolved.top.iter().zip(unit.globals..) {
+    for (top, at) in resolved.top.iter().zip(unit.globals) {
         let function = main.functions.iter().find(|one| one.name.as_ref() == Some(&top.name));
         let Some(function) = function else {
             continue;

@@ -33,7 +33,7 @@ pub struct Scheduler {
     /// When parked fibers wake by themselves; a sequence number keeps them in order.
     timers: BinaryHeap<Reverse<(i64, u64, FiberId)>>,
     effects: HashMap<EffectId, FiberId>,
-    /// Rung when something is dropped that parked fibers wait for.
+    /// Rung when something is dropped that a parked fiber waits for.
     bell: Rc<Bell>,
     next: u64,
     /// How much memory is used.
@@ -125,15 +125,14 @@ impl Scheduler {
         None
     }
 
-    /// What is rung when something is dropped that others wait for.
+    /// What is rung when something is dropped that somebody waits for.
     pub fn bell(&self) -> &Rc<Bell> {
         &self.bell
     }
 
     fn answer_bell(&mut self) {
-        if self.bell.was_rung() {
-            let bell = self.bell.clone();
-            self.wake_all(&bell.waiters);
+        for fiber in self.bell.answer() {
+            self.wake(fiber);
         }
     }
 

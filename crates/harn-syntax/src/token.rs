@@ -45,6 +45,9 @@ macro_rules! tokens {
                 }
             }
 
+            /// Every reserved word.
+            pub const RESERVED: &[&str] = &[$($word_text,)*];
+
             /// Whether it is a reserved word.
             pub fn is_word(self) -> bool {
                 match self {

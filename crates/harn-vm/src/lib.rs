@@ -10,11 +10,13 @@ mod diagnostic;
 mod driver;
 mod process;
 mod program;
+mod session;
 mod world;
 
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
 pub use program::{LoadedProgram, Program, RunOptions};
+pub use session::{Session, Typed};
 pub use world::{Sink, World, WorldOptions};
 
 pub use harn_machine as machine;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harn_check::modules::Workspace;
-use harn_machine::{Entry, Isolate, Limits, LoadError, inbox};
+use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
 use crate::driver::{Outcome, drive};
 use crate::world::{Sink, World, WorldOptions};
@@ -53,26 +53,32 @@ impl<'a> Program<'a> {
         options: &RunOptions,
         sink: Box<dyn Sink>,
     ) -> Result<LoadedProgram, LoadError> {
-        let (outside, inbox) = inbox();
-        let mut world = World::new(options.world.clone(), sink, outside);
-        if let Some(folder) = &options.folder {
-            world = world.in_folder(folder.clone());
-        }
-        let limits = Limits {
-            memory: options.memory,
-        };
-        let registry = Rc::new(harn_stdlib::registry());
-        let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
-        isolate.set_arguments(options.arguments.iter().cloned());
-        if options.counts_lines {
-            isolate.count_lines();
-        }
+        let mut isolate = isolate(options, sink);
         isolate.load(self.workspace, self.path, &options.entry)?;
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
         })
     }
+}
+
+/// An isolate as the options want it, with nothing to run.
+pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
+    let (outside, inbox) = inbox();
+    let mut world = World::new(options.world.clone(), sink, outside);
+    if let Some(folder) = &options.folder {
+        world = world.in_folder(folder.clone());
+    }
+    let limits = Limits {
+        memory: options.memory,
+    };
+    let registry = Rc::new(harn_stdlib::registry());
+    let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
+    isolate.set_arguments(options.arguments.iter().cloned());
+    if options.counts_lines {
+        isolate.count_lines();
+    }
+    isolate
 }
 
 /// A program that is loaded.
@@ -90,6 +96,14 @@ impl LoadedProgram {
     /// Runs its pipeline once more, without loading anything again. `None` if it has none.
     pub fn run_again(&mut self) -> Option<Outcome> {
         self.isolate.enter_again().then(|| self.run())
+    }
+
+    /// The instructions of each file, by path, before it has run. What a file imports comes
+    /// before it.
+    pub fn disassemble(&self) -> Vec<(String, String)> {
+        let files = self.isolate.loaded();
+        let files = files.map(|file| (file.source.path.clone(), disassemble(file)));
+        files.collect()
     }
 
     /// How often the lines of each file have run, by path, if they were counted.

@@ -245,3 +245,37 @@ fn list(path: &Path) -> io::Result<Answer> {
     entries.sort();
     Ok(Answer::Pairs(entries))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harn_machine::inbox;
+
+    struct Silent;
+
+    impl Sink for Silent {
+        fn write(&mut self, _stream: Stream, _text: &str) {}
+
+        fn flush(&mut self) {}
+    }
+
+    #[test]
+    fn relative_paths_start_in_the_folder_of_the_world() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = fs::canonicalize(folder.path()).unwrap();
+        let (outside, _inbox) = inbox();
+        let world = World::new(WorldOptions::default(), Box::new(Silent), outside);
+        let mut world = world.in_folder(folder.clone());
+        let mut perform = |request| world.perform(&Request::File(request));
+        let write = FileRequest::Write("a.txt".into(), b"text".to_vec());
+        assert_eq!(perform(write), Answer::Done);
+        assert_eq!(fs::read(folder.join("a.txt")).unwrap(), b"text");
+        let read = FileRequest::Read("./a.txt".into());
+        assert_eq!(perform(read), Answer::Octets(b"text".to_vec()));
+        let here = folder.to_string_lossy().into_owned();
+        let canonical = FileRequest::Canonical(".".into());
+        assert_eq!(perform(canonical), Answer::Text(Some(here)));
+        let absolute = FileRequest::Read(folder.join("a.txt"));
+        assert_eq!(perform(absolute), Answer::Octets(b"text".to_vec()));
+    }
+}

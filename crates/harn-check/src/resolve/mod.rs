@@ -46,6 +46,18 @@ pub enum Role {
     Entry,
     /// A file that another one imports.
     Imported,
+    /// Something typed at a prompt. It runs like the first file of a program, but its
+    /// variables are shared like those of an imported one: what is typed later sees them.
+    Session,
+}
+
+/// A name from what was typed at a prompt before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Earlier {
+    /// The name.
+    pub name: SmolStr,
+    /// Whether it may be assigned.
+    pub is_mutable: bool,
 }
 
 /// A place where a value is.
@@ -134,7 +146,13 @@ impl Resolved {
 
 /// Resolves all names of a file.
 pub fn resolve(module: &Module, imported: &Imported, role: Role) -> Resolved {
-    walk::Walk::new(module, imported, role).run(module)
+    walk::Walk::new(module, imported, role, &[]).run(module)
+}
+
+/// Resolves all names of something that is typed at a prompt, after what was typed before.
+/// Everything can be declared again.
+pub fn resolve_typed(module: &Module, imported: &Imported, earlier: &[Earlier]) -> Resolved {
+    walk::Walk::new(module, imported, Role::Session, earlier).run(module)
 }
 
 #[cfg(test)]

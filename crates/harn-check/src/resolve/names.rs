@@ -22,6 +22,8 @@ pub(super) struct Entry {
     pub(super) may_be_empty: bool,
     /// Whether it is a function with a name.
     pub(super) is_function: bool,
+    /// Whether it was bound before this file, so that it can be bound again.
+    is_earlier: bool,
 }
 
 /// How a binding comes about.
@@ -34,6 +36,8 @@ pub(super) enum Kind {
     Function,
     /// Given by a host, or not.
     Offered,
+    /// Typed before, and whether it may be assigned.
+    Earlier(bool),
 }
 
 struct Scope {
@@ -191,9 +195,10 @@ impl Names {
             frame: self.frame(),
             scope: self.scopes.len() - 1,
             place,
-            is_mutable: kind == Kind::Var,
+            is_mutable: matches!(kind, Kind::Var | Kind::Earlier(true)),
             may_be_empty: matches!(kind, Kind::Function | Kind::Offered),
             is_function: kind == Kind::Function,
+            is_earlier: matches!(kind, Kind::Earlier(_)),
         };
         let stack = self.stacks.entry(name.clone()).or_default();
         match stack.last_mut() {
@@ -220,7 +225,8 @@ impl Names {
     pub(super) fn in_this_scope(&self, name: &SmolStr) -> Option<Entry> {
         let same_as = self.scopes.last().map_or(0, |scope| scope.same_as);
         let entry = self.stacks.get(name).and_then(|stack| stack.last());
-        entry.copied().filter(|entry| entry.scope >= same_as)
+        let entry = entry.copied().filter(|entry| !entry.is_earlier);
+        entry.filter(|entry| entry.scope >= same_as)
     }
 
     /// A binding of a name: the innermost, or so many further out.
@@ -233,9 +239,9 @@ impl Names {
     /// the frames in between.
     pub(super) fn reach(&mut self, entry: Entry, name: &SmolStr, is_assigned: bool) -> Place {
         let is_top = matches!(entry.place, Place::Top(_));
-        // Functions of a file are found by name, wherever the use is, and an imported file
-        // shares its variables, too.
-        let is_shared = is_top && (entry.is_function || self.role == Role::Imported);
+        // Functions of a file are found by name, wherever the use is, and only the first file
+        // of a program does not share its variables.
+        let is_shared = is_top && (entry.is_function || self.role != Role::Entry);
         if entry.frame == self.frame() || is_shared {
             return entry.place;
         }

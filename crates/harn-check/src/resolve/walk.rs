@@ -15,7 +15,7 @@ use smol_str::SmolStr;
 use super::names::{Kind, Names};
 use super::patterns::{Part, parts};
 use super::placeholder::placeholders;
-use super::{Declared, FrameId, FrameKind, Place, Resolved, Role, Use};
+use super::{Declared, Earlier, FrameId, FrameKind, Place, Resolved, Role, Use};
 use crate::builtins;
 use crate::imported::Imported;
 
@@ -49,8 +49,17 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub(super) fn new(module: &Module, imported: &Imported, role: Role) -> Self {
+    pub(super) fn new(
+        module: &Module,
+        imported: &Imported,
+        role: Role,
+        earlier: &[Earlier],
+    ) -> Self {
         let mut names = Names::new(role);
+        for Earlier { name, is_mutable } in earlier {
+            let place = names.new_top(name, true);
+            names.bind_to(name, Kind::Earlier(*is_mutable), place);
+        }
         for name in &imported.names {
             let place = names.new_top(name, true);
             names.bind_to(name, Kind::Let, place);
@@ -73,7 +82,7 @@ impl Walk {
                 _ => None,
             })
             .collect();
-        match pipelines.is_empty() && self.role == Role::Entry {
+        match pipelines.is_empty() && self.role != Role::Imported {
             true => self.statements(&module.statements),
             false => self.prepared(module, &pipelines),
         }

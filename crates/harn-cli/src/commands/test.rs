@@ -51,7 +51,7 @@ const EXAMPLES: &str = "  \
 /// where missing is a list of pairs: the first and last line of each gap.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(subcommand_precedence_over_arg = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -109,8 +109,12 @@ enum Command {
 }
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
-    if let Some(Command::Conformance(arguments)) = &arguments.command {
-        return conformance::run(arguments, form, output);
+    if let Some(Command::Conformance(conformance)) = &arguments.command {
+        if !arguments.paths.is_empty() {
+            output.error(format_args!("`conformance` comes before paths"));
+            return Ok(Outcome::WrongUsage);
+        }
+        return conformance::run(conformance, form, output);
     }
     match arguments.options.watch {
         true => watched::run(&arguments.paths, &arguments.options, form, output),

@@ -4,12 +4,14 @@ mod bench;
 mod check;
 mod check_many;
 mod conformance;
+mod disasm;
 mod doc;
 mod explain;
 mod fmt;
 mod lint;
 mod new;
 mod parse;
+mod repl;
 mod test;
 mod watch;
 

@@ -33,7 +33,7 @@ pub(crate) fn finished(program: &mut Command) -> Call {
 }
 
 impl Call {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("we print UTF-8"),

@@ -30,32 +30,37 @@ impl<'a> Compiler<'a> {
             })
             .collect();
         self.begin_main();
-        let is_script = pipelines.is_empty() && self.unit.role == Role::Entry;
+        let is_script = match self.unit.role {
+            Role::Entry => pipelines.is_empty(),
+            Role::Imported => false,
+            Role::Session => true,
+        };
         let steps = match is_script {
             true => module.statements.iter().collect(),
             false => prepared(&module.statements, self.unit.role),
         };
         let steps = self.moments(steps);
+        self.body.gives_nothing = is_script;
         let has_defers = is_script && search::defers(&module.statements);
-        let mut chosen = None;
+        let mut has_entry = false;
         self.with_defers(0, has_defers, |compiler| {
+            if compiler.unit.role == Role::Session {
+                return compiler.steps_of_session(&steps);
+            }
             compiler.steps_of_main(&steps, is_script);
             if !is_script && compiler.unit.role == Role::Entry {
-                chosen = compiler.pipeline(&pipelines, entry);
+                has_entry = compiler.pipeline(&pipelines, entry).is_some();
             }
-            if chosen.is_none() {
+            if !has_entry {
                 compiler.leave(0, Exit::Return, None);
             }
         });
-        if chosen.is_none() && matches!(entry, Entry::Pipeline(_)) {
+        if !has_entry && matches!(entry, Entry::Pipeline(_)) {
             self.fail("there is no such pipeline");
         }
         let main = self.finish(Some(ENTRY_NAME), FunctionKind::Plain, Default::default());
         self.failure()?;
-        Ok(Compiled {
-            main: main.into(),
-            pipeline: chosen,
-        })
+        Ok(Compiled { main: main.into() })
     }
 
     fn begin_main(&mut self) {
@@ -104,11 +109,30 @@ impl<'a> Compiler<'a> {
                 _ => self.statement(statement),
             }
         }
+        steps.iter().for_each(|(step, _)| self.keep_permit(step));
         self.tops.moment = u32::MAX;
     }
 
-    /// Makes the closure of the pipeline that is the entry, and returns it. Gives its name.
-    fn pipeline(&mut self, pipelines: &[&Pipeline], entry: Entry<'_>) -> Option<SmolStr> {
+    /// What is typed gives the value of its last statement.
+    fn steps_of_session(&mut self, steps: &[(&Statement, u32)]) {
+        let Some(((last, moment), before)) = steps.split_last() else {
+            return self.leave(0, Exit::Return, None);
+        };
+        self.steps_of_main(before, true);
+        match &last.kind {
+            StatementKind::Expression(_) | StatementKind::Select(_) => {
+                self.tops.moment = *moment;
+                self.result(last);
+            }
+            _ => {
+                self.steps_of_main(std::slice::from_ref(&(*last, *moment)), true);
+                self.leave(0, Exit::Return, None);
+            }
+        }
+    }
+
+    /// Makes the closure of the pipeline that is the entry, and returns it, if there is one.
+    fn pipeline(&mut self, pipelines: &[&Pipeline], entry: Entry<'_>) -> Option<()> {
         let mut by_name: HashMap<&str, &Pipeline> = HashMap::new();
         for pipeline in pipelines {
             by_name
@@ -142,7 +166,7 @@ impl<'a> Compiler<'a> {
             result,
         );
         self.op(0, Op::Return, result, 0, 0);
-        Some(chosen.name.text.clone())
+        Some(())
     }
 
     /// A declaration where control passes it.

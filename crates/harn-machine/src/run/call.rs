@@ -18,6 +18,8 @@ use crate::registry::{Body, BuiltinId, Receiver};
 use crate::sync::Waiters;
 use crate::value::Value;
 
+use super::undefined;
+
 /// What a call comes to.
 pub(crate) enum Called {
     /// A value.
@@ -69,6 +71,7 @@ pub(crate) fn call_value(
     match callee {
         Value::Closure(closure) => enter(fiber, closure, site),
         Value::Builtin(id) => call_builtin(machine, fiber, id, site),
+        Value::Absent => Err(undefined::global(machine, fiber)),
         other => Err(Fault::type_error(format!("Cannot call {other}"))),
     }
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harn_check::modules::Workspace;
+use harn_check::refusals;
 use harn_vm::machine::{Entry, Failure, FaultKind, Stream};
 use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
@@ -44,6 +45,14 @@ pub(super) fn run(
         ..RunOptions::default()
     };
     let kept = Kept::default();
+    if let Some(message) = refusal(workspace, path) {
+        return Ran {
+            error: Some(format!("Compile error: {message}")),
+            output: String::new(),
+            took: started.elapsed(),
+            counted: Vec::new(),
+        };
+    }
     let loaded = Program::new(workspace, path).load(&options, Box::new(kept.clone()));
     let (error, counted) = match loaded {
         Err(error) => (Some(format!("Compile error: {error}")), Vec::new()),
@@ -58,6 +67,13 @@ pub(super) fn run(
         took: started.elapsed(),
         counted,
     }
+}
+
+/// Why a file cannot be compiled.
+fn refusal(workspace: &mut Workspace, path: &Path) -> Option<String> {
+    let file = workspace.parsed(path).ok()?;
+    let refusal = refusals(&file.parsed.module).into_iter().next();
+    refusal.map(|refusal| refusal.message)
 }
 
 /// Why a test fails that has ended like this.
