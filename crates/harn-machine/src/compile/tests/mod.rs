@@ -33,7 +33,9 @@ fn function(text: &str, role: Role, entry: Entry<'_>) -> Result<Rc<Function>, Co
     let unit = Unit {
         source: Rc::new(source),
         role,
-        globals: u32::try_from(PREDEFINED.len()).expect("there are few"),
+        globals: (PREDEFINED.len()..PREDEFINED.len() + resolved.top.len())
+            .map(|at| u32::try_from(at).expect("there are few"))
+            .collect(),
         module: 0,
     };
     let mut interner = Interner::default();
