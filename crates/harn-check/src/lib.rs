@@ -28,5 +28,4 @@ pub use refusals::{REFUSAL_CODES, Refusal, refusals};
 pub use types::{
     Aliases, Applied, CheckOptions, Checked, FunctionTy, Schema, SchemaField, Shape, ShapeField,
     TYPE_CODES, Ty, Union, check_types, inspect_types, schema_of_parameter, schema_of_type,
-    suggest_at_run_time,
 };

@@ -462,6 +462,7 @@ struct Mood {
     fails_to_sync: AtomicBool,
     bytes_read: AtomicU64,
     syncs: AtomicU64,
+    folder_syncs: AtomicU64,
 }
 
 struct MoodyFile {
@@ -496,6 +497,7 @@ impl Disk for MoodyDisk {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.mood.folder_syncs.fetch_add(1, Ordering::SeqCst);
         RealDisk.sync_folder(path)
     }
 }
@@ -555,9 +557,13 @@ impl DiskFile for MoodyFile {
 }
 
 fn open_moody(folder: &TempDir) -> (Driver<FileEventLog>, Arc<Mood>) {
+    open_moody_with(folder, FileOptions::default())
+}
+
+fn open_moody_with(folder: &TempDir, options: FileOptions) -> (Driver<FileEventLog>, Arc<Mood>) {
     let disk = MoodyDisk::default();
     let mood = Arc::clone(&disk.mood);
-    let log = FileEventLog::open_on(Arc::new(disk), folder.path(), FileOptions::default());
+    let log = FileEventLog::open_on(Arc::new(disk), folder.path(), options);
     (Driver(log.unwrap()), mood)
 }
 
@@ -659,6 +665,23 @@ fn barriers_share_syncs_and_a_clean_log_needs_none() {
 }
 
 /// S35.2: what an append costs does not depend on what is there.
+/// Only its own name is new; those of its folder and of the lock file are safe already.
+#[test]
+fn a_new_segment_costs_one_sync_of_a_folder() {
+    let folder = folder();
+    let options = FileOptions {
+        segment_bytes_max: 1,
+        ..FileOptions::default()
+    };
+    let (log, mood) = open_moody_with(&folder, options);
+    log.append_numbers(&topic("t"), 2);
+    let before = mood.folder_syncs.load(Ordering::SeqCst);
+    for number in 3..=7 {
+        log.append(&topic("t"), event(number));
+    }
+    assert_eq!(mood.folder_syncs.load(Ordering::SeqCst), before + 5);
+}
+
 #[test]
 fn an_append_reads_nothing_but_the_mark() {
     let folder = folder();

@@ -57,6 +57,12 @@ impl Context<'_> {
         self.library.get()
     }
 
+    /// The same for a part that keeps values of the program, so that they are counted as part
+    /// of the memory that it uses.
+    pub fn holding<T: Holds>(&mut self) -> &mut T {
+        self.library.get_holding()
+    }
+
     /// The folder of the file whose function calls.
     pub fn source_folder(&self) -> Option<&std::path::Path> {
         self.source.folder.as_deref()
@@ -118,6 +124,16 @@ impl Context<'_> {
 #[derive(Default)]
 pub struct LibraryState {
     parts: HashMap<TypeId, Box<dyn Any>>,
+    /// How to find the values in those parts that keep some.
+    holding: HashMap<TypeId, EachValue>,
+}
+
+type EachValue = fn(&dyn Any, &mut dyn FnMut(&Value));
+
+/// A part of the library that keeps values of the program.
+pub trait Holds: Default + 'static {
+    /// Shows every value that it keeps.
+    fn each_value(&self, each: &mut dyn FnMut(&Value));
 }
 
 impl LibraryState {
@@ -126,6 +142,27 @@ impl LibraryState {
         let part = self.parts.entry(TypeId::of::<T>());
         let part = part.or_insert_with(|| Box::new(T::default()));
         part.downcast_mut().expect("parts are kept by their type")
+    }
+
+    /// The same for a part that keeps values of the program.
+    pub fn get_holding<T: Holds>(&mut self) -> &mut T {
+        self.holding
+            .entry(TypeId::of::<T>())
+            .or_insert(|part, each| {
+                if let Some(part) = part.downcast_ref::<T>() {
+                    part.each_value(each);
+                }
+            });
+        self.get()
+    }
+
+    /// Shows every value that is kept.
+    pub(crate) fn each_value(&self, each: &mut dyn FnMut(&Value)) {
+        for (part, find) in &self.holding {
+            if let Some(part) = self.parts.get(part) {
+                find(&**part, each);
+            }
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Fiber {
     pub(crate) depth: u32,
     /// What the body that is being called waits for.
     pub(crate) waiting: Option<Box<Waiting>>,
+    /// Who waited for a generator that this one has asked, and can ask it now.
+    pub(crate) woken: Vec<FiberId>,
     /// When blocks with a deadline have to be over, the innermost last.
     pub(crate) deadlines: Vec<i64>,
 }
@@ -145,6 +147,7 @@ impl Fiber {
             frames: Vec::new(),
             depth: 0,
             waiting: None,
+            woken: Vec::new(),
             deadlines: Vec::new(),
         }
     }

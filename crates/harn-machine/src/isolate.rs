@@ -219,7 +219,11 @@ impl Isolate {
                     None => continue,
                 }
             };
-            match run::run(&mut self.machine, &mut fiber) {
+            let stop = run::run(&mut self.machine, &mut fiber);
+            for waiting in fiber.woken.drain(..) {
+                self.machine.scheduler.wake(waiting);
+            }
+            match stop {
                 Stop::Done(result) => self.done(fiber, result),
                 Stop::Spent => {
                     self.machine.scheduler.add_ready(fiber);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::closure::Closure;
 use crate::run::Group;
-use crate::sync::Channel;
+use crate::sync::{Channel, FiberId, Waiters};
 use crate::value::{Dict, List, Range, Set, Text, Value, bury};
 
 /// A function that pauses wherever it yields.
@@ -14,6 +14,8 @@ pub struct Generator {
     /// What kind it is.
     pub kind: GeneratorKind,
     pub(crate) state: RefCell<GeneratorState>,
+    /// Who waits until it is not being asked by somebody else any more.
+    pub(crate) waiters: Waiters,
 }
 
 /// What kind of generator it is.
@@ -39,7 +41,12 @@ pub(crate) enum GeneratorState {
         registers: Vec<Value>,
     },
     /// It is being asked.
-    Running,
+    Running {
+        /// By whom.
+        fiber: FiberId,
+        /// Where its registers were: empty, and kept for the next pause.
+        registers: Vec<Value>,
+    },
     /// Its items are what tasks give as they end; one that fails ends it.
     Receiving(Rc<Group>),
     /// It is over.
@@ -52,6 +59,7 @@ impl Generator {
         Self {
             kind: GeneratorKind::Stream,
             state: RefCell::new(GeneratorState::Receiving(group)),
+            waiters: Waiters::default(),
         }
     }
 
@@ -67,10 +75,15 @@ impl Generator {
                 registers.push(Value::Closure(closure));
                 registers
             }
-            GeneratorState::Running | GeneratorState::Receiving(_) | GeneratorState::Done => {
-                Vec::new()
-            }
+            GeneratorState::Running { .. }
+            | GeneratorState::Receiving(_)
+            | GeneratorState::Done => Vec::new(),
         }
+    }
+
+    /// Somebody else is asking it, who has to be waited for.
+    pub(crate) fn is_asked_by_another(&self, me: FiberId) -> bool {
+        matches!(*self.state.borrow(), GeneratorState::Running { fiber, .. } if fiber != me)
     }
 
     /// What `type_of` calls it.

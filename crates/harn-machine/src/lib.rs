@@ -38,7 +38,7 @@ pub mod value;
 
 pub use closure::Closure;
 pub use code::{Coverage, Function, FunctionKind, Source, disassemble};
-pub use context::{Context, LibraryState, Waiting, argument, take, thrown};
+pub use context::{Context, Holds, LibraryState, Waiting, argument, take, thrown};
 pub use data::Data;
 pub use effects::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd, ProcessRequest,

@@ -31,6 +31,10 @@ pub(crate) fn measure(machine: &Machine, running: &Fiber) -> usize {
     for fiber in machine.scheduler.fibers().chain([running]) {
         walk.fiber(fiber);
     }
+    machine.library.each_value(&mut |value| {
+        walk.bytes += size_of::<Value>();
+        walk.left.push(value.clone());
+    });
     while let Some(value) = walk.left.pop() {
         walk.value(&value);
     }

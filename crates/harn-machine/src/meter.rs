@@ -10,6 +10,9 @@ use crate::fault::{Failure, Fault};
 /// How much may be made before what is there is measured, at the least.
 const STRIDE_MIN: usize = 1 << 20;
 
+/// From which size on the system is asked whether it has so much.
+const LARGE: usize = 1 << 26;
+
 /// Counts what a program makes.
 #[derive(Debug)]
 pub struct Meter {
@@ -59,10 +62,16 @@ impl Meter {
         self.add(bytes);
         match self.limit {
             Some(limit) if bytes > limit => Err(over(limit)),
-            None if bytes > isize::MAX as usize / 4 => Err(over(isize::MAX as usize / 4)),
+            None if !is_available(bytes) => Err(over(bytes)),
             _ => Ok(()),
         }
     }
+}
+
+/// Whether the system would give so much memory. Without a limit somebody has to say no before
+/// the allocator does, because that ends the process.
+fn is_available(bytes: usize) -> bool {
+    bytes < LARGE || Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 fn over(limit: usize) -> Failure {

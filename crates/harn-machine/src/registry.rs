@@ -212,7 +212,7 @@ impl Registry {
     }
 
     /// The text of a file of the library.
-    pub(crate) fn file_text(&self, name: &str) -> Option<&'static str> {
+    pub fn file_text(&self, name: &str) -> Option<&'static str> {
         self.files.get(name).copied()
     }
 
@@ -232,6 +232,12 @@ impl Registry {
     /// What a builtin does; `None` if nobody knows.
     pub fn body(&self, id: BuiltinId) -> Option<Body> {
         self.builtins[usize::from(id.0)]
+    }
+
+    /// What a method does; `None` if values of that kind do not have it.
+    pub fn method_of(&self, receiver: Receiver, name: &str) -> Option<Body> {
+        let id = self.find_method(receiver, name)?;
+        Some(self.method_body(id))
     }
 
     pub(crate) fn find_method(&self, receiver: Receiver, name: &str) -> Option<MethodId> {

@@ -20,6 +20,7 @@ use crate::closure::Closure;
 use crate::effects::{Answer, EffectId};
 use crate::fault::Failure;
 use crate::fiber::{Facts, Fiber};
+use crate::iterate::GeneratorState;
 use crate::meter::Meter;
 use crate::sync::{Bell, FiberId, Task, TaskState, Waiters};
 use crate::value::{Dict, Text, Value};
@@ -32,7 +33,7 @@ pub struct Scheduler {
     /// When parked fibers wake by themselves; a sequence number keeps them in order.
     timers: BinaryHeap<Reverse<(i64, u64, FiberId)>>,
     effects: HashMap<EffectId, FiberId>,
-    /// Rung when something is dropped that parked fibers wait for.
+    /// Rung when something is dropped that a parked fiber waits for.
     bell: Rc<Bell>,
     next: u64,
     /// How much memory is used.
@@ -124,15 +125,14 @@ impl Scheduler {
         None
     }
 
-    /// What is rung when something is dropped that others wait for.
+    /// What is rung when something is dropped that somebody waits for.
     pub fn bell(&self) -> &Rc<Bell> {
         &self.bell
     }
 
     fn answer_bell(&mut self) {
-        if self.bell.was_rung() {
-            let bell = self.bell.clone();
-            self.wake_all(&bell.waiters);
+        for fiber in self.bell.answer() {
+            self.wake(fiber);
         }
     }
 
@@ -265,7 +265,12 @@ impl Scheduler {
             self.parked.remove(&task.fiber);
             let fiber = self.fibers.remove(&task.fiber);
             self.wake_all(&task.waiters);
-            let Some(waiting) = fiber.and_then(|fiber| fiber.waiting) else {
+            let Some(fiber) = fiber else { continue };
+            for generator in fiber.frames.iter().filter_map(|frame| frame.generator.as_ref()) {
+                generator.state.replace(GeneratorState::Done);
+                self.wake_all(&generator.waiters);
+            }
+            let Some(waiting) = fiber.waiting else {
                 continue;
             };
             if let Some(effect) = waiting.effect {

@@ -62,24 +62,20 @@ impl Queue {
     }
 }
 
-/// Rung where something is dropped that others wait for: whoever drops a value has no
+/// Rung where something is dropped that somebody waits for: whoever drops a value has no
 /// scheduler at hand and cannot wake anybody.
 #[derive(Debug, Default)]
-pub struct Bell {
-    rung: Cell<bool>,
-    /// Who looks again when it was rung.
-    pub waiters: Waiters,
-}
+pub struct Bell(RefCell<Vec<FiberId>>);
 
 impl Bell {
-    /// Wakes everybody before the next fiber runs.
-    pub fn ring(&self) {
-        self.rung.set(true);
+    /// Wakes a fiber before the next one runs.
+    pub fn ring_for(&self, fiber: FiberId) {
+        self.0.borrow_mut().push(fiber);
     }
 
-    /// Whether it was rung since the last time somebody asked.
-    pub(crate) fn was_rung(&self) -> bool {
-        self.rung.take()
+    /// For whom it was rung since the last time somebody asked.
+    pub(crate) fn answer(&self) -> Vec<FiberId> {
+        self.0.take()
     }
 }
 
@@ -208,5 +204,24 @@ impl Drop for Task {
         if let Some(value) = self.take_value().filter(Value::is_container) {
             bury(vec![value]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_waits_once_and_in_order() {
+        let waiters = Waiters::default();
+        let many = 3 * FEW as u64;
+        for _ in 0..2 {
+            (0..many).for_each(|id| waiters.add(FiberId(id)));
+        }
+        let order: Vec<FiberId> = (0..many).map(FiberId).collect();
+        assert_eq!(waiters.take(), order);
+        assert!(waiters.is_empty());
+        waiters.add(FiberId(0));
+        assert_eq!(waiters.take(), [FiberId(0)], "who was woken may wait again");
     }
 }

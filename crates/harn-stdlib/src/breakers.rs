@@ -7,12 +7,15 @@
 //!   │                                       └──────────── failure ───────┘   │
 //!   └──────────────────────── success, or a reset ──────────────────────────┘
 //! ```
+//!
+//! Time is that of the clock that programs may mock.
 
 use std::collections::HashMap;
 
 use harn_machine::value::Text;
 use harn_machine::{Context, Failure, Registry, Value, argument};
 
+use crate::dates::clock::elapsed_ms;
 use crate::tasks::milliseconds;
 
 const THRESHOLD: i64 = 5;
@@ -119,14 +122,14 @@ fn circuit_breaker(context: &mut Context<'_>, arguments: &mut [Value]) -> Result
 }
 
 fn check(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let now = context.elapsed();
+    let now = elapsed_ms(context);
     let circuit = circuits(context).get(&name(arguments));
     let status = circuit.map_or(Status::Closed, |circuit| circuit.status(now));
     Ok(status.name().into())
 }
 
 fn record_failure(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let now = context.elapsed();
+    let now = elapsed_ms(context);
     let circuit = circuits(context).entry(name(arguments));
     let circuit = circuit.or_insert_with(|| Circuit::new(THRESHOLD, RESET_MS));
     Ok(circuit.fail(now).into())

@@ -23,6 +23,7 @@ pub(crate) fn register(registry: &mut Registry) {
         ("__lazy", iterators::lift),
         ("__least", lists::least),
         ("__lift", iterators::lift),
+        ("__number", number),
         ("__rekey", dicts::rekey),
         ("__runtime_error", runtime_error),
         ("__set_of", sets::set_of),
@@ -38,6 +39,11 @@ fn callable(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failu
 
 fn iterable(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     Ok(Iter::over(argument(arguments, 0)).is_some().into())
+}
+
+fn number(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let value = argument(arguments, 0);
+    Ok(matches!(value, Value::Int(_) | Value::Float(_)).into())
 }
 
 fn drain(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {

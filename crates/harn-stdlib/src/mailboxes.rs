@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::task::Poll;
 
-use harn_machine::{Channel, Context, Failure, Fault, Registry, Value, Waiting, argument, take};
+use harn_machine::{
+    Channel, Context, Failure, Fault, Holds, Registry, Value, Waiting, argument, take,
+};
 
 use crate::channels::{close, draw, put};
 use crate::scopes::{Handle, Kind};
@@ -27,6 +29,14 @@ pub(crate) fn register(registry: &mut Registry) {
 #[derive(Default)]
 struct Mailboxes(HashMap<Handle, Mailbox>);
 
+impl Holds for Mailboxes {
+    fn each_value(&self, each: &mut dyn FnMut(&Value)) {
+        for mailbox in self.0.values() {
+            each(&Value::Channel(mailbox.channel.clone()));
+        }
+    }
+}
+
 struct Mailbox {
     channel: Rc<Channel>,
     sent: i64,
@@ -35,7 +45,7 @@ struct Mailbox {
 }
 
 fn mailbox<'a>(context: &'a mut Context<'_>, handle: &Handle) -> Option<&'a mut Mailbox> {
-    context.state::<Mailboxes>().0.get_mut(handle)
+    context.holding::<Mailboxes>().0.get_mut(handle)
 }
 
 /// The handle that is the first argument of a builtin.
@@ -61,7 +71,7 @@ fn open(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fai
     let capacity = usize::try_from(capacity).unwrap_or(0);
     let shown = handle.to_value();
     let name = handle.key.clone();
-    let mailboxes = &mut context.state::<Mailboxes>().0;
+    let mailboxes = &mut context.holding::<Mailboxes>().0;
     mailboxes.entry(handle).or_insert_with(|| Mailbox {
         channel: Channel::new(name, capacity),
         sent: 0,

@@ -23,6 +23,7 @@ builtins! {
     "__lazy(source: generator) -> iter" [] Pure "Makes an iterator of a generator.";
     "__least(items: list, keys: list) -> any" [] Pure "Gives the first item with the least key.";
     "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
+    "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
     "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
     "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";

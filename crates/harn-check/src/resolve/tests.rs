@@ -276,3 +276,39 @@ fn a_constant_that_was_typed_before_cannot_be_assigned() {
         assert_eq!(used.immutable, !is_mutable);
     }
 }
+
+/// 6.9: what a deferred block sees is not used for anything else before it runs.
+#[test]
+fn deferred_blocks_keep_their_variables() {
+    check(
+        "fn f() { if true { let a = 1; defer { g(a) } }; let b = 2; g(b) }",
+        "g= a=local0 g= b=local1",
+    );
+}
+
+/// 15.3: a pack has its id and its fields as variables, and a name of its own.
+#[test]
+fn eval_packs_bind_names() {
+    let source = "eval_pack \"Nightly run: 2\" { cases: 3\nid; version; cases }\nnightly_run_2";
+    check(
+        source,
+        "id=local0 version=local1 cases=local2 nightly_run_2=top1",
+    );
+    for (id, name) in [
+        ("a-b", "a_b"),
+        ("1st", "eval_pack_1st"),
+        ("--", "eval_pack_"),
+    ] {
+        assert_eq!(super::walk::name_of_pack(id), name);
+    }
+    assert_eq!(super::walk::name_of_pack("if"), "eval_pack_if");
+}
+
+/// 7.5: in a circle every pipeline is resolved, whichever is the entry.
+#[test]
+fn pipelines_in_a_circle_are_resolved() {
+    check(
+        "pipeline a() extends b { let x = 1; x }\npipeline b() extends a { let y = 2; y }",
+        "x=local0 y=local1",
+    );
+}

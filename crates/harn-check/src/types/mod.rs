@@ -41,7 +41,6 @@ use harn_syntax::{Diagnostic, Span};
 pub use codes::TYPE_CODES;
 pub use schema::{Aliases, Schema, SchemaField, schema_of_parameter, schema_of_type};
 pub(crate) use suggest::suggest;
-pub use suggest::suggest_at_run_time;
 pub use ty::{Applied, FunctionTy, Shape, ShapeField, Ty, Union};
 
 use crate::Imported;

@@ -27,36 +27,6 @@ pub(crate) fn suggest<'a>(
     best
 }
 
-/// The candidate that is meant at run time, if any is similar: the closest one, then the one
-/// of the closest length, then the first in the alphabet. Longer names may be further off.
-pub fn suggest_at_run_time<'a>(
-    name: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let most = match name.len() {
-        0..=2 => 1,
-        3..=5 => 2,
-        _ => 3,
-    };
-    let written: Vec<char> = name.chars().collect();
-    let mut best: Option<(usize, usize, &str)> = None;
-    for candidate in candidates {
-        let off = candidate.len().abs_diff(name.len());
-        // A character has four bytes at most.
-        if off > most * 4 || candidate.starts_with("__") {
-            continue;
-        }
-        let limit = best.map_or(most, |(distance, ..)| distance);
-        let found = distance_within(&written, candidate, limit);
-        let found = found.map(|distance| (distance, off, candidate));
-        best = match (best, found) {
-            (Some(best), Some(found)) => Some(best.min(found)),
-            (best, found) => found.or(best),
-        };
-    }
-    best.map(|(.., candidate)| candidate)
-}
-
 /// The Levenshtein distance over characters, unless it is larger than the limit.
 fn distance_within(from: &[char], to: &str, limit: usize) -> Option<usize> {
     let mut row: Vec<usize> = (0..=from.len()).collect();

@@ -4,6 +4,7 @@
 //! others have left, cuts off what one of them did not finish, and appends. All of
 //! that costs the same however long the topic is.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +41,10 @@ pub(super) struct TopicFile {
     pub(super) layout: Layout,
     /// The lock file, which also holds the mark.
     pub(super) lock: Arc<dyn DiskFile>,
+    /// Whether the name of the lock file survives a power cut.
+    has_safe_lock: Cell<bool>,
+    /// Whether the name of the folder of later segments does.
+    has_safe_folder: Cell<bool>,
     /// The mark as we last saw it.
     pub(super) change: Change,
     /// The segment that is appended to.
@@ -89,6 +94,8 @@ impl TopicFile {
             segment: layout.segment(topic, 1),
             topic: topic.clone(),
             layout: layout.clone(),
+            has_safe_lock: Cell::new(false),
+            has_safe_folder: Cell::new(false),
             // No mark is like this one, so the first look is a thorough one.
             change: Change {
                 shape: u64::MAX,
@@ -431,16 +438,21 @@ impl TopicFile {
         };
         synced.write(&*self.lock)?;
         self.lock.sync()?;
-        let locks = self.layout.locks_folder();
-        Ok(self.layout.disk.sync_folder(&locks)?)
+        if !self.has_safe_lock.get() {
+            self.layout.disk.sync_folder(&self.layout.locks_folder())?;
+            self.has_safe_lock.set(true);
+        }
+        Ok(())
     }
 
-    /// Makes the name of a segment survive a power cut, and that of its folder.
+    /// Makes the name of a segment survive a power cut, and that of its folder. Appending waits
+    /// for it, so that what is safe for ever is not asked for again.
     pub(super) fn sync_names(&self, segment: &Segment) -> Result<()> {
         let (topics, folder) = (self.layout.topics_folder(), folder_of(&segment.path));
         self.layout.disk.sync_folder(folder)?;
-        if folder != topics {
+        if folder != topics && !self.has_safe_folder.get() {
             self.layout.disk.sync_folder(&topics)?;
+            self.has_safe_folder.set(true);
         }
         Ok(())
     }

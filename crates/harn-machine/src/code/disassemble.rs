@@ -83,7 +83,6 @@ fn show_capture(capture: &CaptureFrom) -> String {
     match capture {
         CaptureFrom::Register(register) => format!("r{register}"),
         CaptureFrom::Capture(at) => format!("c{at}"),
-        CaptureFrom::Global(at) => format!("g{at}"),
     }
 }
 

@@ -95,8 +95,6 @@ pub(crate) enum CaptureFrom {
     Register(u16),
     /// Among the captures of that frame.
     Capture(u16),
-    /// In a global.
-    Global(u32),
 }
 
 /// A part of the code whose errors go somewhere.

@@ -14,7 +14,7 @@
 //! of them.
 
 use super::function::{Function, Handler};
-use super::op::{Instruction, Op, TAKE_B, TAKE_C};
+use super::op::{Instruction, Op, Operand, TAKE_B, TAKE_C};
 use super::registers::{Use, is_end};
 
 /// How many bits all sets together may have. A function that needs more is left as it is: it
@@ -34,10 +34,7 @@ pub(crate) fn takes(op: Op) -> u8 {
         | Op::ListSpread
         | Op::DictSpread
         | Op::GetField
-        | Op::GetIndex
-        | Op::Payload
-        | Op::ListRest
-        | Op::DictRest => TAKE_B,
+        | Op::GetIndex => TAKE_B,
         Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder | Op::Power => {
             TAKE_B | TAKE_C
         }
@@ -45,6 +42,13 @@ pub(crate) fn takes(op: Op) -> u8 {
         Op::SetField | Op::SetIndex | Op::SetPath | Op::StructFrom | Op::NewEnumSpread => TAKE_C,
         _ => 0,
     }
+}
+
+/// Whether an instruction reads a part of what it takes, and drops the rest. That is for
+/// temporaries: a list that is changed in place must not be in one as well. A variable keeps
+/// its value.
+fn drops(op: Op) -> bool {
+    matches!(op, Op::GetField | Op::GetIndex)
 }
 
 /// Whether an instruction takes operands only when it cannot fail any more.
@@ -66,8 +70,8 @@ fn is_safe(op: Op) -> bool {
     )
 }
 
-/// Marks the operands that may be taken.
-pub(crate) fn mark_last_uses(function: &mut Function) {
+/// Marks the operands that may be taken. The registers before `temporaries` are variables.
+pub(crate) fn mark_last_uses(function: &mut Function, temporaries: u16) {
     let Some(flow) = Flow::of(function) else {
         return;
     };
@@ -79,11 +83,14 @@ pub(crate) fn mark_last_uses(function: &mut Function) {
         let handled = flow.handled(block);
         for at in range.rev() {
             let instruction = function.code[at];
-            let mut after = |register: u16| {
+            let after = |register: u16| {
+                if drops(instruction.op()) && register < temporaries {
+                    return true;
+                }
                 let kept = handled.filter(|_| !is_safe(instruction.op()));
                 live.contains(register) || kept.is_some_and(|kept| kept.contains(register))
             };
-            marked[at] = mark(instruction, &mut after);
+            marked[at] = mark(function, instruction, &after);
             flow.step_back(function, block, at, &mut live);
         }
     }
@@ -91,25 +98,34 @@ pub(crate) fn mark_last_uses(function: &mut Function) {
 }
 
 /// The instruction with marks for what is not used after it.
-fn mark(instruction: Instruction, is_live: &mut dyn FnMut(u16) -> bool) -> Instruction {
-    let allowed = takes(instruction.op());
-    let (a, b, c) = (instruction.a(), instruction.b(), instruction.c());
-    let writes_a = instruction.op().operands()[0] == super::op::Operand::Write;
-    let mut is_dead = |register: u16| match register == a {
+fn mark(
+    function: &Function,
+    instruction: Instruction,
+    is_live: &dyn Fn(u16) -> bool,
+) -> Instruction {
+    let op = instruction.op();
+    let allowed = takes(op);
+    if allowed == 0 {
+        return instruction;
+    }
+    let writes_a = op.operands()[0] == Operand::Write && !drops(op);
+    let is_dead = |register: u16| match register == instruction.a() {
         true => writes_a,
         false => !is_live(register),
     };
+    // What is read twice cannot be taken: the other one would find nothing.
+    let is_read_once = |register: u16| {
+        let mut reads = 0;
+        function.each_use(instruction, |read, used| {
+            reads += u32::from(read == register && used == Use::Read);
+        });
+        reads == 1
+    };
     let mut taken = 0;
-    let reads_both = instruction.op().operands()[1] == super::op::Operand::Read
-        && instruction.op().operands()[2] == super::op::Operand::Read;
-    if reads_both && b == c {
-        return instruction; // It cannot be taken and read.
-    }
-    if allowed & TAKE_B != 0 && is_dead(b) {
-        taken |= TAKE_B;
-    }
-    if allowed & TAKE_C != 0 && is_dead(c) {
-        taken |= TAKE_C;
+    for (flag, register) in [(TAKE_B, instruction.b()), (TAKE_C, instruction.c())] {
+        if allowed & flag != 0 && is_dead(register) && is_read_once(register) {
+            taken |= flag;
+        }
     }
     instruction.with_n(instruction.n() | taken)
 }
@@ -229,8 +245,16 @@ impl Flow {
     /// From after an instruction to before it.
     fn step_back(&self, function: &Function, block: usize, at: usize, live: &mut Set) {
         let instruction = function.code[at];
+        let handled = self.handled(block);
+        // What the handler reads is read before every instruction of the block.
+        if let Some(handled) = handled
+            && at + 1 == self.blocks[block].end
+        {
+            live.add_all(handled);
+        }
         function.each_use(instruction, |register, used| {
-            if matches!(used, Use::Written | Use::Emptied) {
+            let is_handled = handled.is_some_and(|handled| handled.contains(register));
+            if matches!(used, Use::Written | Use::Emptied) && !is_handled {
                 live.remove(register);
             }
         });
@@ -239,9 +263,6 @@ impl Flow {
                 live.add(register);
             }
         });
-        if let Some(handled) = self.handled(block) {
-            live.add_all(handled);
-        }
     }
 }
 

@@ -5,17 +5,17 @@
 //!                                                                    └─► disassemble, to read
 //! ```
 
-mod disassemble;
 mod coverage;
+mod disassemble;
 mod function;
 mod last_use;
 mod op;
 mod registers;
 mod verify;
 
+pub use coverage::Coverage;
 pub use disassemble::disassemble;
 pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
-pub use coverage::Coverage;
 pub use function::{Function, FunctionKind, Source};
 pub(crate) use last_use::mark_last_uses;
 pub(crate) use op::{Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};

@@ -372,14 +372,25 @@ pub(crate) enum Raised {
     Type,
     /// As a thrown text.
     Thrown,
+    /// Because there is no variable of that name. The constant is the name, or a list of the
+    /// name and the variable that resembles it most.
+    UndefinedVariable,
+    /// Because there is no function of that name.
+    UndefinedBuiltin,
 }
 
 impl Raised {
     /// The way with that number.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
-        [Self::Own, Self::Runtime, Self::Type, Self::Thrown]
-            .into_iter()
-            .find(|raised| *raised as u8 == number)
+        const ALL: [Raised; 6] = [
+            Raised::Own,
+            Raised::Runtime,
+            Raised::Type,
+            Raised::Thrown,
+            Raised::UndefinedVariable,
+            Raised::UndefinedBuiltin,
+        ];
+        ALL.get(usize::from(number)).copied()
     }
 }
 

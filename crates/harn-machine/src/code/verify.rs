@@ -5,7 +5,7 @@
 //! every jump must stay inside the code, and control must not run past its end. So even code
 //! that the compiler got wrong cannot read what is not there.
 
-use super::function::{CaptureFrom, Function, Handler, PathStep};
+use super::function::{CaptureFrom, Function, FunctionKind, Handler, PathStep};
 use super::op::{Instruction, Op, Operand, Raised};
 use super::registers::is_end;
 use crate::registry::BuiltinId;
@@ -94,7 +94,6 @@ impl Verifier<'_> {
             CaptureFrom::Capture(at) => {
                 within(usize::from(at), self.function.captures.len(), "capture")
             }
-            CaptureFrom::Global(at) => within(at as usize, self.globals, "global"),
         }
     }
 
@@ -197,12 +196,15 @@ impl Verifier<'_> {
             Op::JumpUnlessCaught => ensure(is_text(b), "the name of an enum is no text"),
             Op::DefineMethod => ensure(is_text(b) && is_text(c), "a method has no name"),
             Op::Raise => {
-                let text = self.function.constants.get(instruction.wide_bc() as usize);
-                let is_text = matches!(text, Some(Value::Text(_)));
-                ensure(
-                    is_text && Raised::from_number(n).is_some(),
-                    "an error has no text",
-                )
+                let constant = self.function.constants.get(instruction.wide_bc() as usize);
+                let has_text = match Raised::from_number(n) {
+                    Some(Raised::UndefinedVariable) => {
+                        matches!(constant, Some(Value::Text(_) | Value::List(_)))
+                    }
+                    Some(_) => matches!(constant, Some(Value::Text(_))),
+                    None => false,
+                };
+                ensure(has_text, "an error has no text")
             }
             Op::ForPrepare | Op::ForNext | Op::Select => {
                 self.registers(a, 2)?;
@@ -210,6 +212,10 @@ impl Verifier<'_> {
                     instruction.op() != Op::Select || n <= 2,
                     "there is no such way to wait",
                 )
+            }
+            Op::Yield => {
+                let is_plain = self.function.kind == FunctionKind::Plain;
+                ensure(!is_plain, "it cannot pause")
             }
             Op::Parallel => ensure(n <= 3, "there is no such kind of parallel"),
             Op::Payload | Op::ListRest => {

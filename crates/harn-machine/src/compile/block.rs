@@ -51,12 +51,10 @@ impl Compiler<'_> {
 
     /// Opens a scope: functions are known from its beginning.
     pub(super) fn open(&mut self, statements: &[Statement], start: u32) -> Scope {
-        let scope = Scope {
+        Scope {
             visible: self.visible.len(),
             functions: self.announce(statements, start),
-        };
-        // They are found by name as soon as control has passed them.
-        scope
+        }
     }
 
     pub(super) fn close(&mut self, scope: Scope) {
@@ -207,7 +205,14 @@ impl Compiler<'_> {
                 nil
             }
         };
-        self.op(at, Op::Yield, value, 0, 0);
+        if self.body.pauses {
+            self.op(at, Op::Yield, value, 0, 0);
+        }
+    }
+
+    /// Whether the frame can be given up for a call: nothing is left to be done in it.
+    fn can_give_up(&self) -> bool {
+        !self.is_guarded() && !self.body.gives_nothing
     }
 
     fn return_statement(&mut self, at: u32, value: Option<&Expression>) {
@@ -216,9 +221,9 @@ impl Compiler<'_> {
         };
         let start = value.span.start;
         match &value.kind {
-            ExpressionKind::Call(call) if !self.is_guarded() => self.tail_call(start, call),
+            ExpressionKind::Call(call) if self.can_give_up() => self.tail_call(start, call),
             ExpressionKind::Binary(binary)
-                if binary.rest[0].op == BinaryOp::Pipe && !self.is_guarded() =>
+                if binary.rest[0].op == BinaryOp::Pipe && self.can_give_up() =>
             {
                 self.tail_pipe(start, binary);
             }

@@ -16,6 +16,10 @@ use crate::value::{Shape, Text, Value};
 #[derive(Default)]
 pub(super) struct Body {
     pub(super) frame: FrameId,
+    /// Whether it can pause: it is a generator or gives a stream.
+    pub(super) pauses: bool,
+    /// Whether it gives nothing, whatever is returned: it is a script.
+    pub(super) gives_nothing: bool,
     pub(super) code: Vec<Instruction>,
     pub(super) offsets: Vec<u32>,
     pub(super) constants: Vec<Value>,
@@ -37,6 +41,8 @@ pub(super) struct Body {
     pub(super) temporaries: u16,
     /// The next free register.
     pub(super) next: u16,
+    /// The variable that is just being bound: nothing reads it yet.
+    pub(super) fresh: Option<u16>,
     /// How many registers were in use at most.
     pub(super) registers: u16,
 

@@ -99,7 +99,7 @@ impl Compiler<'_> {
         let mut ends = Vec::new();
         let last = places.len().saturating_sub(1);
         for (position, place) in places.iter().enumerate() {
-            if position == last {
+            if position == last || place.is_function {
                 self.call_last(name, *place, arguments, result);
                 self.land_all(ends);
                 return;
@@ -121,7 +121,14 @@ impl Compiler<'_> {
     /// Calls what is in the last place of a name. If nothing is there, the name is undefined.
     fn call_last(&mut self, name: &Name, place: Found, arguments: Arguments, result: Result) {
         let at = name.span.start;
-        if place.is_certain {
+        let is_found_by_name = match (place.spot, arguments) {
+            // The machine knows what a global is called that is empty.
+            (Spot::Global(global), Arguments::Window { .. }) => {
+                u16::try_from(global).is_ok() && self.is_called(global, &name.text)
+            }
+            _ => false,
+        };
+        if place.is_certain || is_found_by_name {
             return self.call_spot(at, place.spot, arguments, result);
         }
         let mark = self.mark();

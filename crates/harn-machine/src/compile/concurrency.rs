@@ -55,6 +55,7 @@ impl Compiler<'_> {
             .iter()
             .any(|arm| matches!(arm, SelectArm::Default(_)));
         let result = self.window(2);
+        let mark = self.mark();
         let window = self.window(channels + usize::from(time.is_some()));
         self.select_operands(select, window, channels, time);
         let how = match (time.is_some(), has_default) {
@@ -64,6 +65,7 @@ impl Compiler<'_> {
         };
         let count = self.small(channels);
         self.op_n(at, Op::Select, how, result, window, count);
+        self.release(mark);
         self.select_arms(at, select, result, d);
     }
 

@@ -40,29 +40,27 @@ impl<'a> Compiler<'a> {
             false => prepared(&module.statements, self.unit.role),
         };
         let steps = self.moments(steps);
+        self.body.gives_nothing = is_script;
         let has_defers = is_script && search::defers(&module.statements);
-        let mut chosen = None;
+        let mut has_entry = false;
         self.with_defers(0, has_defers, |compiler| {
             if compiler.unit.role == Role::Session {
                 return compiler.steps_of_session(&steps);
             }
             compiler.steps_of_main(&steps, is_script);
             if !is_script && compiler.unit.role == Role::Entry {
-                chosen = compiler.pipeline(&pipelines, entry);
+                has_entry = compiler.pipeline(&pipelines, entry).is_some();
             }
-            if chosen.is_none() {
+            if !has_entry {
                 compiler.leave(0, Exit::Return, None);
             }
         });
-        if chosen.is_none() && matches!(entry, Entry::Pipeline(_)) {
+        if !has_entry && matches!(entry, Entry::Pipeline(_)) {
             self.fail("there is no such pipeline");
         }
         let main = self.finish(Some(ENTRY_NAME), FunctionKind::Plain, Default::default());
         self.failure()?;
-        Ok(Compiled {
-            main: main.into(),
-            pipeline: chosen,
-        })
+        Ok(Compiled { main: main.into() })
     }
 
     fn begin_main(&mut self) {
@@ -111,6 +109,7 @@ impl<'a> Compiler<'a> {
                 _ => self.statement(statement),
             }
         }
+        steps.iter().for_each(|(step, _)| self.keep_permit(step));
         self.tops.moment = u32::MAX;
     }
 
@@ -132,8 +131,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Makes the closure of the pipeline that is the entry, and returns it. Gives its name.
-    fn pipeline(&mut self, pipelines: &[&Pipeline], entry: Entry<'_>) -> Option<SmolStr> {
+    /// Makes the closure of the pipeline that is the entry, and returns it, if there is one.
+    fn pipeline(&mut self, pipelines: &[&Pipeline], entry: Entry<'_>) -> Option<()> {
         let mut by_name: HashMap<&str, &Pipeline> = HashMap::new();
         for pipeline in pipelines {
             by_name
@@ -167,7 +166,7 @@ impl<'a> Compiler<'a> {
             result,
         );
         self.op(0, Op::Return, result, 0, 0);
-        Some(chosen.name.text.clone())
+        Some(())
     }
 
     /// A declaration where control passes it.

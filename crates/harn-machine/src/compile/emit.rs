@@ -186,6 +186,11 @@ impl Compiler<'_> {
     /// Fails with a text.
     pub(super) fn raise(&mut self, at: u32, how: Raised, text: &str) {
         let constant = self.constant(ConstantKey::Text(text.into()));
+        self.raise_constant(at, how, constant);
+    }
+
+    /// Fails with a constant.
+    pub(super) fn raise_constant(&mut self, at: u32, how: Raised, constant: u32) {
         self.push(at, Instruction::wide(Op::Raise, how as u8, 0, constant));
     }
 

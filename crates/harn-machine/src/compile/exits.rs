@@ -195,11 +195,16 @@ impl Compiler<'_> {
                 }
             }
         }
-        match value {
+        self.return_from_frame(at, value);
+        0
+    }
+
+    /// Returns when nothing is left to be done.
+    pub(super) fn return_from_frame(&mut self, at: u32, value: Option<u16>) {
+        match value.filter(|_| !self.body.gives_nothing) {
             Some(value) => self.op(at, Op::Return, value, 0, 0),
             None => self.op(at, Op::ReturnNil, 0, 0, 0),
         }
-        0
     }
 
     fn jump_to_finally(&mut self, position: usize, jump: Jump) {

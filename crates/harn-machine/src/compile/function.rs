@@ -129,6 +129,7 @@ impl Compiler<'_> {
         let outer = std::mem::take(&mut self.body);
         let visible = self.visible.len();
         let at = spec.blocks.first().map_or(0, |block| block.span.start);
+        self.body.pauses = spec.kind != FunctionKind::Plain;
         self.begin(at, frame, &spec.parameters, held);
         let outer_tables = self.enter_methods(&spec);
         let statements = spec.blocks.iter().flat_map(|block| &block.statements);
@@ -345,9 +346,10 @@ impl Compiler<'_> {
         unwraps.sort_by_key(|(_, register)| *register);
         for group in unwraps.chunk_by(|one, next| one.1 == next.1) {
             group.iter().for_each(|(jump, _)| self.land(*jump));
-            self.op(0, Op::Return, group[0].1, 0, 0);
+            self.return_from_frame(0, Some(group[0].1));
         }
         let body = std::mem::replace(&mut self.body, outer);
+        let temporaries = body.temporaries;
         let mut function = Function {
             name,
             kind,
@@ -371,7 +373,7 @@ impl Compiler<'_> {
             handlers: body.handlers,
             defers: body.defers,
         };
-        mark_last_uses(&mut function);
+        mark_last_uses(&mut function, temporaries);
         function
     }
 }

@@ -1,7 +1,8 @@
 //! Loops.
 
-use harn_syntax::tree::{Block, For, LoopPattern, Name, PatternKind, While};
+use harn_syntax::tree::{For, LoopPattern, Name, PatternKind, While};
 
+use super::emit::Jump;
 use super::exits::{Loop, Region};
 use super::name::Target;
 use super::unit::Compiler;
@@ -59,14 +60,11 @@ impl Compiler<'_> {
             }
         };
         self.release(mark);
-        self.loop_body(&item.body);
+        self.block(&item.body, None);
         let around = self.end_loop();
-        let next = self.here();
-        around
-            .continues
-            .into_iter()
-            .for_each(|jump| self.aim(jump, start));
-        debug_assert!(next >= start, "code only grows");
+        for jump in around.continues {
+            self.aim(jump, start);
+        }
         self.jump_to(at, start);
         if !around.breaks.is_empty() {
             self.land_all(around.breaks);
@@ -77,12 +75,7 @@ impl Compiler<'_> {
         self.visible.truncate(visible);
     }
 
-    /// The body shares the scope of the variable.
-    fn loop_body(&mut self, body: &Block) {
-        self.block(body, None);
-    }
-
-    fn next_named(&mut self, at: u32, state: u16, name: &Name) -> super::emit::Jump {
+    fn next_named(&mut self, at: u32, state: u16, name: &Name) -> Jump {
         match self.target(name) {
             Target::Register(register) => {
                 self.visible.push(name.text.clone());

@@ -66,12 +66,10 @@ use std::rc::Rc;
 use harn_check::Imported;
 use harn_check::resolve::{Resolved, Role};
 use harn_syntax::tree::Module;
-use smol_str::SmolStr;
 
 use crate::code::{Function, Source};
 
 pub(crate) use interner::Interner;
-pub(crate) use schema::schema_value;
 
 /// What every program starts with: the first globals of an isolate, in this order.
 pub(crate) const PREDEFINED: [&str; 8] = harn_check::resolve::GLOBALS;
@@ -103,8 +101,6 @@ pub(crate) enum Entry<'a> {
 pub(crate) struct Compiled {
     /// Prepares the file. If there is a pipeline, it gives its closure.
     pub(crate) main: Rc<Function>,
-    /// The name of the pipeline that is to be called.
-    pub(crate) pipeline: Option<SmolStr>,
 }
 
 /// Why a file cannot be compiled.

@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub(super) spot: Spot,
     /// Whether something is certainly there.
     pub(super) is_certain: bool,
+    /// Whether that is certainly a function, so that a call need not look any further.
+    pub(super) is_function: bool,
 }
 
 /// Where the value of a binding goes.
@@ -53,6 +55,13 @@ impl Compiler<'_> {
     }
 
     pub(super) fn find(&mut self, place: Place) -> Option<Found> {
+        let is_function = match place {
+            Place::Local(slot) => self.body.announced.contains_key(&slot),
+            Place::Captured(capture) => self.held(capture) == Held::Itself,
+            Place::Top(top) => self.tops.is_function(top),
+            Place::Global(_) => false,
+            Place::Builtin(_) => true,
+        };
         let (spot, is_certain) = match place {
             Place::Local(slot) => {
                 let announced = self.body.announced.get(&slot).copied();
@@ -87,7 +96,11 @@ impl Compiler<'_> {
                 (Spot::Builtin(id), true)
             }
         };
-        Some(Found { spot, is_certain })
+        Some(Found {
+            spot,
+            is_certain,
+            is_function: is_certain && is_function,
+        })
     }
 
     /// The register a variable is in, if it is certainly there.
@@ -98,6 +111,7 @@ impl Compiler<'_> {
             Found {
                 spot: Spot::Register(register),
                 is_certain: true,
+                ..
             } => Some(register),
             _ => None,
         }
@@ -175,7 +189,11 @@ impl Compiler<'_> {
     pub(super) fn bind(&mut self, name: &Name, evaluate: impl FnOnce(&mut Self, u16)) {
         let at = name.span.start;
         match self.target(name) {
-            Target::Register(register) => evaluate(self, register),
+            Target::Register(register) => {
+                let outer = self.body.fresh.replace(register);
+                evaluate(self, register);
+                self.body.fresh = outer;
+            }
             target => {
                 let mark = self.mark();
                 let value = self.temporary();

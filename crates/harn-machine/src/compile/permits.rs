@@ -12,10 +12,10 @@
 //! frame was given up for a call at the end, would let others in too early. Whoever passes
 //! the permit on keeps it: it is let go of here, not given back.
 
-use harn_check::resolve::{Declared, Place};
 use harn_syntax::tree::{ExpressionKind, PatternKind, Statement, StatementKind};
 
 use super::exits::{GuardKind, Region};
+use super::name::Target;
 use super::unit::Compiler;
 use crate::code::Op;
 
@@ -65,9 +65,19 @@ impl Compiler<'_> {
         if !acquires(&call.name.text) {
             return None;
         }
-        match self.declared_name(name) {
-            Declared::In(Place::Local(slot)) => Some(self.slot(slot)),
+        match self.target(name) {
+            Target::Register(register) => Some(register),
             _ => None,
+        }
+    }
+
+    /// The file ends here: the permits that it holds are read once more.
+    pub(super) fn keep_permit(&mut self, statement: &Statement) {
+        if let Some(permit) = self.permit_of(statement) {
+            let mark = self.mark();
+            let last = self.temporary();
+            self.copy(statement.span.start, last, permit);
+            self.release(mark);
         }
     }
 

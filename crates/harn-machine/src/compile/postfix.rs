@@ -85,12 +85,12 @@ impl Compiler<'_> {
             };
             match &suffix.kind {
                 SuffixKind::Method { arguments, .. } => {
-                    let window = self.window_after(value, method_window(arguments));
+                    let window = self.window_for(value, method_window(arguments));
                     self.copy(at, window, value);
                     self.method(at, window, suffix, result);
                 }
                 SuffixKind::Slice { .. } => {
-                    let window = self.window_after(value, 3);
+                    let window = self.window_for(value, 3);
                     self.copy(at, window, value);
                     self.slice(at, window, suffix, result);
                 }
@@ -98,11 +98,6 @@ impl Compiler<'_> {
             }
             self.release(mark);
         }
-    }
-
-    /// A window that begins with a value that is a temporary, if that is the uppermost.
-    fn window_after(&mut self, value: u16, count: usize) -> u16 {
-        self.window_for(value, count)
     }
 
     fn suffix(&mut self, at: u32, value: u16, suffix: &Suffix, d: u16) {

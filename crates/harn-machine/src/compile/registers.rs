@@ -33,8 +33,8 @@ impl Compiler<'_> {
     /// Consecutive temporaries for a result that goes to `d`, beginning with `d` if that is
     /// the uppermost temporary: nothing is in it yet.
     pub(super) fn window_for(&mut self, d: u16, count: usize) -> u16 {
-        if count > 0 && self.is_temporary(d) && d.checked_add(1) == Some(self.body.next) {
-            self.window(count - 1);
+        if self.is_temporary(d) && d.checked_add(1) == Some(self.body.next) {
+            self.window(count.saturating_sub(1));
             return d;
         }
         self.window(count)
@@ -55,9 +55,10 @@ impl Compiler<'_> {
     }
 
     /// A register that may be written before the end of an expression whose value goes to
-    /// `d`: a variable would be seen by the rest of the expression.
+    /// `d`: a variable would be seen by the rest of the expression, unless it is just being
+    /// bound.
     pub(super) fn intermediate(&mut self, d: u16) -> u16 {
-        match self.is_temporary(d) {
+        match self.is_temporary(d) || self.body.fresh == Some(d) {
             true => d,
             false => self.temporary(),
         }

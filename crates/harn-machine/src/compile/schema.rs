@@ -22,7 +22,7 @@ impl Compiler<'_> {
 }
 
 /// A schema as programs see it.
-pub(crate) fn schema_value(schema: &Schema) -> Value {
+fn schema_value(schema: &Schema) -> Value {
     lower(schema, Dialect::Harn)
 }
 

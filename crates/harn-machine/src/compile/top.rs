@@ -28,6 +28,7 @@ struct Top {
     register: Option<u32>,
     /// From when on it is certainly there.
     ready: Option<u32>,
+    is_function: bool,
 }
 
 impl Tops {
@@ -73,7 +74,14 @@ impl Tops {
     pub(super) fn function(&mut self, top: u32) {
         if let Some(top) = self.tops.get_mut(top as usize) {
             top.ready = Some(self.moment);
+            top.is_function = true;
         }
+    }
+
+    /// Whether something is a function that the file declares.
+    pub(super) fn is_function(&self, top: u32) -> bool {
+        let top = self.tops.get(top as usize);
+        top.is_some_and(|top| top.is_function)
     }
 }
 

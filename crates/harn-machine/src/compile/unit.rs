@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use harn_check::resolve::{Declared, FrameId, Place, Resolved, Role};
+use harn_check::resolve::{Declared, FrameId, Place, Resolved};
 use harn_check::{Aliases, Imported};
 use harn_syntax::tree::{Item, ItemKind, Module, Name};
 use harn_syntax::visit::{self, Visit};
@@ -10,7 +10,6 @@ use hashbrown::{HashMap, HashSet};
 use smol_str::SmolStr;
 
 use super::body::Body;
-use super::suggestion::Suggestions;
 use super::top::Tops;
 use super::{CompileError, Interner, Unit};
 use crate::value::{Shape, Text};
@@ -23,7 +22,6 @@ pub(super) struct Compiler<'a> {
     pub(super) interner: &'a mut Interner,
     pub(super) declared: Declarations,
     pub(super) tops: Tops,
-    pub(super) suggestions: Suggestions,
     /// The function that is being compiled.
     pub(super) body: Body,
     /// The names that are visible, the innermost last.
@@ -31,6 +29,8 @@ pub(super) struct Compiler<'a> {
     /// The tables of methods that are visible, the innermost first.
     pub(super) method_tables: Rc<[u32]>,
     /// The shapes of structs that are not declared in the file.
+    /// The last thing at the top level of each name.
+    last_tops: HashMap<&'a str, u32>,
     shapes: HashMap<(SmolStr, Vec<SmolStr>), Rc<Shape>>,
     early: HashMap<(FrameId, u32), Vec<u32>>,
     error: Option<CompileError>,
@@ -61,10 +61,10 @@ impl<'a> Compiler<'a> {
             interner,
             declared,
             tops: Tops::of(module, resolved, unit.role),
-            suggestions: Suggestions::default(),
             body: Body::default(),
             visible: Vec::new(),
             method_tables: Rc::new([unit.module]),
+            last_tops: resolved.top.iter().map(|top| &*top.name).zip(0..).collect(),
             shapes: HashMap::new(),
             early: early_captures(resolved),
             error: None,
@@ -96,8 +96,11 @@ impl<'a> Compiler<'a> {
         *global.expect("every name at the top level has a global")
     }
 
-    pub(super) fn is_imported_file(&self) -> bool {
-        self.unit.role == Role::Imported
+    /// Whether a global of the file is the last one of its name: the only one that is found
+    /// by it.
+    pub(super) fn is_called(&self, global: u32, name: &str) -> bool {
+        let last = self.last_tops.get(name).copied();
+        last.is_some_and(|last| self.top_global(last) == global)
     }
 
     /// The shape of a struct with these fields that the file does not declare.

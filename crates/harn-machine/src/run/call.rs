@@ -15,7 +15,10 @@ use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame, MUTED};
 use crate::iterate::{Generator, GeneratorKind, GeneratorState};
 use crate::machine::Machine;
 use crate::registry::{Body, BuiltinId, Receiver};
+use crate::sync::Waiters;
 use crate::value::Value;
+
+use super::undefined;
 
 /// What a call comes to.
 pub(crate) enum Called {
@@ -68,6 +71,7 @@ pub(crate) fn call_value(
     match callee {
         Value::Closure(closure) => enter(fiber, closure, site),
         Value::Builtin(id) => call_builtin(machine, fiber, id, site),
+        Value::Absent => Err(undefined::global(machine, fiber)),
         other => Err(Fault::type_error(format!("Cannot call {other}"))),
     }
 }
@@ -159,20 +163,22 @@ fn new_generator(fiber: &mut Fiber, closure: Rc<Closure>, site: Site) -> Value {
             registers,
         }
         .into(),
+        waiters: Waiters::default(),
     }))
 }
 
 /// Goes on with a generator in a frame above all others. Gives `false` if it has ended.
 pub(crate) fn resume(fiber: &mut Fiber, generator: &Rc<Generator>) -> Result<bool, Failure> {
-    let state = generator.state.replace(GeneratorState::Running);
-    let (closure, pc, argc, registers) = match state {
+    let state = generator.state.replace(GeneratorState::Done);
+    let (closure, pc, argc, mut registers) = match state {
         GeneratorState::Paused {
             closure,
             pc,
             argc,
             registers,
         } => (closure, pc, argc, registers),
-        GeneratorState::Running => {
+        running @ GeneratorState::Running { .. } => {
+            generator.state.replace(running);
             let kind = generator.type_name();
             return Err(Fault::runtime(format!("the {kind} is running already")));
         }
@@ -183,14 +189,17 @@ pub(crate) fn resume(fiber: &mut Fiber, generator: &Rc<Generator>) -> Result<boo
     };
     let is_library = closure.function.source.is_library;
     if !is_library && fiber.depth >= DEPTH_MAX {
-        generator.state.replace(GeneratorState::Done);
         return Err(Fault::own("Stack overflow: too many nested calls"));
     }
     let top = top(fiber);
     fiber.grow(top + registers.len());
-    for (at, value) in registers.into_iter().enumerate() {
+    for (at, value) in registers.drain(..).enumerate() {
         fiber.stack[top + at] = value;
     }
+    generator.state.replace(GeneratorState::Running {
+        fiber: fiber.strand.id,
+        registers,
+    });
     let flags = if is_library { 0 } else { BOUNDARY | MUTED };
     fiber.strand.muted += u32::from(flags & MUTED != 0);
     fiber.depth += u32::from(!is_library);
@@ -239,13 +248,20 @@ pub(crate) fn pause(fiber: &mut Fiber) {
     let (pc, argc, base) = (frame.pc, frame.argc, frame.base as usize);
     let closure = frame.closure.clone();
     let kept = base..base + usize::from(closure.function.registers);
-    let registers = fiber.stack[kept].iter_mut().map(std::mem::take).collect();
-    generator.state.replace(GeneratorState::Paused {
+    let mut state = generator.state.borrow_mut();
+    let mut registers = match &mut *state {
+        GeneratorState::Running { registers, .. } => std::mem::take(registers),
+        _ => Vec::new(),
+    };
+    registers.extend(fiber.stack[kept].iter_mut().map(std::mem::take));
+    *state = GeneratorState::Paused {
         closure,
         pc,
         argc,
         registers,
-    });
+    };
+    drop(state);
+    fiber.woken.extend(generator.waiters.take());
     leave(fiber);
 }
 

@@ -34,8 +34,9 @@ use super::call::{
     Called, Site, call_builtin, call_method, call_value, enter, leave, pause,
 };
 use super::loops::{self, Next};
+use super::register::{copy, give, lift, put, put_bool, put_float, put_int, transfer};
 use super::tasks::{self, Mode};
-use super::{access, build, unwind};
+use super::{access, build, undefined, unwind};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
@@ -59,23 +60,6 @@ enum Interrupt {
     None,
     Spent,
     Failed(Failure),
-}
-
-/// Writes a register.
-///
-/// # Safety
-///
-/// The register must hold a value.
-#[inline(always)]
-unsafe fn put(register: *mut Value, value: Value) {
-    // SAFETY: the caller says that it holds a value. Most values need no dropping, and asking
-    // first is cheaper than dropping them.
-    unsafe {
-        if (*register).is_counted() {
-            std::ptr::drop_in_place(register);
-        }
-        std::ptr::write(register, value);
-    }
 }
 
 /// Runs a fiber until it ends, has to wait, or has had its turn.
@@ -159,10 +143,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         let (left, right) = (register!(i.b()), register!(i.c()));
                         match (&*left, &*right) {
                             (Value::Int(left), Value::Int(right)) => {
-                                put(register!(i.a()), Value::Int($ints(*left, *right)));
+                                put_int(register!(i.a()), $ints(*left, *right));
                             }
                             (Value::Float(left), Value::Float(right)) => {
-                                put(register!(i.a()), Value::Float($floats(*left, *right)));
+                                put_float(register!(i.a()), $floats(*left, *right));
                             }
                             _ => slow!(i, $op),
                         }
@@ -199,10 +183,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         let right = i64::from(i.signed_c());
                         match &*register!(i.b()) {
                             Value::Int(left) => {
-                                put(register!(i.a()), Value::Int($ints(*left, right)));
+                                put_int(register!(i.a()), $ints(*left, right));
                             }
                             Value::Float(left) => {
-                                put(register!(i.a()), Value::Float($floats(*left, right as f64)));
+                                put_float(register!(i.a()), $floats(*left, right as f64));
                             }
                             _ => slow_with!(i, $op),
                         }
@@ -339,14 +323,16 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                 // Back to whoever called, with a value.
                 macro_rules! return_value {
                     ($value:expr) => {{
-                        let value = $value;
+                        let value: *mut Value = $value;
                         let frame = fiber.frames.last().unwrap_unchecked();
                         if frame.generator.is_some() || fiber.frames.len() == 1 {
-                            match give_back(fiber, value) {
+                            match give_back(fiber, std::mem::take(&mut *value)) {
                                 Some(value) => return Stop::Done(Ok(value)),
                                 None => reload!(),
                             }
                         } else {
+                            let result = frame.result;
+                            let value = lift(value);
                             for at in 0..(&*function).registers {
                                 let register = register!(at);
                                 if (*register).is_counted() {
@@ -355,11 +341,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 }
                             }
                             fiber.depth -= u32::from(!(&*function).source.is_library);
-                            let frame = fiber.frames.pop().unwrap_unchecked();
-                            let result = frame.result;
-                            drop(frame);
+                            drop(fiber.frames.pop().unwrap_unchecked());
                             reload!();
-                            put(register!(result), value);
+                            // It may be one of the registers that were emptied just now.
+                            give(register!(result), value);
                         }
                     }};
                 }
@@ -390,33 +375,38 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                         }
                         Op::LoadNil => put(register!(i.a()), Value::Nil),
-                        Op::LoadTrue => put(register!(i.a()), Value::Bool(true)),
-                        Op::LoadFalse => put(register!(i.a()), Value::Bool(false)),
+                        Op::LoadTrue => put_bool(register!(i.a()), true),
+                        Op::LoadFalse => put_bool(register!(i.a()), false),
                         Op::LoadAbsent => put(register!(i.a()), Value::Absent),
                         Op::LoadInt => {
-                            put(register!(i.a()), Value::Int(i64::from(i.signed_wide())));
+                            put_int(register!(i.a()), i64::from(i.signed_wide()));
                         }
                         Op::LoadConstant => {
                             let constant = (&*function).constants.get_unchecked(i.wide_bc() as usize);
-                            put(register!(i.a()), constant.clone());
+                            copy(register!(i.a()), constant);
                         }
                         Op::Move => {
-                            let value = take_or_clone!(register!(i.b()), i.n() & TAKE_B != 0);
-                            put(register!(i.a()), value);
+                            // A permit is given back when nothing refers to it, so a variable
+                            // keeps it until its scope ends.
+                            let from = register!(i.b());
+                            if i.n() & TAKE_B != 0 && !matches!(*from, Value::Permit(_)) {
+                                transfer(register!(i.a()), from);
+                            } else {
+                                copy(register!(i.a()), from);
+                            }
                         }
                         Op::GetCapture => {
                             let frame = fiber.frames.last().unwrap_unchecked();
                             let captures = &frame.closure.captures;
-                            let value = captures.get_unchecked(usize::from(i.b())).clone();
-                            put(register!(i.a()), value);
+                            copy(register!(i.a()), captures.get_unchecked(usize::from(i.b())));
                         }
                         Op::GetSelf => {
                             let frame = fiber.frames.last().unwrap_unchecked();
                             put(register!(i.a()), Value::Closure(frame.closure.clone()));
                         }
                         Op::GetGlobal => {
-                            let value = machine.globals.get_unchecked(i.wide_bc() as usize).clone();
-                            put(register!(i.a()), value);
+                            let global = machine.globals.get_unchecked(i.wide_bc() as usize);
+                            copy(register!(i.a()), global);
                         }
                         Op::SetGlobal => {
                             let value = (*register!(i.a())).clone();
@@ -448,16 +438,16 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::Divide => match (&*register!(i.b()), &*register!(i.c())) {
                             (Value::Float(left), Value::Float(right)) => {
-                                put(register!(i.a()), Value::Float(left / right));
+                                put_float(register!(i.a()), left / right);
                             }
                             (Value::Int(left), Value::Int(right)) if *right > 0 => {
-                                put(register!(i.a()), Value::Int(left / right));
+                                put_int(register!(i.a()), left / right);
                             }
                             _ => slow!(i, Divide),
                         },
                         Op::Remainder => match (&*register!(i.b()), &*register!(i.c())) {
                             (Value::Int(left), Value::Int(right)) if *right > 0 => {
-                                put(register!(i.a()), Value::Int(left % right));
+                                put_int(register!(i.a()), left % right);
                             }
                             _ => slow!(i, Remainder),
                         },
@@ -474,14 +464,14 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::DivideInt => match &*register!(i.b()) {
                             Value::Int(left) if i.signed_c() > 0 => {
                                 let value = left / i64::from(i.signed_c());
-                                put(register!(i.a()), Value::Int(value));
+                                put_int(register!(i.a()), value);
                             }
                             _ => slow_with!(i, Divide),
                         },
                         Op::RemainderInt => match &*register!(i.b()) {
                             Value::Int(left) if i.signed_c() > 0 => {
                                 let value = left % i64::from(i.signed_c());
-                                put(register!(i.a()), Value::Int(value));
+                                put_int(register!(i.a()), value);
                             }
                             _ => slow_with!(i, Remainder),
                         },
@@ -491,36 +481,36 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::Not => {
                             let value = !(*register!(i.b())).is_truthy();
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::Truth => {
                             let value = (*register!(i.b())).is_truthy();
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::Equal => {
                             let value = *register!(i.b()) == *register!(i.c());
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::NotEqual => {
                             let value = *register!(i.b()) != *register!(i.c());
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::Less => {
                             let value = compare!(register!(i.b()), register!(i.c()), <, is_less);
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::LessEqual => {
                             let value =
                                 compare!(register!(i.b()), register!(i.c()), <=, is_less_equal);
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::In => {
                             let value = contains(&*register!(i.b()), &*register!(i.c()));
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
                         Op::NotIn => {
                             let value = !contains(&*register!(i.b()), &*register!(i.c()));
-                            put(register!(i.a()), Value::Bool(value));
+                            put_bool(register!(i.a()), value);
                         }
 
                         Op::JumpLess => {
@@ -732,29 +722,43 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 && let Some(value) = body.values.get(site.found.get())
                                 && !matches!(value, Value::Absent)
                             {
-                                let value = value.clone();
-                                put(register!(i.a()), value);
+                                let value: *const Value = value;
+                                copy_within(register!(i.a()), value, i.a() == i.b());
+                                if i.n() & TAKE_B != 0 && i.a() != i.b() {
+                                    put(object, Value::Nil);
+                                }
                             } else {
                                 let value = match access::field(&*object, site) {
                                     Ok(value) => value,
                                     Err(_) if i.n() & OPTIONAL != 0 => Value::Nil,
                                     Err(failure) => fail!(failure),
                                 };
+                                if i.n() & TAKE_B != 0 {
+                                    put(object, Value::Nil);
+                                }
                                 put(register!(i.a()), value);
                             }
                         }
                         Op::GetIndex => {
                             let (object, index) = (&*register!(i.b()), &*register!(i.c()));
-                            let value = match (object, index) {
+                            match (object, index) {
                                 (Value::List(items), Value::Int(at))
                                     if (*at as usize) < items.len() && *at >= 0 =>
                                 {
-                                    items.get_unchecked(*at as usize).clone()
+                                    let item: *const Value = items.get_unchecked(*at as usize);
+                                    copy_within(register!(i.a()), item, i.a() == i.b());
                                 }
-                                (Value::Nil, _) if i.n() & OPTIONAL != 0 => Value::Nil,
-                                _ => attempt!(access::index(object, index)),
-                            };
-                            put(register!(i.a()), value);
+                                (Value::Nil, _) if i.n() & OPTIONAL != 0 => {
+                                    put(register!(i.a()), Value::Nil);
+                                }
+                                _ => {
+                                    let value = attempt!(access::index(object, index));
+                                    put(register!(i.a()), value);
+                                }
+                            }
+                            if i.n() & TAKE_B != 0 && i.a() != i.b() {
+                                put(register!(i.b()), Value::Nil);
+                            }
                         }
                         Op::Slice => {
                             let window = window!(i.b(), 3);
@@ -879,10 +883,12 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             called!(called, i.a());
                         }
                         Op::Return => {
-                            let value = std::mem::take(&mut *register!(i.a()));
-                            return_value!(value);
+                            return_value!(register!(i.a()));
                         }
-                        Op::ReturnNil => return_value!(Value::Nil),
+                        Op::ReturnNil => {
+                            let mut nil = Value::Nil;
+                            return_value!(&raw mut nil);
+                        }
                         Op::MakeClosure => {
                             let inner = (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
                             let frame = fiber.frames.last().unwrap_unchecked();
@@ -891,7 +897,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 CaptureFrom::Capture(at) => {
                                     frame.closure.captures[usize::from(*at)].clone()
                                 }
-                                CaptureFrom::Global(at) => machine.globals[*at as usize].clone(),
                             });
                             let closure = Closure {
                                 captures: captures.collect(),
@@ -1022,15 +1027,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                             Some(after) => *next = after,
                                             None => *last = i64::MIN,
                                         }
-                                        put(register!(i.b()), Value::Int(item));
+                                        put_int(register!(i.b()), item);
                                     }
                                 }
                                 (Value::List(items), Value::Int(at)) => {
                                     match items.get(*at as usize) {
                                         Some(item) => {
-                                            let item = item.clone();
+                                            let item: *const Value = item;
                                             *at += 1;
-                                            put(register!(i.b()), item);
+                                            copy(register!(i.b()), item);
                                         }
                                         None => jump!(i.signed_c()),
                                     }
@@ -1129,14 +1134,34 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
     }
 }
 
+/// Copies a value that may be inside the one that the register holds.
+///
+/// # Safety
+///
+/// Both must hold values.
+#[inline(always)]
+unsafe fn copy_within(register: *mut Value, from: *const Value, is_inside: bool) {
+    // SAFETY: what is inside is cloned before what is around it can be dropped.
+    unsafe {
+        if is_inside {
+            let value = (*from).clone();
+            put(register, value);
+        } else {
+            copy(register, from);
+        }
+    }
+}
+
 /// How `Raise` fails.
 #[cold]
-fn raise(how: u8, text: &Value) -> Failure {
-    let text = text.show();
+fn raise(how: u8, constant: &Value) -> Failure {
+    let text = constant.show();
     match Raised::from_number(how) {
         Some(Raised::Runtime) => Fault::runtime(text),
         Some(Raised::Type) => Fault::type_error(text),
         Some(Raised::Thrown) => Fault::thrown(text),
+        Some(Raised::UndefinedVariable) => undefined::variable(constant),
+        Some(Raised::UndefinedBuiltin) => undefined::builtin(&text),
         Some(Raised::Own) | None => Fault::own(text),
     }
 }
@@ -1194,6 +1219,7 @@ fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
     };
     if let Some(generator) = frame.generator {
         generator.state.replace(GeneratorState::Done);
+        fiber.woken.extend(generator.waiters.take());
         yielded(fiber, None);
         return None;
     }

@@ -114,9 +114,14 @@ fn next_of_generator(
     let group = match &*generator.state.borrow() {
         GeneratorState::Done => return Ok(Next::End),
         GeneratorState::Receiving(group) => Some(group.clone()),
-        GeneratorState::Paused { .. } | GeneratorState::Running => None,
+        GeneratorState::Paused { .. } | GeneratorState::Running { .. } => None,
     };
     let Some(group) = group else {
+        if generator.is_asked_by_another(fiber.strand.id) {
+            generator.waiters.add(fiber.strand.id);
+            return Ok(wait(fiber));
+        }
+        fiber.waiting = None;
         return Ok(match resume(fiber, generator)? {
             true => Next::Entered,
             false => Next::End,

@@ -14,7 +14,9 @@ mod build;
 mod call;
 mod interpret;
 mod loops;
+mod register;
 mod tasks;
+mod undefined;
 mod unwind;
 
 pub(crate) use call::prepare;

@@ -34,6 +34,7 @@ pub(crate) fn unwind(fiber: &mut Fiber, mut failure: Failure) -> Result<(), Fail
         };
         if let Some(generator) = &frame.generator {
             generator.state.replace(GeneratorState::Done);
+            fiber.woken.extend(generator.waiters.take());
         }
         if frame.flags & BOUNDARY != 0 {
             let outer = line(fiber);

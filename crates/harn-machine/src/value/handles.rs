@@ -1,12 +1,11 @@
 //! Values that stand for something else.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
-use std::rc::{Rc, Weak};
+use std::rc::Weak;
 
 use super::Text;
-use crate::sync::Bell;
 
 /// The right to go on, until it is given back.
 #[derive(Debug)]
@@ -21,29 +20,15 @@ pub struct Permit {
     pub since: i64,
     /// Whether it was given back.
     pub released: Cell<bool>,
-    /// Where the permits go that nobody holds any more.
-    pub lost: Weak<LostPermits>,
+    /// Who takes it back if nobody holds it any more.
+    pub home: Weak<dyn PermitHome>,
 }
 
-/// Permits that became unreachable while they were held.
-#[derive(Debug, Default)]
-pub struct LostPermits {
-    list: RefCell<Vec<LostPermit>>,
-    /// Tells those who wait for a lock.
-    bell: Rc<Bell>,
-}
-
-impl LostPermits {
-    /// None; those that come ring the bell.
-    pub fn new(bell: Rc<Bell>) -> Self {
-        let list = RefCell::default();
-        Self { list, bell }
-    }
-
-    /// All of them, in the order in which they were lost; none are left.
-    pub fn take(&self) -> Vec<LostPermit> {
-        self.list.take()
-    }
+/// Takes back permits that became unreachable while they were held.
+pub trait PermitHome {
+    /// Nobody holds a permit any more. Whoever lost it may be in the middle of something, so
+    /// this is to be noted and dealt with later.
+    fn take_back(&self, permit: LostPermit);
 }
 
 /// A permit that became unreachable while it was held.
@@ -64,16 +49,14 @@ impl Drop for Permit {
         if self.released.get() {
             return;
         }
-        let Some(lost) = self.lost.upgrade() else {
-            return;
-        };
-        lost.bell.ring();
-        lost.list.borrow_mut().push(LostPermit {
-            kind: self.kind,
-            key: self.key.clone(),
-            places: self.places,
-            since: self.since,
-        });
+        if let Some(home) = self.home.upgrade() {
+            home.take_back(LostPermit {
+                kind: self.kind,
+                key: self.key.clone(),
+                places: self.places,
+                since: self.since,
+            });
+        }
     }
 }
 

@@ -32,7 +32,7 @@ use std::rc::Rc;
 pub(crate) use bury::bury;
 pub use bytes::Bytes;
 pub use dict::Dict;
-pub use handles::{Foreign, LostPermit, LostPermits, Permit};
+pub use handles::{Foreign, LostPermit, Permit, PermitHome};
 pub use list::List;
 pub use number::show_float;
 pub use order::order;

@@ -5,6 +5,7 @@ use std::task::Poll;
 use harn_machine::{Context, Failure, Registry, Value, Waiting, argument, thrown};
 
 use crate::expect::int_or;
+use crate::tasks::sleep;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -20,7 +21,7 @@ pub(super) fn register(registry: &mut Registry) {
         }),
         ("unmock_time", unmock_time),
     ]);
-    registry.waiting(&[("sleep", sleep), ("sleep_ms", sleep_ms)]);
+    registry.waiting(&[("sleep_ms", sleep_ms)]);
 }
 
 /// What the clocks of a run begin with, and what they show instead.
@@ -94,20 +95,6 @@ fn milliseconds(arguments: &[Value]) -> i64 {
         Value::Duration(milliseconds) => *milliseconds,
         _ => int_or(arguments, 0, 0),
     }
-}
-
-/// It waits by the real clock, whatever tests decide about the other.
-fn sleep(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Result<Poll<Value>, Failure> {
-    waiting.stops_at_once = true;
-    waiting.set_timeout(context, milliseconds(arguments));
-    Ok(match waiting.is_over(context) {
-        true => Poll::Ready(Value::Nil),
-        false => Poll::Pending,
-    })
 }
 
 fn sleep_ms(

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::task::Poll;
 
-use harn_machine::value::{LostPermits, Permit, Text};
+use harn_machine::value::{Permit, PermitHome, Text};
 use harn_machine::{Bell, Context, Failure, Fault, Value, Waiting, argument};
 
 use super::line::{Line, Number};
@@ -128,28 +128,20 @@ fn acquire(
     waiting: &mut Waiting,
     wish: impl FnOnce() -> Result<Wish, Failure>,
 ) -> Polled {
-    settle(context);
-    match waiting
-        .note
-        .take()
-        .and_then(|note| note.downcast::<Place>().ok())
-    {
-        None => come(context, waiting, wish()?),
-        Some(place) => look_again(context, waiting, place),
+    let locks = settle(context);
+    let place = waiting.note.take().and_then(|note| note.downcast().ok());
+    match place {
+        None => come(context, waiting, &locks, wish()?),
+        Some(place) => look_again(context, waiting, &locks, place),
     }
 }
 
 /// Takes a permit if there is one now, and stands in line if not.
-fn come(context: &mut Context<'_>, waiting: &mut Waiting, wish: Wish) -> Polled {
-    let line = open(context.state(), &wish)?;
+fn come(context: &mut Context<'_>, waiting: &mut Waiting, locks: &Rc<Locks>, wish: Wish) -> Polled {
+    let line = open(locks, &wish)?;
     let now = context.elapsed();
-    let permit = PermitFor {
-        kind: wish.kind,
-        key: wish.key,
-        places: wish.places,
-    };
     if line.borrow_mut().take(wish.places) {
-        return Ok(Poll::Ready(permit.make(context, now)));
+        return Ok(Poll::Ready(permit(locks, &wish, now)));
     }
     if wish.patience == Some(0) {
         line.borrow_mut().counts.timeouts += 1;
@@ -160,18 +152,17 @@ fn come(context: &mut Context<'_>, waiting: &mut Waiting, wish: Wish) -> Polled 
     }
     waiting.stops_at_once = true;
     let number = line.borrow_mut().join(context.fiber(), wish.places, now);
-    let bell = context.scheduler().bell().clone();
-    let place = Place {
+    waiting.note = Some(Box::new(Place {
         line,
         number,
-        bell,
-        permit,
-    };
-    Ok(stand(context, waiting, Box::new(place)))
+        bell: locks.bell.clone(),
+        wish,
+    }));
+    Ok(Poll::Pending)
 }
 
 /// The lock that somebody wants, which is made if there is none of that name.
-fn open(locks: &mut Locks, wish: &Wish) -> Result<SharedLine, Failure> {
+fn open(locks: &Locks, wish: &Wish) -> Result<SharedLine, Failure> {
     let Wish {
         kind,
         key,
@@ -179,11 +170,9 @@ fn open(locks: &mut Locks, wish: &Wish) -> Result<SharedLine, Failure> {
         places,
         ..
     } = wish;
-    let known = locks.line(kind, key).cloned();
-    let existing = known
-        .as_ref()
-        .map_or(*capacity, |line| line.borrow().capacity);
-    if existing != *capacity {
+    let known = locks.line(kind, key);
+    let existing = known.as_ref().map(|line| line.borrow().capacity);
+    if let Some(existing) = existing.filter(|existing| existing != capacity) {
         return Err(Fault::runtime(format!(
             "sync {kind} '{key}' already exists with capacity {existing}, not {capacity}"
         )));
@@ -195,31 +184,44 @@ fn open(locks: &mut Locks, wish: &Wish) -> Result<SharedLine, Failure> {
     }
     Ok(known.unwrap_or_else(|| {
         let line = SharedLine::new(Line::new(*capacity).into());
-        locks.all.insert((kind, key.clone()), line.clone());
+        let mut lines = locks.lines.borrow_mut();
+        lines.insert((kind, key.clone()), line.clone());
         line
     }))
 }
 
 /// Somebody in the line was woken: it may be its turn, or its time may be over.
-fn look_again(context: &mut Context<'_>, waiting: &mut Waiting, place: Box<Place>) -> Polled {
+fn look_again(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    locks: &Rc<Locks>,
+    place: Box<Place>,
+) -> Polled {
     let now = context.elapsed();
     if place.line.borrow_mut().serve(place.number, now) {
         // There may be room for the next one too.
         wake_first(context, &place.line);
-        return Ok(Poll::Ready(place.permit.make(context, now)));
+        return Ok(Poll::Ready(permit(locks, &place.wish, now)));
     }
     if waiting.is_over(context) {
         place.line.borrow_mut().give_up(place.number, now);
         wake_first(context, &place.line);
         return Ok(Poll::Ready(Value::Nil));
     }
-    Ok(stand(context, waiting, place))
+    waiting.note = Some(place);
+    Ok(Poll::Pending)
 }
 
-fn stand(context: &mut Context<'_>, waiting: &mut Waiting, place: Box<Place>) -> Poll<Value> {
-    waiting.on(&place.bell.waiters, context);
-    waiting.note = Some(place);
-    Poll::Pending
+fn permit(locks: &Rc<Locks>, wish: &Wish, now: i64) -> Value {
+    let home: Rc<dyn PermitHome> = locks.clone();
+    Value::Permit(Rc::new(Permit {
+        kind: wish.kind,
+        key: wish.key.clone(),
+        places: wish.places,
+        since: now,
+        released: Cell::new(false),
+        home: Rc::downgrade(&home),
+    }))
 }
 
 /// A place in a line. Whoever drops it before it was served leaves the line.
@@ -227,38 +229,16 @@ struct Place {
     line: SharedLine,
     number: Number,
     bell: Rc<Bell>,
-    permit: PermitFor,
+    wish: Wish,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Ok(mut line) = self.line.try_borrow_mut()
-            && line.leave(self.number)
+        let mut line = self.line.borrow_mut();
+        if line.leave(self.number)
+            && let Some(first) = line.first()
         {
-            self.bell.ring();
+            self.bell.ring_for(first);
         }
-    }
-}
-
-/// What a permit will be for.
-struct PermitFor {
-    kind: &'static str,
-    key: Text,
-    places: i64,
-}
-
-impl PermitFor {
-    fn make(&self, context: &mut Context<'_>, now: i64) -> Value {
-        let bell = context.scheduler().bell().clone();
-        let lost = &mut context.state::<Locks>().lost;
-        let lost = lost.get_or_insert_with(|| Rc::new(LostPermits::new(bell)));
-        Value::Permit(Rc::new(Permit {
-            kind: self.kind,
-            key: self.key.clone(),
-            places: self.places,
-            since: now,
-            released: Cell::new(false),
-            lost: Rc::downgrade(lost),
-        }))
     }
 }

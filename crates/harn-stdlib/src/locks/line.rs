@@ -87,7 +87,13 @@ impl Line {
         number
     }
 
-    /// The fiber whose turn it is, if there is room for it.
+    /// The fiber whose turn it is.
+    pub(super) fn first(&self) -> Option<FiberId> {
+        let (_, first) = self.waiting.first_key_value()?;
+        Some(first.fiber)
+    }
+
+    /// The same, if there is room for it.
     pub(super) fn next_served(&self) -> Option<FiberId> {
         let (_, first) = self.waiting.first_key_value()?;
         self.has_room(first.places).then_some(first.fiber)

@@ -3,21 +3,21 @@
 use harn_machine::{Context, Failure, Value, argument};
 
 use super::line::Line;
-use super::{Locks, settle};
+use super::settle;
 
 /// `sync_metrics(kind, key)`: the numbers of one lock, or of all that match.
 pub(super) fn metrics(
     context: &mut Context<'_>,
     arguments: &mut [Value],
 ) -> Result<Value, Failure> {
-    settle(context);
+    let locks = settle(context);
     let wanted = |at: usize| match argument(arguments, at) {
         Value::Nil => None,
         value => Some(value.to_text()),
     };
     let (kind, key) = (wanted(0), wanted(1));
-    let locks = &context.state::<Locks>().all;
-    let matching = locks.iter().filter(|((of_kind, of_key), _)| {
+    let lines = locks.lines.borrow();
+    let matching = lines.iter().filter(|((of_kind, of_key), _)| {
         kind.as_ref().is_none_or(|kind| kind.as_str() == *of_kind)
             && key.as_ref().is_none_or(|key| key == of_key)
     });

@@ -12,8 +12,8 @@
 //!
 //! Whoever finds no room stands in line, and only the first in line is ever served. A task
 //! that is stopped while it stands there leaves the line, and a permit that nobody can reach
-//! any more is given back: both ring a bell, because whoever drops something cannot wake the
-//! next one. Those who wait are woken by it and put things in order; see [`settle`].
+//! any more is noted as lost: both ring a bell for the first in line, because whoever drops
+//! something cannot wake anybody. The first in line then puts things in order; see [`settle`].
 
 mod acquire;
 mod line;
@@ -23,8 +23,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use harn_machine::value::{LostPermits, Permit, Text};
-use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
+use harn_machine::value::{LostPermit, PermitHome, Text};
+use harn_machine::{Bell, Context, Failure, Fault, Registry, Value, argument};
 
 use line::Line;
 
@@ -41,27 +41,56 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
 }
 
+/// The locks of a run, made with the first of them.
+#[derive(Default)]
+struct State(Option<Rc<Locks>>);
+
 /// The locks of a run.
 #[derive(Default)]
 struct Locks {
     /// By kind and name.
-    all: BTreeMap<(&'static str, Text), SharedLine>,
-    /// Where permits go that nobody can reach any more; made with the first lock.
-    lost: Option<Rc<LostPermits>>,
+    lines: RefCell<BTreeMap<(&'static str, Text), SharedLine>>,
+    /// Permits that nobody can reach any more.
+    lost: RefCell<Vec<LostPermit>>,
+    bell: Rc<Bell>,
 }
 
 /// A line, known to the locks and to everybody who stands in it.
 type SharedLine = Rc<RefCell<Line>>;
 
 impl Locks {
-    fn line(&self, kind: &'static str, key: &Text) -> Option<&SharedLine> {
-        self.all.get(&(kind, key.clone()))
+    /// Those of the run.
+    fn of(context: &mut Context<'_>) -> Rc<Self> {
+        let bell = context.scheduler().bell().clone();
+        let made = &mut context.state::<State>().0;
+        let locks = made.get_or_insert_with(|| {
+            Rc::new(Self {
+                bell,
+                ..Self::default()
+            })
+        });
+        locks.clone()
+    }
+
+    fn line(&self, kind: &'static str, key: &Text) -> Option<SharedLine> {
+        self.lines.borrow().get(&(kind, key.clone())).cloned()
+    }
+}
+
+impl PermitHome for Locks {
+    fn take_back(&self, permit: LostPermit) {
+        if let Some(line) = self.line(permit.kind, &permit.key)
+            && let Some(first) = line.borrow().first()
+        {
+            self.bell.ring_for(first);
+        }
+        self.lost.borrow_mut().push(permit);
     }
 }
 
 /// `sync_release(permit)`: whether it was still held.
 fn release(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    settle(context);
+    let locks = settle(context);
     let Value::Permit(permit) = argument(arguments, 0) else {
         let message = "sync_release: first argument must be a sync permit";
         return Err(Fault::runtime(message));
@@ -69,40 +98,31 @@ fn release(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
     if permit.released.replace(true) {
         return Ok(false.into());
     }
-    let Permit {
-        kind,
-        key,
-        places,
-        since,
-        ..
-    } = &**permit;
-    give_back(context, kind, key, *places, *since);
+    let lost = LostPermit {
+        kind: permit.kind,
+        key: permit.key.clone(),
+        places: permit.places,
+        since: permit.since,
+    };
+    give_back(context, &locks, lost);
     Ok(true.into())
 }
 
 /// Gives back the permits that nobody can reach any more, and wakes those who can go on.
-fn settle(context: &mut Context<'_>) {
-    let lost = context.state::<Locks>().lost.as_ref();
-    let lost = lost.map(|lost| lost.take()).unwrap_or_default();
-    for permit in lost {
-        give_back(
-            context,
-            permit.kind,
-            &permit.key,
-            permit.places,
-            permit.since,
-        );
+fn settle(context: &mut Context<'_>) -> Rc<Locks> {
+    let locks = Locks::of(context);
+    for permit in locks.lost.take() {
+        give_back(context, &locks, permit);
     }
+    locks
 }
 
-fn give_back(context: &mut Context<'_>, kind: &'static str, key: &Text, places: i64, since: i64) {
-    let now = context.elapsed();
-    let Some(line) = context.state::<Locks>().line(kind, key).cloned() else {
-        return;
-    };
-    line.borrow_mut()
-        .give_back(places, now.saturating_sub(since));
-    wake_first(context, &line);
+fn give_back(context: &mut Context<'_>, locks: &Locks, permit: LostPermit) {
+    let held_ms = context.elapsed().saturating_sub(permit.since);
+    if let Some(line) = locks.line(permit.kind, &permit.key) {
+        line.borrow_mut().give_back(permit.places, held_ms);
+        wake_first(context, &line);
+    }
 }
 
 /// Wakes the first in line if there is room for it now.

@@ -10,7 +10,7 @@ mod maps;
 use std::collections::BTreeMap;
 
 use harn_machine::value::Dict;
-use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
+use harn_machine::{Context, Failure, Fault, Holds, Registry, Value, argument};
 
 use crate::scopes::{Handle, Kind};
 
@@ -35,6 +35,15 @@ pub(crate) fn register(registry: &mut Registry) {
 /// What the tasks of a run share. What was never opened is empty.
 #[derive(Default)]
 struct Shared(BTreeMap<Handle, Slot>);
+
+impl Holds for Shared {
+    fn each_value(&self, each: &mut dyn FnMut(&Value)) {
+        for slot in self.0.values() {
+            each(&slot.value);
+            each(&Value::Dict(slot.entries.clone()));
+        }
+    }
+}
 
 /// A cell or a map.
 #[derive(Debug, Default)]
@@ -121,7 +130,7 @@ impl Snapshot {
 
 /// The slot of a handle, which is made if there is none.
 fn slot<'a>(context: &'a mut Context<'_>, handle: Handle) -> &'a mut Slot {
-    context.state::<Shared>().0.entry(handle).or_default()
+    context.holding::<Shared>().0.entry(handle).or_default()
 }
 
 /// Opens a slot: what is there already stays.
@@ -139,7 +148,7 @@ fn open(
     };
     let shown = handle.to_value();
     context
-        .state::<Shared>()
+        .holding::<Shared>()
         .0
         .entry(handle)
         .or_insert_with(|| {
@@ -154,7 +163,7 @@ fn open(
 fn metrics(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let value = argument(arguments, 0);
     if value.is_nil() {
-        let all = context.state::<Shared>().0.iter();
+        let all = context.holding::<Shared>().0.iter();
         return Ok(all.map(|(handle, slot)| listed(handle, slot)).collect());
     }
     let builtin = "shared_metrics";
@@ -165,7 +174,7 @@ fn metrics(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
                 kind: Kind::Map,
                 ..cell.clone()
             };
-            let shared = &context.state::<Shared>().0;
+            let shared = &context.holding::<Shared>().0;
             match !shared.contains_key(&cell) && shared.contains_key(&map) {
                 true => map,
                 false => cell,

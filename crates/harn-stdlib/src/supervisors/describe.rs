@@ -47,7 +47,7 @@ fn settled(
 
 /// The states of all supervisors of the run.
 pub(crate) fn states(context: &mut Context<'_>) -> Value {
-    let all = context.state::<Supervisors>().all.clone();
+    let all = context.holding::<Supervisors>().all.clone();
     let states = all.iter().map(|supervisor| {
         settle(context, supervisor);
         state_of(&supervisor.borrow())

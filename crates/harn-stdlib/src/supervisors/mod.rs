@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use harn_machine::value::Text;
-use harn_machine::{Context, Failure, Fault, Registry, Value, Waiting, argument};
+use harn_machine::{Context, Failure, Fault, Holds, Registry, Value, Waiting, argument};
 
 use supervisor::Supervisor;
 
@@ -53,6 +53,19 @@ struct Supervisors {
     numbered: u64,
 }
 
+impl Holds for Supervisors {
+    fn each_value(&self, each: &mut dyn FnMut(&Value)) {
+        for supervisor in &self.all {
+            let supervisor = supervisor.borrow();
+            each(&Value::Dict(supervisor.values.clone()));
+            for child in &supervisor.children {
+                each(&Value::Closure(child.spec.task.clone()));
+                each(&child.spec.lease);
+            }
+        }
+    }
+}
+
 type SharedSupervisor = Rc<RefCell<Supervisor>>;
 
 impl Supervisors {
@@ -76,7 +89,7 @@ fn start(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
         _ => Value::Nil,
     };
     let (id, spec) = spec::read(&spec)?;
-    let supervisors = context.state::<Supervisors>();
+    let supervisors = context.holding::<Supervisors>();
     let id = id.unwrap_or_else(|| supervisors.new_id());
     if supervisors.by_id.contains_key(&id) {
         let message = format!("supervisor_start: supervisor '{id}' already exists");
@@ -87,7 +100,7 @@ fn start(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
     let supervisor = Supervisor::new(id.clone(), spec, task, values);
     let handle = supervisor.handle();
     let supervisor = SharedSupervisor::new(supervisor.into());
-    let supervisors = context.state::<Supervisors>();
+    let supervisors = context.holding::<Supervisors>();
     supervisors.all.push(supervisor.clone());
     supervisors.by_id.insert(id, supervisor.clone());
     settle::begin(context, &supervisor, argument(arguments, 1));
@@ -133,7 +146,7 @@ fn find(
         let message = format!("{builtin}: supervisor handle or id is required");
         return Err(Fault::runtime(message));
     };
-    let found = context.state::<Supervisors>().by_id.get(id);
+    let found = context.holding::<Supervisors>().by_id.get(id);
     let message = || format!("{builtin}: unknown supervisor '{id}'");
     found.cloned().ok_or_else(|| Fault::runtime(message()))
 }

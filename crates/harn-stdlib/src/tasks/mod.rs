@@ -92,7 +92,7 @@ fn is_cancelled(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Fai
 }
 
 /// `sleep(d)`: others run meanwhile, also if it is for no time at all.
-fn sleep(
+pub(crate) fn sleep(
     context: &mut Context<'_>,
     arguments: &mut [Value],
     waiting: &mut Waiting,

@@ -31,7 +31,8 @@ pub(super) fn apply(
         Filter::Join => return join(value, &text(&argument(0)), room),
         Filter::Default if is_true(&value) => value,
         Filter::Default => argument(0),
-        Filter::Json => json::write(&value, is_true(&argument(0))).into(),
+        Filter::Json if is_true(&argument(0)) => json::indented(&value).into(),
+        Filter::Json => compact(&value).into(),
         Filter::Indent => indent(&text(&value), &argument(0), is_true(&argument(1)), room)?,
         Filter::Lines => text(&value).lines().map(Value::from).collect(),
         Filter::EscapeMd => escaped(&text(&value)).into(),
@@ -40,6 +41,12 @@ pub(super) fn apply(
             replace(&text(&value), &from, &to, room)?
         }
     })
+}
+
+fn compact(value: &Value) -> String {
+    let mut out = String::new();
+    crate::json::write(value, &mut out);
+    out
 }
 
 /// The text of a value; nil has none.

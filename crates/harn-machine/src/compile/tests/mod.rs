@@ -1,6 +1,11 @@
 //! Programs and what they are compiled to.
 
-mod snapshots;
+mod calls;
+mod control;
+mod last_uses;
+mod limits;
+mod values;
+mod verifier;
 
 use std::rc::Rc;
 
@@ -12,7 +17,7 @@ use super::{CompileError, Entry, Interner, PREDEFINED, Unit, compile};
 use crate::code::{Function, Source, disassemble, verify};
 
 /// The `main` of a file, verified.
-fn function(text: &str, role: Role) -> Result<Rc<Function>, CompileError> {
+fn function(text: &str, role: Role, entry: Entry<'_>) -> Result<Rc<Function>, CompileError> {
     let parsed = parse(text);
     assert_eq!(parsed.errors, [], "{text}");
     let imported = Imported::default();
@@ -23,12 +28,12 @@ fn function(text: &str, role: Role) -> Result<Rc<Function>, CompileError> {
         lines: LineIndex::new(text),
         text: text.into(),
         is_library: false,
+        coverage: None,
     };
-    let first = u32::try_from(PREDEFINED.len()).unwrap_or_default();
     let unit = Unit {
         source: Rc::new(source),
         role,
-        globals: first,
+        globals: u32::try_from(PREDEFINED.len()).expect("there are few"),
         module: 0,
     };
     let mut interner = Interner::default();
@@ -37,7 +42,7 @@ fn function(text: &str, role: Role) -> Result<Rc<Function>, CompileError> {
         &resolved,
         &imported,
         &unit,
-        Entry::Default,
+        entry,
         &mut interner,
     )?;
     let globals = PREDEFINED.len() + resolved.top.len();
@@ -47,6 +52,37 @@ fn function(text: &str, role: Role) -> Result<Rc<Function>, CompileError> {
 
 /// What a script is compiled to, as text.
 fn listing(text: &str) -> String {
-    let main = function(text, Role::Entry).expect("it is small");
+    let main = function(text, Role::Entry, Entry::Default).expect("it is small");
     disassemble(&main)
+}
+
+/// Compares the code of the function `f` in a script with what is expected, line by line.
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let main = function(text, Role::Entry, Entry::Default).expect("it is small");
+    let mut functions = main.functions.iter();
+    let wanted = functions.find(|one| one.name.as_deref() == Some("f"));
+    check_lines(
+        &disassemble(wanted.expect("there is a function `f`")),
+        expected,
+    );
+}
+
+/// Compares the code of `main` with what is expected, line by line.
+#[track_caller]
+fn check_main(text: &str, expected: &[&str]) {
+    let listing = listing(text);
+    let main = listing.split("\n\n").next().unwrap_or_default();
+    check_lines(main, expected);
+}
+
+#[track_caller]
+fn check_lines(listing: &str, expected: &[&str]) {
+    let code = listing.split("\n\n").next().unwrap_or_default();
+    let lines: Vec<String> = code
+        .lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(lines, expected, "\n{listing}");
 }

@@ -1,0 +1,144 @@
+//! What is taken, and what must not be.
+
+use super::check;
+
+/// A loop reads its variables again.
+#[test]
+fn what_the_next_round_reads_stays() {
+    check(
+        "fn f(xs, n) { var i = 0; while i < n { log(xs); i += 1 } }",
+        &[
+            "0 LoadInt r2 = 0",
+            "1 Jump -> 5",
+            "2 Move r3 = r0",
+            "3 CallBuiltin r3 = r3:1 log",
+            "4 AddInt r2 = r2* 1",
+            "5 JumpLess r2 r1 -> 2",
+            "6 ReturnNil",
+        ],
+    );
+}
+
+/// If the method fails, the handler reads the variable.
+#[test]
+fn what_a_handler_reads_stays() {
+    check(
+        "fn f(xs) { var ys = xs; try { ys = ys.push(1) } catch { log(ys) } }",
+        &[
+            "0 Move r1 = r0*",
+            "1 Move r3 = r1",
+            "2 LoadInt r4 = 1",
+            "3 CallMethod r1 = r3:2 .push",
+            "4 Jump -> 7",
+            "5 Move r3 = r1*",
+            "6 CallBuiltin r3 = r3:1 log",
+            "7 ReturnNil",
+            "1..4 -> 5 r2",
+        ],
+    );
+}
+
+/// An operator takes its operand only when it cannot fail any more.
+#[test]
+fn operators_take_what_they_replace_even_if_a_handler_reads_it() {
+    check(
+        "fn f(s) { var t = s; try { t = t + s } catch { log(t) } }",
+        &[
+            "0 Move r1 = r0",
+            "1 Add r1 = r1* r0*",
+            "2 Jump -> 5",
+            "3 Move r3 = r1*",
+            "4 CallBuiltin r3 = r3:1 log",
+            "5 ReturnNil",
+            "1..2 -> 3 r2",
+        ],
+    );
+}
+
+#[test]
+fn what_is_read_twice_stays() {
+    check(
+        "fn f(x) { return x + x }",
+        &["0 Add r1 = r0 r0", "1 Return r1"],
+    );
+    check(
+        "fn f(i) { var d = [[1]]; d[0][i] = i }",
+        &[
+            "0 LoadInt r2 = 1",
+            "1 NewList r2 = r2:1 1",
+            "2 NewList r1 = r2:1 1",
+            "3 LoadInt r2 = 0",
+            "4 SetPath r1 [r2][r0] r0",
+            "5 ReturnNil",
+        ],
+    );
+}
+
+/// A deferred block sees the variables of its function.
+#[test]
+fn what_a_deferred_block_reads_stays() {
+    check(
+        "fn f(xs) { for x in xs { defer { log(x) }; log(x) } }",
+        &[
+            "0 NewList r2 = r2:0 0",
+            "1 Move r5 = r0*",
+            "2 ForPrepare r5",
+            "3 ForNext r5 r1 -> 8",
+            "4 DeferPush r2 0",
+            "5 Move r7 = r1",
+            "6 CallBuiltin r7 = r7:1 log",
+            "7 Jump -> 3",
+            "8 LoadNil r4",
+            "9 LoadInt r3 = 2",
+            "10 Jump -> 12",
+            "11 LoadInt r3 = 1",
+            "12 DeferNext r2 -> 16",
+            "13 Move r5 = r1",
+            "14 CallBuiltin r5 = r5:1 log",
+            "15 Jump -> 12",
+            "16 JumpNotEqualInt r3 2 -> 18",
+            "17 Return r4",
+            "18 Rethrow r4",
+            "1..8 -> 11 r4",
+            "11..16 -> 11 r4",
+            "defer 0 -> 13",
+        ],
+    );
+}
+
+/// What a closure takes along is read when the closure is made.
+#[test]
+fn what_a_closure_takes_along_stays() {
+    check(
+        "fn f(xs) { let g = { -> xs }; log(xs); return g }",
+        &[
+            "0 MakeClosure r1 = f0",
+            "1 Move r2 = r0*",
+            "2 CallBuiltin r2 = r2:1 log",
+            "3 Return r1",
+        ],
+    );
+    check(
+        "fn f(xs) { log(xs); return { -> xs } }",
+        &[
+            "0 Move r1 = r0",
+            "1 CallBuiltin r1 = r1:1 log",
+            "2 MakeClosure r1 = f0",
+            "3 Return r1",
+        ],
+    );
+}
+
+/// A row that was read must not be in a temporary when it is changed.
+#[test]
+fn temporaries_let_go_of_what_they_read_from() {
+    check(
+        "fn f(g, i) { var x = 0; x = g[i][i]; return x }",
+        &[
+            "0 LoadInt r2 = 0",
+            "1 GetIndex r3 = r0 r1",
+            "2 GetIndex r2 = r3* r1",
+            "3 Return r2",
+        ],
+    );
+}
