@@ -49,7 +49,8 @@ fn an_entry_can_have_several_lines() {
 #[test]
 fn a_pipeline_does_not_run() {
     let call = typed(&Programs::new(&[]), "pipeline p() {\n  println(1)\n}\n");
-    call.exits_with(0).says("", "note: pipelines do not run at a prompt\n");
+    call.exits_with(0)
+        .says("", "note: pipelines do not run at a prompt\n");
 }
 
 #[test]
