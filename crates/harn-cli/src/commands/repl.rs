@@ -11,7 +11,7 @@ mod entry;
 mod history;
 mod lines;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
 use harn_syntax::tree::{ItemKind, Module, StatementKind};
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         let mut editor = Editor::new(output.palette());
         conversation.hold(|session| editor.next(session), output)
     } else {
-        let mut lines = Lines::new(io::stdin().lock());
+        let mut lines = Lines::new(|line: &mut Vec<u8>| io::stdin().lock().read_until(b'\n', line));
         conversation.hold(|_| lines.next(), output)
     }
 }
