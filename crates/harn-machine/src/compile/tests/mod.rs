@@ -35,7 +35,9 @@ fn function(text: &str, role: Role, entry: Entry<'_>) -> Result<Rc<Function>, Co
     let unit = Unit {
         source: Rc::new(source),
         role,
-        globals,
+        globals: (PREDEFINED.len()..PREDEFINED.len() + resolved.top.len())
+            .map(|at| u32::try_from(at).expect("there are few"))
+            .collect(),
         module: 0,
     };
     let mut interner = Interner::default();
