@@ -30,8 +30,6 @@ fn function(text: &str, role: Role, entry: Entry<'_>) -> Result<Rc<Function>, Co
         is_library: false,
         coverage: None,
     };
-    let first = u32::try_from(PREDEFINED.len()).expect("there are few");
-    let globals = (first..).take(resolved.top.len()).collect();
     let unit = Unit {
         source: Rc::new(source),
         role,
