@@ -101,10 +101,12 @@ pub(super) fn yielded(fiber: &mut Fiber, item: Option<Value>) {
     let i = function.code[frame.pc as usize - 1];
     let base = frame.base as usize;
     match item {
-        Some(item) => fiber.stack[base + usize::from(i.b())] = item,
-        None => {
+        Some(item) => {
             let target = i64::from(frame.pc) + i64::from(i.signed_c());
             frame.pc = u32::try_from(target).unwrap_or(frame.pc);
+            fiber.stack[base + usize::from(i.b())] = item;
+        }
+        None => {
             if let Value::Iter(iter) = &fiber.stack[base + usize::from(i.a())] {
                 iter.source.replace(IterSource::Done);
             }

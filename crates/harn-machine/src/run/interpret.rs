@@ -264,6 +264,38 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     }};
                 }
                 // A function that takes exactly what it is given is entered right here.
+                macro_rules! enter_here {
+                    ($closure:expr, $window:expr, $result:expr, $argc:expr, $flags:expr) => {{
+                        let closure: Rc<Closure> = $closure;
+                        let callee = Rc::as_ptr(&closure.function);
+                        let base = fiber.frames.last().unwrap_unchecked().base;
+                        let base = base + u32::from($window);
+                        let needed = base as usize + usize::from((&*callee).registers);
+                        if fiber.stack.len() < needed {
+                            fiber.grow(needed);
+                        }
+                        fiber.depth += 1;
+                        fiber.frames.push(Frame {
+                            closure,
+                            pc: 0,
+                            base,
+                            result: $result,
+                            argc: $argc,
+                            flags: $flags,
+                            generator: None,
+                        });
+                        function = callee;
+                        registers = fiber.stack.as_mut_ptr().add(base as usize);
+                        ip = (&*callee).code.as_ptr();
+                        fuel -= 1;
+                        if fuel <= 0 {
+                            match between(machine, fiber) {
+                                Interrupt::Failed(failure) => break 'failed failure,
+                                _ => return Stop::Spent,
+                            }
+                        }
+                    }};
+                }
                 macro_rules! call_register {
                     ($instruction:expr, $callee:expr) => {{
                         let i = $instruction;
@@ -275,34 +307,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             {
                                 // Whatever the library calls counts as called by a builtin.
                                 let is_library = (&*function).source.is_library;
-                                let callee = Rc::as_ptr(&closure.function);
+                                let flags = if is_library { BOUNDARY } else { 0 };
                                 let closure = closure.clone();
-                                let base = fiber.frames.last().unwrap_unchecked().base;
-                                let base = base + u32::from(i.b());
-                                let needed = base as usize + usize::from((&*callee).registers);
-                                if fiber.stack.len() < needed {
-                                    fiber.grow(needed);
-                                }
-                                fiber.depth += 1;
-                                fiber.frames.push(Frame {
-                                    closure,
-                                    pc: 0,
-                                    base,
-                                    result: i.a(),
-                                    argc: i.n(),
-                                    flags: if is_library { BOUNDARY } else { 0 },
-                                    generator: None,
-                                });
-                                function = callee;
-                                registers = fiber.stack.as_mut_ptr().add(base as usize);
-                                ip = (&*callee).code.as_ptr();
-                                fuel -= 1;
-                                if fuel <= 0 {
-                                    match between(machine, fiber) {
-                                        Interrupt::Failed(failure) => break 'failed failure,
-                                        _ => return Stop::Spent,
-                                    }
-                                }
+                                enter_here!(closure, i.b(), i.a(), i.n(), flags);
                             }
                             callee => {
                                 let callee = callee.clone();
@@ -626,6 +633,14 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     let item: *const Value = items.get_unchecked(*at as usize);
                                     copy_within(register!(i.a()), item, i.a() == i.b());
                                 }
+                                (Value::Dict(dict), Value::Text(key)) => match dict.get_text(key) {
+                                    Some(value) => {
+                                        let value: *const Value = value;
+                                        let is_inside = i.a() == i.b() || i.a() == i.c();
+                                        copy_within(register!(i.a()), value, is_inside);
+                                    }
+                                    None => put(register!(i.a()), Value::Nil),
+                                },
                                 (Value::Nil, _) if i.n() & OPTIONAL != 0 => {
                                     put(register!(i.a()), Value::Nil);
                                 }
@@ -670,7 +685,30 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             called!(call_builtin(machine, fiber, id, site), i.a());
                         }
                         Op::CallMethod => {
+                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            // Lists are built by `push`, so it is done right here.
+                            if name.is_push
+                                && i.n() == 1
+                                && let Value::List(list) = &mut *register!(i.b())
+                            {
+                                let item = register!(i.b() + 1);
+                                list.items_mut().push(std::mem::take(&mut *item));
+                                machine.scheduler.meter.add(size_of::<Value>());
+                                transfer(register!(i.a()), register!(i.b()));
+                                continue;
+                            }
                             save!();
+                            if let Value::Struct(body) = &*register!(i.b())
+                                && let tables = &*(&*function).method_tables
+                                && let Some(method) = machine.methods.find(tables, body, name)
+                                && method.function.is_simple
+                                && method.function.parameters.len() == usize::from(i.n()) + 1
+                                && fiber.depth < DEPTH_MAX
+                            {
+                                let method = method.clone();
+                                enter_here!(method, i.b(), i.a(), i.n().saturating_add(1), BOUNDARY);
+                                continue;
+                            }
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
                             let tables = &*(&*function).method_tables;
                             let site = site!(i);
@@ -786,30 +824,27 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                         }
 
-                        Op::ForNext => {
+                        Op::ForLoop => {
                             let state = register!(i.a());
                             match (&mut *state, &mut *state.add(1)) {
                                 (Value::Int(next), Value::Int(last)) => {
                                     let item = *next;
-                                    if item > *last {
-                                        jump!(i.signed_c());
-                                    } else {
+                                    if item <= *last {
                                         // The last int that there is must not come again.
                                         match item.checked_add(1) {
                                             Some(after) => *next = after,
                                             None => *last = i64::MIN,
                                         }
                                         put_int(register!(i.b()), item);
+                                        jump!(i.signed_c());
                                     }
                                 }
                                 (Value::List(items), Value::Int(at)) => {
-                                    match items.get(*at as usize) {
-                                        Some(item) => {
-                                            let item: *const Value = item;
-                                            *at += 1;
-                                            copy(register!(i.b()), item);
-                                        }
-                                        None => jump!(i.signed_c()),
+                                    if let Some(item) = items.get(*at as usize) {
+                                        let item: *const Value = item;
+                                        *at += 1;
+                                        copy(register!(i.b()), item);
+                                        jump!(i.signed_c());
                                     }
                                 }
                                 _ => {
@@ -817,8 +852,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     let base = fiber.frames.last().unwrap_unchecked().base as usize;
                                     let state = base + usize::from(i.a());
                                     match loops::next(machine, fiber, state) {
-                                        Ok(Next::Item(item)) => put(register!(i.b()), item),
-                                        Ok(Next::End) => jump!(i.signed_c()),
+                                        Ok(Next::Item(item)) => {
+                                            put(register!(i.b()), item);
+                                            jump!(i.signed_c());
+                                        }
+                                        Ok(Next::End) => {}
                                         Ok(Next::Entered) => reload!(),
                                         Ok(Next::Waits) => return waits(fiber),
                                         Err(failure) => break 'failed failure,
@@ -826,7 +864,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 }
                             }
                         }
-
                         Op::JumpUnlessTag => {
                             let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
                             if !has_tag(&*register!(i.a()), tag) {
