@@ -33,7 +33,7 @@ use super::control::{
 };
 use super::interrupt::{Interrupt, before_going_on, between, fail};
 use super::loops::{self, Next};
-use super::register::{copy, give, lift, put, put_bool, put_float, put_int, transfer};
+use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
 use super::uncommon::uncommon;
 use super::{access, tasks};
 
@@ -356,7 +356,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     ($register:expr, $taken:expr) => {{
                         let register = $register;
                         if $taken {
-                            std::mem::take(&mut *register)
+                            take(register)
                         } else {
                             (*register).clone()
                         }
@@ -576,7 +576,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let count = usize::from(i.c());
                             let items: Vec<Value> = window!(i.b(), count)
                                 .iter_mut()
-                                .map(std::mem::take)
+                                .map(|value| take(value))
                                 .collect();
                             machine.scheduler.meter.add((count + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::List(List::from(items)));
@@ -591,7 +591,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::NewStruct => {
                             let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
                             let values = window!(i.c(), shape.fields.len());
-                            let values: Vec<_> = values.iter_mut().map(std::mem::take).collect();
+                            let values: Vec<_> = values.iter_mut().map(|value| take(value)).collect();
                             machine.scheduler.meter.add((values.len() + 4) * size_of::<Value>());
                             let value = Rc::new(Struct {
                                 shape: shape.clone(),
@@ -691,8 +691,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 && i.n() == 1
                                 && let Value::List(list) = &mut *register!(i.b())
                             {
-                                let item = register!(i.b() + 1);
-                                list.items_mut().push(std::mem::take(&mut *item));
+                                let item = take(register!(i.b() + 1));
+                                list.items_mut().push(item);
                                 machine.scheduler.meter.add(size_of::<Value>());
                                 transfer(register!(i.a()), register!(i.b()));
                                 continue;
