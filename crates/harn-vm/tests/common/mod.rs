@@ -73,8 +73,14 @@ impl Run {
         let files = MemoryFiles::new();
         files.write("/p/main.harn", text);
         let mut workspace = Workspace::new(Box::new(files));
-        let parsed = workspace.parsed("/p/main.harn").expect("it was just written");
-        assert!(parsed.parsed.errors.is_empty(), "{:?}", parsed.parsed.errors);
+        let parsed = workspace
+            .parsed("/p/main.harn")
+            .expect("it was just written");
+        assert!(
+            parsed.parsed.errors.is_empty(),
+            "{:?}",
+            parsed.parsed.errors
+        );
         let (outside, inbox): (Outside, Inbox) = inbox();
         let seen = Rc::new(RefCell::new(Seen::default()));
         let now = Rc::new(RefCell::new(0));
