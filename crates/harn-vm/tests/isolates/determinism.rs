@@ -1,8 +1,6 @@
 //! The same program with the same completions does the same thing.
 
-mod common;
-
-use common::{Run, Seen};
+use crate::world::{Run, Seen};
 use harn_vm::machine::Limits;
 
 /// Tasks, channels, locks, sleeps, generators and effects, all at once.
@@ -31,7 +29,7 @@ fn busy(n) {
 pipeline default() {
   let ch = channel("results", 2)
   let a = spawn { for i in 0 to 30 { send(ch, "a${i}"); sleep(i % 3) } }
-  let b = spawn { for i in 0 to 30 { send(ch, "b${busy(i * 1000)}") } }
+  let b = spawn { for i in 0 to 30 { send(ch, "b${busy(i * 20)}") } }
   let c = spawn {
     for i in 0 to 10 {
       mutex { println("c${i}"); sleep(2) }
@@ -46,7 +44,7 @@ pipeline default() {
   let settled = parallel settle [3, 1, 2] with { max_concurrent: 2 } { x ->
     sleep(x * 10)
     if x == 2 { throw "two" }
-    busy(x * 100000)
+    busy(x * 4000)
   }
   println(settled)
   for x in parallel each [30, 10, 20] { t -> sleep(t); t } as stream { println(x) }

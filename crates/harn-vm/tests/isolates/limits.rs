@@ -1,8 +1,6 @@
 //! Programs that would not end by themselves.
 
-mod common;
-
-use common::Run;
+use crate::world::Run;
 use harn_vm::machine::{Data, Limits, Step, Value};
 
 fn text_of(program: &str, limits: &Limits) -> String {
