@@ -6,7 +6,7 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use crate::data::Data;
@@ -77,10 +77,7 @@ impl Inbox {
     pub(crate) fn receive(&self, time: Option<Duration>) -> Option<Message> {
         match time {
             None => self.receiver.recv().ok(),
-            Some(time) => match self.receiver.recv_timeout(time) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            Some(time) => self.receiver.recv_timeout(time).ok(),
         }
     }
 

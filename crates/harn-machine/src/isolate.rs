@@ -153,11 +153,7 @@ impl Isolate {
 
     /// Compiles something that is typed at a prompt, after what was typed before. It runs with
     /// [`Self::step`], and its value is that of its last statement.
-    pub fn load_typed(
-        &mut self,
-        workspace: &mut Workspace,
-        path: &Path,
-    ) -> Result<(), LoadError> {
+    pub fn load_typed(&mut self, workspace: &mut Workspace, path: &Path) -> Result<(), LoadError> {
         self.actions.clear();
         let actions = self.session.load(&mut self.machine, workspace, path)?;
         self.actions.extend(actions);
@@ -193,7 +189,11 @@ impl Isolate {
 
     /// The files whose lines were counted.
     pub fn covered(&self) -> impl Iterator<Item = &Source> {
-        self.machine.covered.iter().flatten().map(|source| &**source)
+        self.machine
+            .covered
+            .iter()
+            .flatten()
+            .map(|source| &**source)
     }
 
     /// Goes on until the program has ended, waits, or has used its turn.

@@ -98,7 +98,9 @@ pub(crate) fn load(
         if is_entry {
             // Circles are closed once everything else is loaded.
             let all = plan.order.iter().filter(|one| **one != *file);
-            let pairs = all.flat_map(|one| bindings(workspace, one, &loaded)).collect();
+            let pairs = all
+                .flat_map(|one| bindings(workspace, one, &loaded))
+                .collect();
             actions.push(Action::Bind(pairs));
         }
         if !is_entry && let Some(failure) = refused(workspace, file) {
@@ -106,7 +108,14 @@ pub(crate) fn load(
             return Ok(actions);
         }
         let name = if is_entry { path } else { file };
-        let closure = load_file(machine, workspace, file, name, is_entry.then_some(entry), &mut loaded)?;
+        let closure = load_file(
+            machine,
+            workspace,
+            file,
+            name,
+            is_entry.then_some(entry),
+            &mut loaded,
+        )?;
         actions.push(Action::Bind(bindings(workspace, file, &loaded)));
         actions.push(Action::Run(closure));
     }
@@ -164,7 +173,9 @@ fn import_offset(file: &SourceFile, import: usize) -> u32 {
         StatementKind::Item(item) => matches!(item.kind, ItemKind::Import(_)),
         _ => false,
     });
-    imports.nth(import).map_or(0, |statement| statement.span.start)
+    imports
+        .nth(import)
+        .map_or(0, |statement| statement.span.start)
 }
 
 /// The functions that a file imports: from where, to where.
@@ -201,7 +212,9 @@ pub(crate) fn source_of(path: &Path, file: &SourceFile, is_library: bool) -> Sou
     let is_standard = path.starts_with("<stdlib>");
     Source {
         path: path.display().to_string(),
-        folder: (!is_standard).then(|| path.parent().map(PathBuf::from)).flatten(),
+        folder: (!is_standard)
+            .then(|| path.parent().map(PathBuf::from))
+            .flatten(),
         lines: LineIndex::new(&text),
         text,
         is_library,
@@ -221,7 +234,11 @@ pub(crate) fn load_file(
         message: error.to_string(),
     })?;
     let imported = workspace.imported(file);
-    let role = if entry.is_some() { Role::Entry } else { Role::Imported };
+    let role = if entry.is_some() {
+        Role::Entry
+    } else {
+        Role::Imported
+    };
     let resolved = resolve(&parsed.parsed.module, &imported, role);
     let mut source = source_of(shown, &parsed, false);
     if entry.is_some() {
@@ -232,10 +249,16 @@ pub(crate) fn load_file(
     }
     let unit = new_unit(machine, source, &resolved, role, None);
     if unit.source.coverage.is_some() {
-        machine.covered.get_or_insert_default().push(unit.source.clone());
+        machine
+            .covered
+            .get_or_insert_default()
+            .push(unit.source.clone());
     }
     let function = compile_unit(machine, &parsed, &imported, &resolved, &unit, entry)?;
-    let top = resolved.top.iter().map(|top| (top.name.clone(), top.is_imported));
+    let top = resolved
+        .top
+        .iter()
+        .map(|top| (top.name.clone(), top.is_imported));
     let file_loaded = Loaded {
         globals: unit.globals,
         top: top.collect(),
@@ -300,7 +323,14 @@ pub(crate) fn compile_unit(
         Some(Entry::Default) | None => compile::Entry::Default,
     };
     let module = &file.parsed.module;
-    let compiled = compile::compile(module, resolved, imported, unit, entry, &mut machine.interner);
+    let compiled = compile::compile(
+        module,
+        resolved,
+        imported,
+        unit,
+        entry,
+        &mut machine.interner,
+    );
     let compiled = compiled.map_err(|error| LoadError {
         message: error.to_string(),
     })?;
@@ -324,12 +354,19 @@ pub(crate) fn load_library_file(machine: &mut Machine, name: &'static str) -> Re
     let source = source_of(&path, &file, true);
     let unit = new_unit(machine, source, &resolved, Role::Imported, None);
     let compiled = compile_unit(machine, &file, &imported, &resolved, &unit, None);
-    let main = compiled.map_err(|error| Fault::runtime(format!("library file `{name}`: {error}")))?;
+    let main =
+        compiled.map_err(|error| Fault::runtime(format!("library file `{name}`: {error}")))?;
     if let Some(error) = file.parsed.errors.first() {
-        return Err(Fault::runtime(format!("library file `{name}`: {}", error.message)));
+        return Err(Fault::runtime(format!(
+            "library file `{name}`: {}",
+            error.message
+        )));
     }
     for (top, at) in resolved.top.iter().zip(unit.globals) {
-        let function = main.functions.iter().find(|one| one.name.as_ref() == Some(&top.name));
+        let function = main
+            .functions
+            .iter()
+            .find(|one| one.name.as_ref() == Some(&top.name));
         let Some(function) = function else {
             continue;
         };

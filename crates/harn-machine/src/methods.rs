@@ -40,12 +40,7 @@ impl Methods {
     }
 
     /// The method that a call site means.
-    pub(crate) fn find(
-        &self,
-        tables: &[u32],
-        value: &Struct,
-        site: &Site,
-    ) -> Option<&Rc<Closure>> {
+    pub(crate) fn find(&self, tables: &[u32], value: &Struct, site: &Site) -> Option<&Rc<Closure>> {
         let shape = Rc::as_ptr(&value.shape).addr();
         let known = site.found.get();
         if site.seen.get() == shape && known >> VERSION_SHIFT == self.version {

@@ -266,7 +266,10 @@ impl Scheduler {
             let fiber = self.fibers.remove(&task.fiber);
             self.wake_all(&task.waiters);
             let Some(fiber) = fiber else { continue };
-            let generators = fiber.frames.iter().filter_map(|frame| frame.generator.as_ref());
+            let generators = fiber
+                .frames
+                .iter()
+                .filter_map(|frame| frame.generator.as_ref());
             for generator in generators {
                 generator.state.replace(GeneratorState::Done);
                 self.wake_all(&generator.waiters);

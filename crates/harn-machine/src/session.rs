@@ -63,7 +63,9 @@ impl Session {
         let earlier = self.names.iter().map(|kept| &kept.name);
         let earlier = earlier.filter(|name| !own.names.contains(name));
         imported.names.extend(earlier.cloned());
-        imported.types.extend(self.types.iter().map(|(_, item)| item.clone()));
+        imported
+            .types
+            .extend(self.types.iter().map(|(_, item)| item.clone()));
         imported
     }
 
@@ -124,13 +126,15 @@ impl Session {
         let mut source = load::source_of(path, &file, false);
         source.folder = entry.parent().map(PathBuf::from);
         let unit = load::new_unit(machine, source, &resolved, Role::Session, Some(self));
-        let function =
-            load::compile_unit(machine, &file, &imported, &resolved, &unit, None)?;
+        let function = load::compile_unit(machine, &file, &imported, &resolved, &unit, None)?;
         self.module = Some(unit.module);
         let top = resolved.top.iter();
         let top = top.map(|top| (top.name.clone(), top.is_imported));
         let here: Arc<Path> = Arc::from(entry);
-        self.loaded.insert(here.clone(), Loaded::new(unit.globals.clone(), top.collect()));
+        self.loaded.insert(
+            here.clone(),
+            Loaded::new(unit.globals.clone(), top.collect()),
+        );
         actions.push(Action::Bind(load::bindings(workspace, &here, &self.loaded)));
         self.loaded.remove(&here);
         actions.push(Action::Run(Rc::new(Closure {
@@ -156,10 +160,13 @@ impl Session {
                 is_mutable: variables.contains(&at),
             });
         }
-        let declared = module.statements.iter().filter_map(|statement| match &statement.kind {
-            StatementKind::Item(item) => Some(Arc::new((**item).clone())),
-            _ => None,
-        });
+        let declared = module
+            .statements
+            .iter()
+            .filter_map(|statement| match &statement.kind {
+                StatementKind::Item(item) => Some(Arc::new((**item).clone())),
+                _ => None,
+            });
         let types = own.types.iter().cloned().chain(declared);
         for item in types {
             if let Some(name) = type_name(&item).cloned() {
@@ -197,7 +204,11 @@ fn variables(module: &Module, resolved: &Resolved) -> Vec<usize> {
         match &binding.pattern.kind {
             PatternKind::Name(name) => add(name),
             PatternKind::Dict { fields, rest } => {
-                fields.iter().map(|field| field.bound()).chain(rest).for_each(&mut add);
+                fields
+                    .iter()
+                    .map(|field| field.bound())
+                    .chain(rest)
+                    .for_each(&mut add);
             }
             PatternKind::List { elements, rest } => {
                 let names = elements.iter().map(|element| &element.name);

@@ -66,13 +66,21 @@ impl std::fmt::Display for RuntimeError {
             return Ok(());
         };
         let margin = " ".repeat(place.line.to_string().len());
-        writeln!(f, " {margin}--> {}:{}:{}", place.path, place.line, place.column)?;
+        writeln!(
+            f,
+            " {margin}--> {}:{}:{}",
+            place.path, place.line, place.column
+        )?;
         writeln!(f, " {margin} |")?;
         writeln!(f, " {} | {}", place.line, place.text)?;
         let indent = " ".repeat(place.column.saturating_sub(1) as usize);
         writeln!(f, " {margin} | {indent}{}", "^".repeat(place.width))?;
         for (name, call) in &self.calls {
-            writeln!(f, " {margin}= note: called from {name} at {}:{}", call.path, call.line)?;
+            writeln!(
+                f,
+                " {margin}= note: called from {name} at {}:{}",
+                call.path, call.line
+            )?;
         }
         Ok(())
     }

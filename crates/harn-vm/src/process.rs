@@ -56,8 +56,7 @@ impl Processes {
     /// Ends a process that nobody waits for.
     pub(crate) fn cancel(&self, id: EffectId) {
         if let Some(pid) = locked(&self.running).remove(&id) {
-            let _may_be_over =
-                rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            let _may_be_over = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
     }
 }
@@ -82,7 +81,10 @@ fn run(
     let started = Instant::now();
     let mut command = command(&request);
     if !request.clear_environment {
-        command.env_clear().envs(environment).envs(request.environment.iter().cloned());
+        command
+            .env_clear()
+            .envs(environment)
+            .envs(request.environment.iter().cloned());
     }
     let mut child = command.spawn()?;
     let pid = child.id();
@@ -117,7 +119,9 @@ fn command(request: &ProcessRequest) -> Command {
         command.current_dir(folder);
     }
     if request.clear_environment {
-        command.env_clear().envs(request.environment.iter().cloned());
+        command
+            .env_clear()
+            .envs(request.environment.iter().cloned());
     }
     command
 }
@@ -135,8 +139,18 @@ fn feed(child: &mut Child, input: Option<Vec<u8>>) {
 fn listen(child: &mut Child, timeout: Duration) -> io::Result<(Vec<u8>, Vec<u8>, bool)> {
     let (sender, receiver) = channel();
     let mut pipes: Vec<Box<dyn Read + Send>> = Vec::new();
-    pipes.extend(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-    pipes.extend(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    pipes.extend(
+        child
+            .stdout
+            .take()
+            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
+    );
+    pipes.extend(
+        child
+            .stderr
+            .take()
+            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
+    );
     for (at, mut pipe) in pipes.into_iter().enumerate() {
         let sender = sender.clone();
         thread::spawn(move || {

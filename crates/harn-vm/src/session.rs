@@ -251,7 +251,10 @@ mod tests {
             ("var a = 1", "nil"),
             ("a = 2\nthrow \"boom\"\na = 3", "Thrown: boom"),
             ("a", "2"),
-            ("let b = throw_it()", "call target `throw_it` is not defined or imported"),
+            (
+                "let b = throw_it()",
+                "call target `throw_it` is not defined or imported",
+            ),
         ]);
         let failed = answers(&["throw \"boom\"\nlet late = 1", "late"]);
         assert!(failed[1].contains("Undefined variable: late"), "{failed:?}");
@@ -263,7 +266,10 @@ mod tests {
             ("struct Point { x: int, y: int }", "nil"),
             ("let p = Point { x: 1, y: 2 }", "nil"),
             ("p", "Point {x: 1, y: 2}"),
-            ("impl Point { fn sum(self) { return self.x + self.y } }", "nil"),
+            (
+                "impl Point { fn sum(self) { return self.x + self.y } }",
+                "nil",
+            ),
             ("p.sum()", "3"),
             ("enum Color { Red, Green }", "nil"),
             ("Color.Red == Color.Red", "true"),
@@ -290,10 +296,7 @@ mod tests {
 
     #[test]
     fn tasks_go_on_between_entries() {
-        check(&[
-            ("let task = spawn { 1 + 1 }", "nil"),
-            ("await(task)", "2"),
-        ]);
+        check(&[("let task = spawn { 1 + 1 }", "nil"), ("await(task)", "2")]);
     }
 
     #[test]
@@ -302,13 +305,20 @@ mod tests {
         session.enter("let a = 1\nlet names = [\"x\"]");
         let mut check = |expression: &str, expected: Result<&str, &str>| {
             let found = session.type_of(expression);
-            assert_eq!(found.as_deref().map_err(String::as_str), expected, "{expression}");
+            assert_eq!(
+                found.as_deref().map_err(String::as_str),
+                expected,
+                "{expression}"
+            );
         };
         check("a", Ok("int"));
         check("a + 1.5", Ok("float"));
         check("names", Ok("list<string>"));
         check("json_parse(\"1\")", Ok("any"));
-        check("frobnicate(1)", Err("call target `frobnicate` is not defined or imported"));
+        check(
+            "frobnicate(1)",
+            Err("call target `frobnicate` is not defined or imported"),
+        );
         assert!(session.type_of("1 +").is_err());
         assert!(session.names().eq(["a", "names"]));
     }

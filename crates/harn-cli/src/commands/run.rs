@@ -42,7 +42,12 @@ pub(crate) struct Arguments {
     file: Option<PathBuf>,
 
     /// Run this text instead of a file
-    #[arg(short = 'e', long = "execute", value_name = "CODE", conflicts_with = "file")]
+    #[arg(
+        short = 'e',
+        long = "execute",
+        value_name = "CODE",
+        conflicts_with = "file"
+    )]
     code: Option<String>,
 
     /// Stop it after this time, such as 500ms, 5s or 2m
@@ -174,7 +179,11 @@ fn status(value: &Value, output: &mut Output) -> Outcome {
         value => match value.as_result() {
             Some(Err(error)) => {
                 let text = error.show();
-                let text = if text.is_empty() { "error".to_owned() } else { text };
+                let text = if text.is_empty() {
+                    "error".to_owned()
+                } else {
+                    text
+                };
                 output.note(format_args!("{}", Untrusted(text)));
                 Outcome::Problems
             }

@@ -113,7 +113,6 @@ fn add(left: Operand<'_>, right: Operand<'_>, meter: &mut Meter) -> Result<Value
         (Value::List(_), Value::List(more)) => {
             meter.reserve(more.len() * size_of::<Value>())?;
             let more = more.clone();
-            drop(right);
             let Value::List(mut list) = left.take() else {
                 unreachable!("it was a list just now")
             };

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use crate::closure::Closure;
 use crate::code::{CaptureFrom, Function, Instruction, OPTIONAL, Op, TAKE_B, TAKE_C};
 use crate::fault::{Failure, Fault};
-use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame};
+use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber};
 use crate::machine::Machine;
 use crate::registry::BuiltinId;
 use crate::value::{List, Struct, Value};
@@ -275,15 +275,21 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             fiber.grow(needed);
                         }
                         fiber.depth += 1;
-                        fiber.frames.push(Frame {
-                            closure,
-                            pc: 0,
-                            base,
-                            result: $result,
-                            argc: $argc,
-                            flags: $flags,
-                            generator: None,
-                        });
+                        // Written where it belongs: a frame that is made and then moved is
+                        // read as a whole right after its parts were written.
+                        let count = fiber.frames.len();
+                        if count == fiber.frames.capacity() {
+                            fiber.frames.reserve(1);
+                        }
+                        let frame = fiber.frames.as_mut_ptr().add(count);
+                        (&raw mut (*frame).closure).write(closure);
+                        (&raw mut (*frame).pc).write(0);
+                        (&raw mut (*frame).base).write(base);
+                        (&raw mut (*frame).result).write($result);
+                        (&raw mut (*frame).argc).write($argc);
+                        (&raw mut (*frame).flags).write($flags);
+                        (&raw mut (*frame).generator).write(None);
+                        fiber.frames.set_len(count + 1);
                         function = callee;
                         registers = fiber.stack.as_mut_ptr().add(base as usize);
                         ip = (&*callee).code.as_ptr();

@@ -156,9 +156,9 @@ fn judge(path: &Path, expected: &Expected, workspace: &mut Workspace) -> Result<
         None => execute(path, workspace, &mut written),
     };
     Ok(match (expected, error) {
-        (Expected::Output(_), Some(error)) => {
-            Verdict::Failed(format!("it should succeed, but fails with: {error}\n{written}"))
-        }
+        (Expected::Output(_), Some(error)) => Verdict::Failed(format!(
+            "it should succeed, but fails with: {error}\n{written}"
+        )),
         (Expected::Output(output), None) => compare(output, &written),
         (Expected::Error(lines), Some(error)) => match matches(lines, &error)? {
             true => Verdict::Passed,
@@ -215,7 +215,9 @@ fn compare(expected: &str, found: &str) -> Verdict {
     let timer = Regex::new(r"^(\[timer\] .*: )(\d+|<)ms>?$").expect("it is fixed");
     let lines = |text: &str| -> Vec<String> {
         let lines = text.trim_end().lines();
-        lines.map(|line| timer.replace(line, "${1}<ms>").into_owned()).collect()
+        lines
+            .map(|line| timer.replace(line, "${1}<ms>").into_owned())
+            .collect()
     };
     let (expected, found) = (lines(expected), lines(found));
     if expected == found {
@@ -223,7 +225,12 @@ fn compare(expected: &str, found: &str) -> Verdict {
     }
     let first = std::iter::zip(&expected, &found).take_while(|(one, other)| one == other);
     let at = first.count();
-    let show = |lines: &[String]| lines.get(at).cloned().unwrap_or_else(|| "(the end)".to_owned());
+    let show = |lines: &[String]| {
+        lines
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| "(the end)".to_owned())
+    };
     Verdict::Failed(format!(
         "line {}\nexpected: {}\nfound:    {}",
         at + 1,

@@ -1,8 +1,6 @@
 //! Programs that would not end by themselves.
 
-mod common;
-
-use common::Run;
+use crate::world::Run;
 use harn_vm::machine::{Data, Limits, Step, Value};
 
 fn text_of(program: &str, limits: &Limits) -> String {
@@ -26,7 +24,10 @@ fn memory_that_is_kept_is_limited() {
         "var ts = []\nwhile true { ts = ts.push(spawn { receive(channel(\"c\")) }) }",
     ] {
         let text = text_of(program, &limits);
-        assert!(text.starts_with("Memory limit exceeded"), "{program}: {text}");
+        assert!(
+            text.starts_with("Memory limit exceeded"),
+            "{program}: {text}"
+        );
     }
 }
 
@@ -97,5 +98,8 @@ pipeline default() {
     };
     assert_eq!(fields["sum"], Data::Int(3));
     assert_eq!(fields["list"], Data::List(vec![Data::Int(1), Data::Int(2)]));
-    assert_eq!(bad, Err("Type error: Cannot add string and nil (line 5)".to_owned()));
+    assert_eq!(
+        bad,
+        Err("Type error: Cannot add string and nil (line 5)".to_owned())
+    );
 }

@@ -11,15 +11,15 @@ use harn_vm::machine::{
 
 /// What happened in a world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// What was written.
-    pub output: String,
+    pub(crate) output: String,
     /// What was asked for, and when.
-    pub requests: Vec<String>,
+    pub(crate) requests: Vec<String>,
 }
 
 /// The world.
-pub struct Still {
+pub(crate) struct Still {
     now: Rc<RefCell<i64>>,
     seen: Rc<RefCell<Seen>>,
     outside: Outside,
@@ -61,20 +61,26 @@ impl Effects for Still {
 }
 
 /// A program in such a world.
-pub struct Run {
-    pub isolate: Isolate,
-    pub seen: Rc<RefCell<Seen>>,
+pub(crate) struct Run {
+    pub(crate) isolate: Isolate,
+    pub(crate) seen: Rc<RefCell<Seen>>,
     now: Rc<RefCell<i64>>,
 }
 
 impl Run {
     /// A program that is ready to run.
-    pub fn of(text: &str, limits: &Limits) -> Self {
+    pub(crate) fn of(text: &str, limits: &Limits) -> Self {
         let files = MemoryFiles::new();
         files.write("/p/main.harn", text);
         let mut workspace = Workspace::new(Box::new(files));
-        let parsed = workspace.parsed("/p/main.harn").expect("it was just written");
-        assert!(parsed.parsed.errors.is_empty(), "{:?}", parsed.parsed.errors);
+        let parsed = workspace
+            .parsed("/p/main.harn")
+            .expect("it was just written");
+        assert!(
+            parsed.parsed.errors.is_empty(),
+            "{:?}",
+            parsed.parsed.errors
+        );
         let (outside, inbox): (Outside, Inbox) = inbox();
         let seen = Rc::new(RefCell::new(Seen::default()));
         let now = Rc::new(RefCell::new(0));
@@ -91,13 +97,13 @@ impl Run {
     }
 
     /// Lets time pass.
-    pub fn pass_until(&mut self, until: i64) {
+    pub(crate) fn pass_until(&mut self, until: i64) {
         let now = *self.now.borrow();
         *self.now.borrow_mut() = until.max(now);
     }
 
     /// Runs it to its end. Time jumps to when something happens.
-    pub fn finish(&mut self) -> Result<Value, Failure> {
+    pub(crate) fn finish(&mut self) -> Result<Value, Failure> {
         loop {
             match self.isolate.step() {
                 Step::Done(result) => return result,
