@@ -37,8 +37,20 @@ pub(super) fn rethrown(value: Value) -> Failure {
     }
 }
 
+/// Whether a value is what a pattern wants.
+pub(super) fn fits(function: &Function, value: &Value, i: Instruction) -> bool {
+    match i.op() {
+        Op::JumpUnlessList => {
+            let least = usize::from(i.b());
+            matches!(value, Value::List(items) if items.len() >= least)
+        }
+        Op::JumpUnlessCaught => is_caught(value, &function.constants[usize::from(i.b())]),
+        _ => has_tag(value, &function.constants[usize::from(i.b())]),
+    }
+}
+
 /// Whether an error is an enum of that name.
-pub(super) fn is_caught(fault: &Value, name: &Value) -> bool {
+fn is_caught(fault: &Value, name: &Value) -> bool {
     let Value::Fault(fault) = fault else {
         return false;
     };
@@ -48,7 +60,7 @@ pub(super) fn is_caught(fault: &Value, name: &Value) -> bool {
     }
 }
 
-pub(super) fn has_tag(value: &Value, tag: &Value) -> bool {
+fn has_tag(value: &Value, tag: &Value) -> bool {
     match (value, tag) {
         (Value::Enum(value), Value::Enum(tag)) => {
             Rc::ptr_eq(&value.tag, &tag.tag) || value.tag == tag.tag
@@ -67,7 +79,10 @@ pub(super) fn waits(fiber: &mut Fiber) -> Stop {
     if waiting.stops_at_once && fiber.strand.is_cancelled() {
         until = Some(i64::MIN);
     }
-    for other in [fiber.deadlines.iter().copied().min(), fiber.strand.grace.map(|grace| grace.until)] {
+    for other in [
+        fiber.deadlines.iter().copied().min(),
+        fiber.strand.grace.map(|grace| grace.until),
+    ] {
         until = [until, other].into_iter().flatten().min();
     }
     Stop::Waits(until)

@@ -28,21 +28,16 @@ use crate::value::{List, Struct, Value};
 
 use super::arithmetic::{Arithmetic, Operand, arithmetic, is_less, is_less_equal};
 use super::call::{Called, Site, call_builtin, call_method, call_value, pause};
-use super::control::{
-    call_with_list, give_back, has_tag, is_caught, raise, rethrown, tail_call, waits, yielded,
-};
+use super::control::{call_with_list, fits, give_back, raise, rethrown, tail_call, waits, yielded};
 use super::interrupt::{Interrupt, before_going_on, between, fail};
 use super::loops::{self, Next};
 use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
 use super::uncommon::uncommon;
-use super::{access, tasks};
+use super::{access, build, tasks};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
 const SLICE: i32 = 50_000;
-
-/// How long `deadline` lasts if it is given something that is no time.
-const DEADLINE_MS: i64 = 30_000;
 
 /// Why a fiber stopped running.
 pub(crate) enum Stop {
@@ -113,19 +108,28 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                     };
                 }
+                // A turn is over after so many jumps back and calls. The counter of the frame
+                // must be right.
+                macro_rules! spend {
+                    () => {
+                        fuel -= 1;
+                        if fuel <= 0 {
+                            match between(machine, fiber) {
+                                Interrupt::Failed(failure) => break 'failed failure,
+                                _ => return Stop::Spent,
+                            }
+                        }
+                    };
+                }
                 macro_rules! jump {
                     ($distance:expr) => {{
                         let distance = $distance as isize;
                         ip = ip.offset(distance);
                         if distance < 0 {
-                            fuel -= 1;
-                            if fuel <= 0 {
+                            if fuel <= 1 {
                                 save!();
-                                match between(machine, fiber) {
-                                    Interrupt::Failed(failure) => break 'failed failure,
-                                    _ => return Stop::Spent,
-                                }
                             }
+                            spend!();
                         }
                     }};
                 }
@@ -239,13 +243,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                             Ok(Called::Entered) => {
                                 reload!();
-                                fuel -= 1;
-                                if fuel <= 0 {
-                                    match between(machine, fiber) {
-                                        Interrupt::Failed(failure) => break 'failed failure,
-                                        _ => return Stop::Spent,
-                                    }
-                                }
+                                spend!();
                             }
                             Ok(Called::Waits) => return waits(fiber),
                             Err(failure) => break 'failed failure,
@@ -293,13 +291,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         function = callee;
                         registers = fiber.stack.as_mut_ptr().add(base as usize);
                         ip = (&*callee).code.as_ptr();
-                        fuel -= 1;
-                        if fuel <= 0 {
-                            match between(machine, fiber) {
-                                Interrupt::Failed(failure) => break 'failed failure,
-                                _ => return Stop::Spent,
-                            }
-                        }
+                        spend!();
                     }};
                 }
                 macro_rules! call_register {
@@ -381,7 +373,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             put_int(register!(i.a()), i64::from(i.signed_wide()));
                         }
                         Op::LoadConstant => {
-                            let constant = (&*function).constants.get_unchecked(i.wide_bc() as usize);
+                            let constant =
+                                (&*function).constants.get_unchecked(i.wide_bc() as usize);
                             copy(register!(i.a()), constant);
                         }
                         Op::Move => {
@@ -584,7 +577,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 .iter_mut()
                                 .map(|value| take(value))
                                 .collect();
-                            machine.scheduler.meter.add((count + 4) * size_of::<Value>());
+                            machine
+                                .scheduler
+                                .meter
+                                .add((count + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::List(List::from(items)));
                         }
                         Op::ListPush => {
@@ -597,13 +593,22 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::NewStruct => {
                             let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
                             let values = window!(i.c(), shape.fields.len());
-                            let values: Vec<_> = values.iter_mut().map(|value| take(value)).collect();
-                            machine.scheduler.meter.add((values.len() + 4) * size_of::<Value>());
+                            let values: Vec<_> =
+                                values.iter_mut().map(|value| take(value)).collect();
+                            machine
+                                .scheduler
+                                .meter
+                                .add((values.len() + 4) * size_of::<Value>());
                             let value = Rc::new(Struct {
                                 shape: shape.clone(),
                                 values,
                             });
                             put(register!(i.a()), Value::Struct(value));
+                        }
+                        Op::Concat => {
+                            let text = build::concat(window!(i.b(), usize::from(i.c())));
+                            machine.scheduler.meter.add(text.len() + 64);
+                            put(register!(i.a()), Value::Text(text));
                         }
                         Op::GetField => {
                             let object = register!(i.b());
@@ -712,7 +717,13 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 && fiber.depth < DEPTH_MAX
                             {
                                 let method = method.clone();
-                                enter_here!(method, i.b(), i.a(), i.n().saturating_add(1), BOUNDARY);
+                                enter_here!(
+                                    method,
+                                    i.b(),
+                                    i.a(),
+                                    i.n().saturating_add(1),
+                                    BOUNDARY
+                                );
                                 continue;
                             }
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
@@ -720,7 +731,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let site = site!(i);
                             called!(call_method(machine, fiber, name, tables, site), i.a());
                         }
-                        Op::CallSpread | Op::CallBuiltinSpread | Op::CallMethodSpread | Op::Pipe => {
+                        Op::CallSpread
+                        | Op::CallBuiltinSpread
+                        | Op::CallMethodSpread
+                        | Op::Pipe => {
                             save!();
                             called!(call_with_list(machine, fiber, i), i.a());
                         }
@@ -734,13 +748,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             match tail_call(machine, fiber, callee, site) {
                                 Ok(Called::Entered) => {
                                     reload!();
-                                    fuel -= 1;
-                                    if fuel <= 0 {
-                                        match between(machine, fiber) {
-                                            Interrupt::Failed(failure) => break 'failed failure,
-                                            _ => return Stop::Spent,
-                                        }
-                                    }
+                                    spend!();
                                 }
                                 Ok(Called::Value(value)) => match give_back(fiber, value) {
                                     Some(value) => return Stop::Done(Ok(value)),
@@ -758,7 +766,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             return_value!(&raw mut nil);
                         }
                         Op::MakeClosure => {
-                            let inner = (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
+                            let inner =
+                                (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
                             let frame = fiber.frames.last().unwrap_unchecked();
                             let captures = inner.captures.iter().map(|from| match from {
                                 CaptureFrom::Register(at) => (*register!(*at)).clone(),
@@ -770,7 +779,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 captures: captures.collect(),
                                 function: inner.clone(),
                             };
-                            machine.scheduler.meter.add((closure.captures.len() + 4) * size_of::<Value>());
+                            machine
+                                .scheduler
+                                .meter
+                                .add((closure.captures.len() + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::Closure(Rc::new(closure)));
                         }
                         Op::Yield => {
@@ -794,22 +806,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::Rethrow => {
                             let value = std::mem::take(&mut *register!(i.a()));
                             fail!(rethrown(value));
-                        }
-                        Op::JumpUnlessCaught => {
-                            let name = &(&(&*function).constants)[usize::from(i.b())];
-                            if !is_caught(&*register!(i.a()), name) {
-                                jump!(i.signed_c());
-                            }
-                        }
-                        Op::DeadlinePush => {
-                            let time = match *register!(i.a()) {
-                                Value::Duration(time) | Value::Int(time) => time.max(0),
-                                _ => DEADLINE_MS,
-                            };
-                            let now = machine.elapsed();
-                            fiber.deadlines.push(now.saturating_add(time));
-                            // A short one must be noticed before the slice is over.
-                            fuel = fuel.min(SLICE / 8);
                         }
                         Op::Unwrap => {
                             let value = &*register!(i.b());
@@ -870,16 +866,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 }
                             }
                         }
-                        Op::JumpUnlessTag => {
-                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
-                            if !has_tag(&*register!(i.a()), tag) {
-                                jump!(i.signed_c());
-                            }
-                        }
-                        Op::JumpUnlessList => {
-                            let least = usize::from(i.b());
-                            let fits = matches!(&*register!(i.a()), Value::List(items) if items.len() >= least);
-                            if !fits {
+                        Op::JumpUnlessTag | Op::JumpUnlessList | Op::JumpUnlessCaught => {
+                            if !fits(&*function, &*register!(i.a()), i) {
                                 jump!(i.signed_c());
                             }
                         }

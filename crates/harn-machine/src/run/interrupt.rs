@@ -15,7 +15,11 @@ pub(super) enum Interrupt {
 
 /// Takes an error to its handler, and stops what it leaves behind.
 #[cold]
-pub(super) fn fail(machine: &mut Machine, fiber: &mut Fiber, failure: Failure) -> Result<(), Failure> {
+pub(super) fn fail(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    failure: Failure,
+) -> Result<(), Failure> {
     if let Some(waiting) = fiber.waiting.take() {
         if let Some(effect) = waiting.effect {
             machine.scheduler.forget(effect);

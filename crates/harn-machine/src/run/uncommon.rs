@@ -14,6 +14,9 @@ use crate::value::{Enum, Range, Value};
 use super::arithmetic::{Arithmetic, Operand, arithmetic, contains, negate};
 use super::{access, build, loops, tasks};
 
+/// How long `deadline` lasts if it is given something that is no time.
+const DEADLINE_MS: i64 = 30_000;
+
 /// Executes such an instruction of the frame on top.
 pub(super) fn uncommon(
     machine: &mut Machine,
@@ -35,6 +38,15 @@ pub(super) fn uncommon(
             tasks::spawn(machine, fiber, body)
         }
         Op::GetSelf => Value::Closure(closure.clone()),
+        Op::DeadlinePush => {
+            let time = match fiber.stack[base + usize::from(i.a())] {
+                Value::Duration(time) | Value::Int(time) => time.max(0),
+                _ => DEADLINE_MS,
+            };
+            let now = machine.elapsed();
+            fiber.deadlines.push(now.saturating_add(time));
+            return Ok(());
+        }
         Op::DeadlinePop => {
             fiber.deadlines.pop();
             return Ok(());
@@ -86,15 +98,6 @@ fn simple(
             machine.scheduler.meter.add(4 * size_of::<Value>());
             Value::Enum(Rc::new(Enum::new(tag.tag.clone(), payload)))
         }
-        Op::Concat => {
-            let values = &mut registers[b..b + c];
-            let value = build::concat(values);
-            values.fill(Value::Nil);
-            if let Value::Text(text) = &value {
-                machine.scheduler.meter.add(text.len() + 64);
-            }
-            value
-        }
         Op::Payload => match &registers[b] {
             Value::Enum(value) => value.payload.get(c).cloned().unwrap_or_default(),
             _ => Value::Nil,
@@ -117,7 +120,7 @@ fn simple(
         Op::Slice => {
             let window = &mut registers[b..b + 3];
             let value = access::slice(&window[0], &window[1], &window[2])?;
-            window.fill(Value::Nil);
+            window.iter_mut().for_each(|value| *value = Value::Nil);
             value
         }
         Op::CatchValue => match &registers[b] {
@@ -235,11 +238,7 @@ fn bound(value: &Value) -> i64 {
     }
 }
 
-fn power(
-    machine: &mut Machine,
-    registers: &[Value],
-    i: Instruction,
-) -> Result<Value, Failure> {
+fn power(machine: &mut Machine, registers: &[Value], i: Instruction) -> Result<Value, Failure> {
     let mut left = registers[usize::from(i.b())].clone();
     let mut right = registers[usize::from(i.c())].clone();
     let operand = |value| Operand {
@@ -247,5 +246,10 @@ fn power(
         is_last_use: true,
     };
     let meter = &mut machine.scheduler.meter;
-    arithmetic(Arithmetic::Power, operand(&mut left), operand(&mut right), meter)
+    arithmetic(
+        Arithmetic::Power,
+        operand(&mut left),
+        operand(&mut right),
+        meter,
+    )
 }
