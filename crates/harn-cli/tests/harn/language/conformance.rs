@@ -180,12 +180,14 @@ fn nothing_to_test_is_a_problem() {
 }
 
 /// Formatting changes neither what a program means nor what is said about it, so the programs
-/// that define the language keep their promises in canonical form.
+/// that define the language keep their promises in canonical form. Only lines move, so programs
+/// whose promise names one stay at home.
 #[test]
 fn our_own_programs_pass_when_they_are_formatted() {
     let programs = Programs::new(&[]);
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     copy(&ours, &programs.path("conformance"));
+    leave_out_lines(&programs.path("conformance"));
     let before = programs.harn(&["test", "conformance"]).exits_with(0);
     let first = programs.harn(&["fmt", "--json", "conformance"]).json();
     assert!(first["changed"].as_array().unwrap().len() > 100, "{first}");
@@ -203,6 +205,21 @@ fn copy(from: &Path, to: &Path) {
         match path.is_dir() {
             true => copy(&path, &copy_path),
             false => drop(fs::copy(&path, &copy_path).expect("the folder is ours")),
+        }
+    }
+}
+
+/// Removes the programs in a folder that promise to say `(line N)`.
+fn leave_out_lines(folder: &Path) {
+    for entry in fs::read_dir(folder).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        if path.is_dir() {
+            leave_out_lines(&path);
+        } else if path.extension().is_some_and(|kind| kind != "harn")
+            && fs::read_to_string(&path).is_ok_and(|promise| promise.contains("(line "))
+        {
+            fs::remove_file(path.with_extension("harn")).expect("the folder is ours");
+            fs::remove_file(path).expect("the folder is ours");
         }
     }
 }
