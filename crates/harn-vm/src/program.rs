@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub world: WorldOptions,
     /// The folder it works in; `None`: where the process does.
     pub folder: Option<PathBuf>,
+    /// Whether it has no terminal and nothing to read: it may run beside others.
+    pub is_detached: bool,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// How much memory its values may take, in bytes.
@@ -68,6 +70,9 @@ pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
     let mut world = World::new(options.world.clone(), sink, outside);
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
+    }
+    if options.is_detached {
+        world = world.detached();
     }
     let limits = Limits {
         memory: options.memory,

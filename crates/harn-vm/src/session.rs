@@ -229,6 +229,15 @@ mod tests {
         ]);
     }
 
+    /// There is no host to call one.
+    #[test]
+    fn pipelines_do_not_run() {
+        check(&[
+            ("let a = 1; pipeline p() { throw 1 }; a", "1"),
+            ("pipeline q() { throw a }", "nil"),
+        ]);
+    }
+
     #[test]
     fn a_constant_stays_one() {
         let answers = answers(&["let a = 1", "a = 2", "a"]);

@@ -33,6 +33,7 @@ pub struct WorldOptions {
 pub struct World {
     options: WorldOptions,
     folder: Folder,
+    is_detached: bool,
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
@@ -44,6 +45,7 @@ impl World {
         Self {
             options,
             folder: Folder::default(),
+            is_detached: false,
             sink,
             started: Instant::now(),
             processes: Processes::new(outside),
@@ -55,6 +57,12 @@ impl World {
     /// The same world, seen from another folder than the one the process works in.
     pub fn in_folder(mut self, folder: PathBuf) -> Self {
         self.folder = Folder(Some(folder));
+        self
+    }
+
+    /// The same world without a terminal: the input is at its end, and no stream is one.
+    pub fn detached(mut self) -> Self {
+        self.is_detached = true;
         self
     }
 }
@@ -86,6 +94,10 @@ impl Effects for World {
                 Answer::Pairs(self.options.environment.clone().into_iter().collect())
             }
             Request::File(request) => answer(file(request, &self.folder)),
+            Request::Input { line } if self.is_detached => {
+                Answer::Text((!line).then(String::new))
+            }
+            Request::IsTerminal(_) if self.is_detached => Answer::Truth(false),
             Request::Input { line } => {
                 self.sink.flush();
                 answer(input(*line))
@@ -257,6 +269,20 @@ mod tests {
         fn write(&mut self, _stream: Stream, _text: &str) {}
 
         fn flush(&mut self) {}
+    }
+
+    #[test]
+    fn a_detached_world_has_nothing_to_read() {
+        let (outside, _inbox) = inbox();
+        let world = World::new(WorldOptions::default(), Box::new(Silent), outside);
+        let mut world = world.detached();
+        let mut read = |line| world.perform(&Request::Input { line });
+        assert_eq!(read(true), Answer::Text(None));
+        assert_eq!(read(false), Answer::Text(Some(String::new())));
+        for stream in 0..3 {
+            let answer = world.perform(&Request::IsTerminal(stream));
+            assert_eq!(answer, Answer::Truth(false));
+        }
     }
 
     #[test]

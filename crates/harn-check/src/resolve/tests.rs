@@ -1,4 +1,5 @@
-use harn_syntax::parse;
+use harn_syntax::tree::Name;
+use harn_syntax::{Span, parse};
 use harn_syntax::visit::Visit;
 
 use super::*;
@@ -238,6 +239,42 @@ fn endless_chains_of_pipelines_end() {
     assert_eq!(resolved.frames[1].slots, 20_000);
     let circle = parse("pipeline a() extends b { let x = 1 }\npipeline b() extends a { x }");
     resolve(&circle.module, &Imported::default(), Role::Entry);
+}
+
+/// What was typed before is found, can be assigned if it is a `var`, and can be declared again.
+#[test]
+fn what_was_typed_before_is_found() {
+    let module = parse("fn f() { n = n + k }\nlet k = k\nfn n() {}").module;
+    let earlier = [("n", true), ("k", false)].map(|(name, is_mutable)| Earlier {
+        name: name.into(),
+        is_mutable,
+    });
+    let resolved = resolve_typed(&module, &Imported::default(), &earlier);
+    let top = resolved.top.iter();
+    let top: Vec<_> = top.map(|top| (top.name.as_str(), top.is_imported)).collect();
+    let expected = [("n", true), ("k", true), ("f", false), ("n", false), ("k", false)];
+    assert_eq!(top, expected);
+    // Nothing is captured: a session shares its variables.
+    assert!(resolved.frames.iter().all(|frame| frame.captures.is_empty()));
+}
+
+#[test]
+fn a_constant_that_was_typed_before_cannot_be_assigned() {
+    for is_mutable in [true, false] {
+        let module = parse("a = 1").module;
+        let earlier = [Earlier {
+            name: "a".into(),
+            is_mutable,
+        }];
+        let resolved = resolve_typed(&module, &Imported::default(), &earlier);
+        let name = Name {
+            text: "a".into(),
+            span: Span { start: 0, end: 1 },
+        };
+        let used = resolved.use_of(&name).unwrap();
+        assert_eq!(used.places, [Place::Top(0)]);
+        assert_eq!(used.immutable, !is_mutable);
+    }
 }
 
 /// 6.9: what a deferred block sees is not used for anything else before it runs.

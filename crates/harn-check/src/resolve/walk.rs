@@ -82,7 +82,12 @@ impl Walk {
                 _ => None,
             })
             .collect();
-        match pipelines.is_empty() && self.role != Role::Imported {
+        let is_script = match self.role {
+            Role::Entry => pipelines.is_empty(),
+            Role::Imported => false,
+            Role::Session => true,
+        };
+        match is_script {
             true => self.statements(&module.statements),
             false => self.prepared(module, &pipelines),
         }

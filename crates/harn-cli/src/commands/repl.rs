@@ -11,9 +11,10 @@ mod entry;
 mod history;
 mod lines;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
+use harn_syntax::tree::{ItemKind, Module, StatementKind};
 use harn_vm::machine::value::Value;
 use harn_vm::machine::{Failure, FaultKind};
 use harn_vm::{RunOptions, Session, WorldOptions, runtime_error};
@@ -76,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         let mut editor = Editor::new(output.palette());
         conversation.hold(|session| editor.next(session), output)
     } else {
-        let mut lines = Lines::new(io::stdin().lock());
+        let mut lines = Lines::new(|line: &mut Vec<u8>| io::stdin().lock().read_until(b'\n', line));
         conversation.hold(|_| lines.next(), output)
     }
 }
@@ -144,6 +145,9 @@ impl Conversation {
             diagnostics: typed.diagnostics,
         };
         findings.show(&typed.file, output);
+        if typed.result.is_some() && has_pipeline(&typed.file.parsed.module) {
+            output.note(format_args!("note: pipelines do not run at a prompt"));
+        }
         match typed.result {
             None => self.is_fine = false,
             Some(Ok(Value::Nil)) => {}
@@ -169,6 +173,15 @@ impl Conversation {
         self.is_fine = false;
         output.error(format_args!("{}", Untrusted(why)));
     }
+}
+
+/// Whether something that is typed declares a pipeline.
+fn has_pipeline(module: &Module) -> bool {
+    let mut statements = module.statements.iter().map(|statement| &statement.kind);
+    statements.any(|kind| match kind {
+        StatementKind::Item(item) => matches!(item.kind, ItemKind::Pipeline(_)),
+        _ => false,
+    })
 }
 
 /// A value as it is answered: a text in quotes, so that one sees that it is one.

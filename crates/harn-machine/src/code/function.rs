@@ -142,6 +142,8 @@ pub(crate) enum Expected {
 pub(crate) struct Site {
     /// The name.
     pub(crate) name: Text,
+    /// Whether it is `push`, by which lists are built.
+    pub(crate) is_push: bool,
     /// The address of the shape that was seen last, or the number of a kind.
     pub(crate) seen: Cell<usize>,
     /// What was found there.
@@ -152,6 +154,7 @@ impl Site {
     /// A place that has seen nothing.
     pub(crate) fn new(name: Text) -> Self {
         Self {
+            is_push: name.as_str() == "push",
             name,
             seen: Cell::new(usize::MAX),
             found: Cell::new(0),

@@ -207,20 +207,20 @@ impl Flow {
             return;
         };
         let instruction = function.code[last];
-        if !is_end(instruction.op())
-            && let Some(next) = self.starting_at(last + 1)
-        {
-            live.add_all(next);
-            function.each_use(instruction, |register, used| {
-                if used == Use::WrittenUnlessItJumps {
-                    live.remove(register);
-                }
-            });
-        }
         let target = function.jump_target(last);
         let target = target.and_then(|target| usize::try_from(target).ok());
         if let Some(target) = target.and_then(|target| self.starting_at(target)) {
             live.add_all(target);
+            function.each_use(instruction, |register, used| {
+                if used == Use::WrittenIfItJumps {
+                    live.remove(register);
+                }
+            });
+        }
+        if !is_end(instruction.op())
+            && let Some(next) = self.starting_at(last + 1)
+        {
+            live.add_all(next);
         }
         if instruction.op() == Op::DeferNext {
             for start in &function.defers {

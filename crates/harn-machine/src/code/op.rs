@@ -299,8 +299,8 @@ ops! {
 
         /// a becomes the state of a loop over a, together with the register after it
         ForPrepare Change - -;
-        /// b = the next item of loop a; at its end: jump c
-        ForNext Change Write Jump;
+        /// b = the next item of loop a, and jump c; at its end: go on
+        ForLoop Change Write Jump;
 
         /// unless a is the variant with tag b (a constant): jump c
         JumpUnlessTag Read Constant Jump;

@@ -12,8 +12,8 @@ pub(crate) enum Use {
     Written,
     /// It is read and emptied.
     Emptied,
-    /// It is written, but only if the instruction does not jump.
-    WrittenUnlessItJumps,
+    /// It is written, but only if the instruction jumps.
+    WrittenIfItJumps,
 }
 
 impl Function {
@@ -50,11 +50,11 @@ impl Function {
                 Operand::Read => each(register, Use::Read),
                 Operand::Change => {
                     each(register, Use::Read);
-                    if matches!(op, Op::ForPrepare | Op::ForNext) {
+                    if matches!(op, Op::ForPrepare | Op::ForLoop) {
                         each(register.saturating_add(1), Use::Read);
                     }
                 }
-                Operand::Write if op == Op::ForNext => each(register, Use::WrittenUnlessItJumps),
+                Operand::Write if op == Op::ForLoop => each(register, Use::WrittenIfItJumps),
                 Operand::Write => {
                     each(register, Use::Written);
                     if op == Op::Select {

@@ -206,7 +206,7 @@ impl Verifier<'_> {
                 };
                 ensure(has_text, "an error has no text")
             }
-            Op::ForPrepare | Op::ForNext | Op::Select => {
+            Op::ForPrepare | Op::ForLoop | Op::Select => {
                 self.registers(a, 2)?;
                 ensure(
                     instruction.op() != Op::Select || n <= 2,

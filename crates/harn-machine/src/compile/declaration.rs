@@ -40,7 +40,7 @@ impl<'a> Compiler<'a> {
             false => prepared(&module.statements, self.unit.role),
         };
         let steps = self.moments(steps);
-        self.body.gives_nothing = is_script && self.unit.role != Role::Session;
+        self.body.gives_nothing = is_script && self.unit.role == Role::Entry;
         let has_defers = is_script && search::defers(&module.statements);
         let mut has_entry = false;
         self.with_defers(0, has_defers, |compiler| {

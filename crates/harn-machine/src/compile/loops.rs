@@ -2,7 +2,6 @@
 
 use harn_syntax::tree::{For, LoopPattern, Name, PatternKind, While};
 
-use super::emit::Jump;
 use super::exits::{Loop, Region};
 use super::name::Target;
 use super::unit::Compiler;
@@ -32,60 +31,62 @@ impl Compiler<'_> {
         }
     }
 
-    /// `for pattern in source { … }`
+    /// `for pattern in source { … }`: the next item is asked for after the block, so that a
+    /// round needs one jump.
     pub(super) fn for_loop(&mut self, at: u32, item: &For) {
         let state = self.window(2);
         self.evaluate(&item.source, state);
         self.op(at, Op::ForPrepare, state, 0, 0);
+        let enter = self.jump(at, Op::Jump, 0);
         let start = self.here();
         let visible = self.visible.len();
         self.body.regions.push(Region::Loop(Loop::default()));
         let mark = self.mark();
-        let end = match &item.pattern {
+        let value = self.bind_item(&item.pattern);
+        self.release(mark);
+        self.block(&item.body, None);
+        let around = self.end_loop();
+        self.land_all(around.continues);
+        self.land(enter);
+        let next = self.branch(at, Op::ForLoop, state, value);
+        self.aim(next, start);
+        self.land_all(around.breaks);
+        // What was gone through may be changed in place from here on.
+        self.load_nil(at, state);
+        self.visible.truncate(visible);
+    }
+
+    /// Binds what an item is called, at the beginning of a round. Gives the register where
+    /// items arrive.
+    fn bind_item(&mut self, pattern: &LoopPattern) -> u16 {
+        match pattern {
             LoopPattern::One(pattern) => match &pattern.kind {
-                PatternKind::Name(name) => self.next_named(at, state, name),
+                PatternKind::Name(name) => self.bind_named_item(name),
                 _ => {
                     let value = self.temporary();
-                    let end = self.branch(at, Op::ForNext, state, value);
                     self.bind_pattern(pattern, value);
-                    end
+                    value
                 }
             },
             LoopPattern::Pair(first, second) => {
                 let value = self.temporary();
-                let end = self.branch(at, Op::ForNext, state, value);
                 self.bind_part(first, value, "first");
                 self.bind_part(second, value, "second");
-                end
+                value
             }
-        };
-        self.release(mark);
-        self.block(&item.body, None);
-        let around = self.end_loop();
-        for jump in around.continues {
-            self.aim(jump, start);
         }
-        self.jump_to(at, start);
-        if !around.breaks.is_empty() {
-            self.land_all(around.breaks);
-            // What was gone through may be changed in place from here on.
-            self.load_nil(at, state);
-        }
-        self.land(end);
-        self.visible.truncate(visible);
     }
 
-    fn next_named(&mut self, at: u32, state: u16, name: &Name) -> Jump {
+    fn bind_named_item(&mut self, name: &Name) -> u16 {
         match self.target(name) {
             Target::Register(register) => {
                 self.visible.push(name.text.clone());
-                self.branch(at, Op::ForNext, state, register)
+                register
             }
             _ => {
                 let value = self.temporary();
-                let end = self.branch(at, Op::ForNext, state, value);
                 self.bind_register(name, value);
-                end
+                value
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use compact_str::CompactString;
+
 use crate::fault::{Failure, Fault};
 use crate::value::{Dict, Shape, Struct, Text, Value};
 
@@ -68,13 +70,41 @@ pub(crate) fn struct_from(shape: &Rc<Shape>, fields: &Value) -> Value {
     }))
 }
 
-/// The texts of values, joined.
-pub(crate) fn concat(values: &[Value]) -> Value {
-    let mut out = String::with_capacity(32);
+/// The texts of values, joined. The values are emptied.
+pub(crate) fn concat(values: &mut [Value]) -> Text {
+    let mut out = CompactString::default();
     for value in values {
-        value.show_into(&mut out);
+        match &*value {
+            Value::Text(text) => out.push_str(text),
+            Value::Int(number) => push_int(*number, &mut out),
+            other => out.push_str(&other.show()),
+        }
+        if value.is_counted() {
+            *value = Value::Nil;
+        }
     }
-    Value::Text(Text::new(&out))
+    Text::from(out)
+}
+
+/// Writes an int, digit by digit from its end.
+fn push_int(number: i64, out: &mut CompactString) {
+    // The longest one has 19 digits and a sign.
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut left = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 /// A dict without some keys.

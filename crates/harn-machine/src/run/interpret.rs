@@ -19,31 +19,25 @@
 use std::rc::Rc;
 
 use crate::closure::Closure;
-use crate::code::{CaptureFrom, Expected, Function, Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};
+use crate::code::{CaptureFrom, Function, Instruction, OPTIONAL, Op, TAKE_B, TAKE_C};
 use crate::fault::{Failure, Fault};
-use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame};
-use crate::iterate::{GeneratorState, IterSource};
+use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber};
 use crate::machine::Machine;
 use crate::registry::BuiltinId;
-use crate::value::{Enum, List, Range, Struct, Value};
+use crate::value::{List, Struct, Value};
 
-use super::arithmetic::{
-    Arithmetic, Operand, arithmetic, contains, is_less, is_less_equal, negate,
-};
-use super::call::{
-    Called, Site, call_builtin, call_method, call_value, enter, leave, pause,
-};
+use super::arithmetic::{Arithmetic, Operand, arithmetic, is_less, is_less_equal};
+use super::call::{Called, Site, call_builtin, call_method, call_value, pause};
+use super::control::{call_with_list, fits, give_back, raise, rethrown, tail_call, waits, yielded};
+use super::interrupt::{Interrupt, before_going_on, between, fail};
 use super::loops::{self, Next};
-use super::register::{copy, give, lift, put, put_bool, put_float, put_int, transfer};
-use super::tasks::{self, Mode};
-use super::{access, build, undefined, unwind};
+use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
+use super::uncommon::uncommon;
+use super::{access, build, tasks};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
 const SLICE: i32 = 50_000;
-
-/// How long `deadline` lasts if it is given something that is no time.
-const DEADLINE_MS: i64 = 30_000;
 
 /// Why a fiber stopped running.
 pub(crate) enum Stop {
@@ -53,13 +47,6 @@ pub(crate) enum Stop {
     Spent,
     /// It waits, at the latest until then.
     Waits(Option<i64>),
-}
-
-/// What is looked at between two instructions.
-enum Interrupt {
-    None,
-    Spent,
-    Failed(Failure),
 }
 
 /// Runs a fiber until it ends, has to wait, or has had its turn.
@@ -121,19 +108,28 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                     };
                 }
+                // A turn is over after so many jumps back and calls. The counter of the frame
+                // must be right.
+                macro_rules! spend {
+                    () => {
+                        fuel -= 1;
+                        if fuel <= 0 {
+                            match between(machine, fiber) {
+                                Interrupt::Failed(failure) => break 'failed failure,
+                                _ => return Stop::Spent,
+                            }
+                        }
+                    };
+                }
                 macro_rules! jump {
                     ($distance:expr) => {{
                         let distance = $distance as isize;
                         ip = ip.offset(distance);
                         if distance < 0 {
-                            fuel -= 1;
-                            if fuel <= 0 {
+                            if fuel <= 1 {
                                 save!();
-                                match between(machine, fiber) {
-                                    Interrupt::Failed(failure) => break 'failed failure,
-                                    _ => return Stop::Spent,
-                                }
                             }
+                            spend!();
                         }
                     }};
                 }
@@ -247,13 +243,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                             Ok(Called::Entered) => {
                                 reload!();
-                                fuel -= 1;
-                                if fuel <= 0 {
-                                    match between(machine, fiber) {
-                                        Interrupt::Failed(failure) => break 'failed failure,
-                                        _ => return Stop::Spent,
-                                    }
-                                }
+                                spend!();
                             }
                             Ok(Called::Waits) => return waits(fiber),
                             Err(failure) => break 'failed failure,
@@ -272,6 +262,38 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     }};
                 }
                 // A function that takes exactly what it is given is entered right here.
+                macro_rules! enter_here {
+                    ($closure:expr, $window:expr, $result:expr, $argc:expr, $flags:expr) => {{
+                        let closure: Rc<Closure> = $closure;
+                        let callee = Rc::as_ptr(&closure.function);
+                        let base = fiber.frames.last().unwrap_unchecked().base;
+                        let base = base + u32::from($window);
+                        let needed = base as usize + usize::from((&*callee).registers);
+                        if fiber.stack.len() < needed {
+                            fiber.grow(needed);
+                        }
+                        fiber.depth += 1;
+                        // Written where it belongs: a frame that is made and then moved is
+                        // read as a whole right after its parts were written.
+                        let count = fiber.frames.len();
+                        if count == fiber.frames.capacity() {
+                            fiber.frames.reserve(1);
+                        }
+                        let frame = fiber.frames.as_mut_ptr().add(count);
+                        (&raw mut (*frame).closure).write(closure);
+                        (&raw mut (*frame).pc).write(0);
+                        (&raw mut (*frame).base).write(base);
+                        (&raw mut (*frame).result).write($result);
+                        (&raw mut (*frame).argc).write($argc);
+                        (&raw mut (*frame).flags).write($flags);
+                        (&raw mut (*frame).generator).write(None);
+                        fiber.frames.set_len(count + 1);
+                        function = callee;
+                        registers = fiber.stack.as_mut_ptr().add(base as usize);
+                        ip = (&*callee).code.as_ptr();
+                        spend!();
+                    }};
+                }
                 macro_rules! call_register {
                     ($instruction:expr, $callee:expr) => {{
                         let i = $instruction;
@@ -283,34 +305,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             {
                                 // Whatever the library calls counts as called by a builtin.
                                 let is_library = (&*function).source.is_library;
-                                let callee = Rc::as_ptr(&closure.function);
+                                let flags = if is_library { BOUNDARY } else { 0 };
                                 let closure = closure.clone();
-                                let base = fiber.frames.last().unwrap_unchecked().base;
-                                let base = base + u32::from(i.b());
-                                let needed = base as usize + usize::from((&*callee).registers);
-                                if fiber.stack.len() < needed {
-                                    fiber.grow(needed);
-                                }
-                                fiber.depth += 1;
-                                fiber.frames.push(Frame {
-                                    closure,
-                                    pc: 0,
-                                    base,
-                                    result: i.a(),
-                                    argc: i.n(),
-                                    flags: if is_library { BOUNDARY } else { 0 },
-                                    generator: None,
-                                });
-                                function = callee;
-                                registers = fiber.stack.as_mut_ptr().add(base as usize);
-                                ip = (&*callee).code.as_ptr();
-                                fuel -= 1;
-                                if fuel <= 0 {
-                                    match between(machine, fiber) {
-                                        Interrupt::Failed(failure) => break 'failed failure,
-                                        _ => return Stop::Spent,
-                                    }
-                                }
+                                enter_here!(closure, i.b(), i.a(), i.n(), flags);
                             }
                             callee => {
                                 let callee = callee.clone();
@@ -357,7 +354,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     ($register:expr, $taken:expr) => {{
                         let register = $register;
                         if $taken {
-                            std::mem::take(&mut *register)
+                            take(register)
                         } else {
                             (*register).clone()
                         }
@@ -369,20 +366,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     let i = *ip;
                     ip = ip.add(1);
                     match i.op() {
-                        Op::Cover => {
-                            if let Some(coverage) = &(&*function).source.coverage {
-                                coverage.hit(i.wide_bc());
-                            }
-                        }
                         Op::LoadNil => put(register!(i.a()), Value::Nil),
                         Op::LoadTrue => put_bool(register!(i.a()), true),
                         Op::LoadFalse => put_bool(register!(i.a()), false),
-                        Op::LoadAbsent => put(register!(i.a()), Value::Absent),
                         Op::LoadInt => {
                             put_int(register!(i.a()), i64::from(i.signed_wide()));
                         }
                         Op::LoadConstant => {
-                            let constant = (&*function).constants.get_unchecked(i.wide_bc() as usize);
+                            let constant =
+                                (&*function).constants.get_unchecked(i.wide_bc() as usize);
                             copy(register!(i.a()), constant);
                         }
                         Op::Move => {
@@ -400,10 +392,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let captures = &frame.closure.captures;
                             copy(register!(i.a()), captures.get_unchecked(usize::from(i.b())));
                         }
-                        Op::GetSelf => {
-                            let frame = fiber.frames.last().unwrap_unchecked();
-                            put(register!(i.a()), Value::Closure(frame.closure.clone()));
-                        }
                         Op::GetGlobal => {
                             let global = machine.globals.get_unchecked(i.wide_bc() as usize);
                             copy(register!(i.a()), global);
@@ -412,23 +400,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let value = (*register!(i.a())).clone();
                             *machine.globals.get_unchecked_mut(i.wide_bc() as usize) = value;
                         }
-                        Op::MakeLate => {
-                            let cell = Value::Late(Rc::new(Value::Absent.into()));
-                            put(register!(i.a()), cell);
-                        }
-                        Op::GetLate => {
-                            let value = match &*register!(i.b()) {
-                                Value::Late(cell) => cell.borrow().clone(),
-                                other => other.clone(),
-                            };
-                            put(register!(i.a()), value);
-                        }
-                        Op::SetLate => {
-                            if let Value::Late(cell) = &*register!(i.a()) {
-                                cell.replace((*register!(i.b())).clone());
-                            }
-                        }
-
                         Op::Add => number!(i, Add, i64::wrapping_add, std::ops::Add::<f64>::add),
                         Op::Subtract => {
                             number!(i, Subtract, i64::wrapping_sub, std::ops::Sub::<f64>::sub);
@@ -451,7 +422,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                             _ => slow!(i, Remainder),
                         },
-                        Op::Power => slow!(i, Power),
                         Op::AddInt => {
                             number_with!(i, Add, i64::wrapping_add, std::ops::Add::<f64>::add);
                         }
@@ -475,10 +445,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                             _ => slow_with!(i, Remainder),
                         },
-                        Op::Negate => {
-                            let value = attempt!(negate(&*register!(i.b())));
-                            put(register!(i.a()), value);
-                        }
                         Op::Not => {
                             let value = !(*register!(i.b())).is_truthy();
                             put_bool(register!(i.a()), value);
@@ -504,15 +470,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 compare!(register!(i.b()), register!(i.c()), <=, is_less_equal);
                             put_bool(register!(i.a()), value);
                         }
-                        Op::In => {
-                            let value = contains(&*register!(i.b()), &*register!(i.c()));
-                            put_bool(register!(i.a()), value);
-                        }
-                        Op::NotIn => {
-                            let value = !contains(&*register!(i.b()), &*register!(i.c()));
-                            put_bool(register!(i.a()), value);
-                        }
-
                         Op::JumpLess => {
                             jump_if!(compare!(register!(i.a()), register!(i.b()), <, is_less), i);
                         }
@@ -618,9 +575,12 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let count = usize::from(i.c());
                             let items: Vec<Value> = window!(i.b(), count)
                                 .iter_mut()
-                                .map(std::mem::take)
+                                .map(|value| take(value))
                                 .collect();
-                            machine.scheduler.meter.add((count + 4) * size_of::<Value>());
+                            machine
+                                .scheduler
+                                .meter
+                                .add((count + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::List(List::from(items)));
                         }
                         Op::ListPush => {
@@ -630,89 +590,25 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                             machine.scheduler.meter.add(size_of::<Value>());
                         }
-                        Op::ListSpread => {
-                            let (list, more) = (register!(i.a()), (*register!(i.b())).clone());
-                            attempt!(build::spread_list(&mut *list, &more));
-                            machine.scheduler.meter.add(size_of::<Value>());
-                        }
-                        Op::NewDict => {
-                            let keys = (&(&*function).keys).get_unchecked(usize::from(i.b()));
-                            let value = build::new_dict(keys, window!(i.c(), keys.len()));
-                            machine.scheduler.meter.add((keys.len() + 2) * 2 * size_of::<Value>());
-                            put(register!(i.a()), value);
-                        }
-                        Op::EmptyDict => {
-                            put(register!(i.a()), Value::Dict(Default::default()));
-                        }
-                        Op::DictPut => {
-                            let key = (*register!(i.b())).to_text();
-                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
-                            if let Value::Dict(dict) = &mut *register!(i.a()) {
-                                dict.insert(key, value);
-                            }
-                            machine.scheduler.meter.add(4 * size_of::<Value>());
-                        }
-                        Op::DictSpread => {
-                            let (dict, more) = (register!(i.a()), (*register!(i.b())).clone());
-                            attempt!(build::spread_dict(&mut *dict, &more));
-                            machine.scheduler.meter.add(size_of::<Value>());
-                        }
                         Op::NewStruct => {
                             let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
                             let values = window!(i.c(), shape.fields.len());
-                            let values: Vec<_> = values.iter_mut().map(std::mem::take).collect();
-                            machine.scheduler.meter.add((values.len() + 4) * size_of::<Value>());
+                            let values: Vec<_> =
+                                values.iter_mut().map(|value| take(value)).collect();
+                            machine
+                                .scheduler
+                                .meter
+                                .add((values.len() + 4) * size_of::<Value>());
                             let value = Rc::new(Struct {
                                 shape: shape.clone(),
                                 values,
                             });
                             put(register!(i.a()), Value::Struct(value));
                         }
-                        Op::StructFrom => {
-                            let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
-                            let value = build::struct_from(shape, &*register!(i.c()));
-                            put(register!(i.a()), value);
-                        }
-                        Op::NewEnum => {
-                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
-                            let payload = window!(i.c(), usize::from(i.n()));
-                            let payload = payload.iter_mut().map(std::mem::take).collect();
-                            let Value::Enum(tag) = tag else {
-                                unreachable!("the verifier has seen that it is one")
-                            };
-                            machine.scheduler.meter.add(4 * size_of::<Value>());
-                            let value = Enum::new(tag.tag.clone(), payload);
-                            put(register!(i.a()), Value::Enum(Rc::new(value)));
-                        }
-                        Op::NewEnumSpread => {
-                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
-                            let items = &*register!(i.c());
-                            attempt!(build::expect_list(items));
-                            if let (Value::Enum(tag), Value::List(items)) = (tag, items) {
-                                let value = Enum::new(tag.tag.clone(), items.to_vec());
-                                put(register!(i.a()), Value::Enum(Rc::new(value)));
-                            }
-                        }
-                        Op::NewRange => {
-                            let bound = |value: &Value| match value {
-                                Value::Int(value) => *value,
-                                _ => 0,
-                            };
-                            let range = Range {
-                                start: bound(&*register!(i.b())),
-                                end: bound(&*register!(i.c())),
-                                exclusive: i.n() != 0,
-                            };
-                            put(register!(i.a()), Value::Range(Rc::new(range)));
-                        }
                         Op::Concat => {
-                            let values = window!(i.b(), usize::from(i.c()));
-                            let value = build::concat(values);
-                            values.iter_mut().for_each(|value| *value = Value::Nil);
-                            if let Value::Text(text) = &value {
-                                machine.scheduler.meter.add(text.len() + 64);
-                            }
-                            put(register!(i.a()), value);
+                            let text = build::concat(window!(i.b(), usize::from(i.c())));
+                            machine.scheduler.meter.add(text.len() + 64);
+                            put(register!(i.a()), Value::Text(text));
                         }
                         Op::GetField => {
                             let object = register!(i.b());
@@ -748,6 +644,14 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     let item: *const Value = items.get_unchecked(*at as usize);
                                     copy_within(register!(i.a()), item, i.a() == i.b());
                                 }
+                                (Value::Dict(dict), Value::Text(key)) => match dict.get_text(key) {
+                                    Some(value) => {
+                                        let value: *const Value = value;
+                                        let is_inside = i.a() == i.b() || i.a() == i.c();
+                                        copy_within(register!(i.a()), value, is_inside);
+                                    }
+                                    None => put(register!(i.a()), Value::Nil),
+                                },
                                 (Value::Nil, _) if i.n() & OPTIONAL != 0 => {
                                     put(register!(i.a()), Value::Nil);
                                 }
@@ -759,13 +663,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             if i.n() & TAKE_B != 0 && i.a() != i.b() {
                                 put(register!(i.b()), Value::Nil);
                             }
-                        }
-                        Op::Slice => {
-                            let window = window!(i.b(), 3);
-                            let value =
-                                attempt!(access::slice(&window[0], &window[1], &window[2]));
-                            window.iter_mut().for_each(|value| *value = Value::Nil);
-                            put(register!(i.a()), value);
                         }
                         Op::SetField => {
                             let site = (&(&*function).sites).get_unchecked(usize::from(i.b()));
@@ -781,15 +678,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             attempt!(access::set_index(target, &index, value));
                             machine.scheduler.meter.add(2 * size_of::<Value>());
                         }
-                        Op::SetPath => {
-                            let path = (&(&*function).paths).get_unchecked(usize::from(i.b()));
-                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
-                            let indexes = |at: u16| (*register!(at)).clone();
-                            let target = &mut *register!(i.a());
-                            attempt!(access::set_path(target, path, indexes, value));
-                            machine.scheduler.meter.add(2 * size_of::<Value>());
-                        }
-
                         Op::Call => {
                             save!();
                             let callee: *const Value = register!(i.c());
@@ -808,44 +696,47 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             called!(call_builtin(machine, fiber, id, site), i.a());
                         }
                         Op::CallMethod => {
+                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            // Lists are built by `push`, so it is done right here.
+                            if name.is_push
+                                && i.n() == 1
+                                && let Value::List(list) = &mut *register!(i.b())
+                            {
+                                let item = take(register!(i.b() + 1));
+                                list.items_mut().push(item);
+                                machine.scheduler.meter.add(size_of::<Value>());
+                                transfer(register!(i.a()), register!(i.b()));
+                                continue;
+                            }
                             save!();
+                            if let Value::Struct(body) = &*register!(i.b())
+                                && let tables = &*(&*function).method_tables
+                                && let Some(method) = machine.methods.find(tables, body, name)
+                                && method.function.is_simple
+                                && method.function.parameters.len() == usize::from(i.n()) + 1
+                                && fiber.depth < DEPTH_MAX
+                            {
+                                let method = method.clone();
+                                enter_here!(
+                                    method,
+                                    i.b(),
+                                    i.a(),
+                                    i.n().saturating_add(1),
+                                    BOUNDARY
+                                );
+                                continue;
+                            }
                             let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
                             let tables = &*(&*function).method_tables;
                             let site = site!(i);
                             called!(call_method(machine, fiber, name, tables, site), i.a());
                         }
-                        Op::CallSpread => {
+                        Op::CallSpread
+                        | Op::CallBuiltinSpread
+                        | Op::CallMethodSpread
+                        | Op::Pipe => {
                             save!();
-                            let callee = (*register!(i.c())).clone();
-                            let arguments = (*register!(i.b())).clone();
-                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                call_value(machine, fiber, callee, site)
-                            });
-                            called!(called, i.a());
-                        }
-                        Op::CallBuiltinSpread => {
-                            save!();
-                            let id = BuiltinId::at(i.c()).unwrap_unchecked();
-                            let arguments = (*register!(i.b())).clone();
-                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                call_builtin(machine, fiber, id, site)
-                            });
-                            called!(called, i.a());
-                        }
-                        Op::CallMethodSpread => {
-                            save!();
-                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
-                            let tables = &*(&*function).method_tables;
-                            let window = window!(i.b(), 2);
-                            let arguments = with_receiver(&window[0], &window[1]);
-                            let called = match arguments {
-                                Ok(arguments) => spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                    let site = Site { argc: site.argc - 1, ..site };
-                                    call_method(machine, fiber, name, tables, site)
-                                }),
-                                Err(failure) => Err(failure),
-                            };
-                            called!(called, i.a());
+                            called!(call_with_list(machine, fiber, i), i.a());
                         }
                         Op::TailCall | Op::TailCallGlobal => {
                             save!();
@@ -857,13 +748,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             match tail_call(machine, fiber, callee, site) {
                                 Ok(Called::Entered) => {
                                     reload!();
-                                    fuel -= 1;
-                                    if fuel <= 0 {
-                                        match between(machine, fiber) {
-                                            Interrupt::Failed(failure) => break 'failed failure,
-                                            _ => return Stop::Spent,
-                                        }
-                                    }
+                                    spend!();
                                 }
                                 Ok(Called::Value(value)) => match give_back(fiber, value) {
                                     Some(value) => return Stop::Done(Ok(value)),
@@ -873,15 +758,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 Err(failure) => break 'failed failure,
                             }
                         }
-                        Op::Pipe => {
-                            save!();
-                            let callee = attempt!(pipe_target(machine, &*function, &*register!(i.c())));
-                            let arguments = Value::list(vec![(*register!(i.b())).clone()]);
-                            let called = spread(machine, fiber, arguments, i.a(), |machine, fiber, site| {
-                                call_value(machine, fiber, callee, site)
-                            });
-                            called!(called, i.a());
-                        }
                         Op::Return => {
                             return_value!(register!(i.a()));
                         }
@@ -890,7 +766,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             return_value!(&raw mut nil);
                         }
                         Op::MakeClosure => {
-                            let inner = (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
+                            let inner =
+                                (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
                             let frame = fiber.frames.last().unwrap_unchecked();
                             let captures = inner.captures.iter().map(|from| match from {
                                 CaptureFrom::Register(at) => (*register!(*at)).clone(),
@@ -902,18 +779,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 captures: captures.collect(),
                                 function: inner.clone(),
                             };
-                            machine.scheduler.meter.add((closure.captures.len() + 4) * size_of::<Value>());
+                            machine
+                                .scheduler
+                                .meter
+                                .add((closure.captures.len() + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::Closure(Rc::new(closure)));
-                        }
-                        Op::DefineMethod => {
-                            let constants = &(&*function).constants;
-                            let texts = (&constants[usize::from(i.b())], &constants[usize::from(i.c())]);
-                            if let (Value::Text(name), Value::Text(method)) = texts
-                                && let Value::Closure(closure) = &*register!(i.a())
-                            {
-                                let table = (&*function).method_tables[0];
-                                machine.methods.define(table, name.clone(), method.clone(), closure.clone());
-                            }
                         }
                         Op::Yield => {
                             let value = (*register!(i.a())).clone();
@@ -923,38 +793,12 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             reload!();
                         }
 
-                        Op::Spawn => {
-                            if let Value::Closure(closure) = (*register!(i.b())).clone() {
-                                let task = tasks::spawn(machine, fiber, closure);
-                                machine.scheduler.meter.add(512);
-                                put(register!(i.a()), task);
-                            }
-                        }
-                        Op::Parallel => {
+                        Op::Parallel | Op::Select => {
                             save!();
-                            let window = site!(i).window;
-                            let mode = Mode::from_number(i.n()).unwrap_or(Mode::Count);
-                            match tasks::parallel(machine, fiber, mode, window) {
-                                Ok(tasks::Parallel::Value(value)) => {
-                                    window!(i.b(), 3).iter_mut().for_each(|value| *value = Value::Nil);
-                                    put(register!(i.a()), value);
-                                }
-                                Ok(tasks::Parallel::Waits) => return waits(fiber),
+                            match tasks::wait(machine, fiber, i) {
+                                Ok(true) => {}
+                                Ok(false) => return waits(fiber),
                                 Err(failure) => break 'failed failure,
-                            }
-                        }
-                        Op::Select => {
-                            save!();
-                            let window = site!(i).window;
-                            let count = usize::from(i.c());
-                            match tasks::select(machine, fiber, window, count, i.n()) {
-                                tasks::Select::Chosen(index, value) => {
-                                    let all = count + usize::from(i.n() == 1);
-                                    window!(i.b(), all).iter_mut().for_each(|value| *value = Value::Nil);
-                                    put(register!(i.a()), Value::Int(index));
-                                    put(register!(i.a() + 1), value);
-                                }
-                                tasks::Select::Waits => return waits(fiber),
                             }
                         }
 
@@ -962,32 +806,6 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         Op::Rethrow => {
                             let value = std::mem::take(&mut *register!(i.a()));
                             fail!(rethrown(value));
-                        }
-                        Op::CatchValue => {
-                            let value = match &*register!(i.b()) {
-                                Value::Fault(fault) => fault.value(),
-                                other => other.clone(),
-                            };
-                            put(register!(i.a()), value);
-                        }
-                        Op::JumpUnlessCaught => {
-                            let name = &(&(&*function).constants)[usize::from(i.b())];
-                            if !is_caught(&*register!(i.a()), name) {
-                                jump!(i.signed_c());
-                            }
-                        }
-                        Op::DeadlinePush => {
-                            let time = match *register!(i.a()) {
-                                Value::Duration(time) | Value::Int(time) => time.max(0),
-                                _ => DEADLINE_MS,
-                            };
-                            let now = machine.elapsed();
-                            fiber.deadlines.push(now.saturating_add(time));
-                            // A short one must be noticed before the slice is over.
-                            fuel = fuel.min(SLICE / 8);
-                        }
-                        Op::DeadlinePop => {
-                            fiber.deadlines.pop();
                         }
                         Op::Unwrap => {
                             let value = &*register!(i.b());
@@ -1008,36 +826,27 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                         }
 
-                        Op::ForPrepare => {
-                            let state = register!(i.a());
-                            let (first, second) = loops::prepare(&*state);
-                            put(state, first);
-                            put(state.add(1), second);
-                        }
-                        Op::ForNext => {
+                        Op::ForLoop => {
                             let state = register!(i.a());
                             match (&mut *state, &mut *state.add(1)) {
                                 (Value::Int(next), Value::Int(last)) => {
                                     let item = *next;
-                                    if item > *last {
-                                        jump!(i.signed_c());
-                                    } else {
+                                    if item <= *last {
                                         // The last int that there is must not come again.
                                         match item.checked_add(1) {
                                             Some(after) => *next = after,
                                             None => *last = i64::MIN,
                                         }
                                         put_int(register!(i.b()), item);
+                                        jump!(i.signed_c());
                                     }
                                 }
                                 (Value::List(items), Value::Int(at)) => {
-                                    match items.get(*at as usize) {
-                                        Some(item) => {
-                                            let item: *const Value = item;
-                                            *at += 1;
-                                            copy(register!(i.b()), item);
-                                        }
-                                        None => jump!(i.signed_c()),
+                                    if let Some(item) = items.get(*at as usize) {
+                                        let item: *const Value = item;
+                                        *at += 1;
+                                        copy(register!(i.b()), item);
+                                        jump!(i.signed_c());
                                     }
                                 }
                                 _ => {
@@ -1045,8 +854,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     let base = fiber.frames.last().unwrap_unchecked().base as usize;
                                     let state = base + usize::from(i.a());
                                     match loops::next(machine, fiber, state) {
-                                        Ok(Next::Item(item)) => put(register!(i.b()), item),
-                                        Ok(Next::End) => jump!(i.signed_c()),
+                                        Ok(Next::Item(item)) => {
+                                            put(register!(i.b()), item);
+                                            jump!(i.signed_c());
+                                        }
+                                        Ok(Next::End) => {}
                                         Ok(Next::Entered) => reload!(),
                                         Ok(Next::Waits) => return waits(fiber),
                                         Err(failure) => break 'failed failure,
@@ -1054,45 +866,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 }
                             }
                         }
-
-                        Op::JumpUnlessTag => {
-                            let tag = (&(&*function).constants).get_unchecked(usize::from(i.b()));
-                            if !has_tag(&*register!(i.a()), tag) {
+                        Op::JumpUnlessTag | Op::JumpUnlessList | Op::JumpUnlessCaught => {
+                            if !fits(&*function, &*register!(i.a()), i) {
                                 jump!(i.signed_c());
-                            }
-                        }
-                        Op::Payload => {
-                            let value = match &*register!(i.b()) {
-                                Value::Enum(value) => {
-                                    value.payload.get(usize::from(i.c())).cloned().unwrap_or_default()
-                                }
-                                _ => Value::Nil,
-                            };
-                            put(register!(i.a()), value);
-                        }
-                        Op::JumpUnlessList => {
-                            let least = usize::from(i.b());
-                            let fits = matches!(&*register!(i.a()), Value::List(items) if items.len() >= least);
-                            if !fits {
-                                jump!(i.signed_c());
-                            }
-                        }
-                        Op::ListRest => {
-                            let value = build::list_rest(&*register!(i.b()), usize::from(i.c()));
-                            put(register!(i.a()), value);
-                        }
-                        Op::ExpectDict => attempt!(build::expect_dict(&*register!(i.a()))),
-                        Op::ExpectList => attempt!(build::expect_list(&*register!(i.a()))),
-                        Op::DictRest => {
-                            let keys = (&(&*function).keys).get_unchecked(usize::from(i.c()));
-                            let value = build::dict_rest(&*register!(i.b()), keys);
-                            put(register!(i.a()), value);
-                        }
-                        Op::DeferPush => {
-                            let block = Value::Int(i64::from(i.b()));
-                            match &mut *register!(i.a()) {
-                                Value::List(list) => list.items_mut().push(block),
-                                other => *other = Value::list(vec![block]),
                             }
                         }
                         Op::DeferNext => {
@@ -1113,18 +889,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 None => jump!(i.signed_wide()),
                             }
                         }
-                        Op::CheckParameter => {
-                            let check = &(&(&*function).checks)[i.wide_bc() as usize];
-                            let value = &*register!(i.a());
-                            let checked = match &check.expected {
-                                Expected::Schema(schema) => {
-                                    crate::parameters::check(&check.parameter, schema, value)
-                                }
-                                Expected::Interface(interface) => {
-                                    crate::parameters::check_interface(&check.parameter, interface, value)
-                                }
-                            };
-                            attempt!(checked);
+                        _ => {
+                            save!();
+                            if let Err(failure) = uncommon(machine, fiber, i) {
+                                break 'failed failure;
+                            }
                         }
                     }
                 }
@@ -1151,288 +920,3 @@ unsafe fn copy_within(register: *mut Value, from: *const Value, is_inside: bool)
         }
     }
 }
-
-/// How `Raise` fails.
-#[cold]
-fn raise(how: u8, constant: &Value) -> Failure {
-    let text = constant.show();
-    match Raised::from_number(how) {
-        Some(Raised::Runtime) => Fault::runtime(text),
-        Some(Raised::Type) => Fault::type_error(text),
-        Some(Raised::Thrown) => Fault::thrown(text),
-        Some(Raised::UndefinedVariable) => undefined::variable(constant),
-        Some(Raised::UndefinedBuiltin) => undefined::builtin(&text),
-        Some(Raised::Own) | None => Fault::own(text),
-    }
-}
-
-/// An error that goes on after it was held up.
-#[cold]
-fn rethrown(value: Value) -> Failure {
-    match value {
-        Value::Fault(fault) => Box::new(Rc::unwrap_or_clone(fault)),
-        other => Fault::thrown(other),
-    }
-}
-
-/// Whether an error is an enum of that name.
-fn is_caught(fault: &Value, name: &Value) -> bool {
-    let Value::Fault(fault) = fault else {
-        return false;
-    };
-    match (fault.value(), name) {
-        (Value::Enum(value), Value::Text(name)) => value.tag.name == *name,
-        _ => false,
-    }
-}
-
-fn has_tag(value: &Value, tag: &Value) -> bool {
-    match (value, tag) {
-        (Value::Enum(value), Value::Enum(tag)) => {
-            Rc::ptr_eq(&value.tag, &tag.tag) || value.tag == tag.tag
-        }
-        _ => false,
-    }
-}
-
-/// Parks a fiber whose instruction has to be executed again.
-fn waits(fiber: &mut Fiber) -> Stop {
-    if let Some(frame) = fiber.frames.last_mut() {
-        frame.pc -= 1;
-    }
-    let waiting = fiber.waiting.get_or_insert_default();
-    let mut until = waiting.until;
-    if waiting.stops_at_once && fiber.strand.is_cancelled() {
-        until = Some(i64::MIN);
-    }
-    for other in [fiber.deadlines.iter().copied().min(), fiber.strand.grace.map(|grace| grace.until)] {
-        until = [until, other].into_iter().flatten().min();
-    }
-    Stop::Waits(until)
-}
-
-/// Hands a value to whoever called the frame on top. Gives it back if nobody did.
-#[inline]
-fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
-    let Some(frame) = leave(fiber) else {
-        return Some(value);
-    };
-    if let Some(generator) = frame.generator {
-        generator.state.replace(GeneratorState::Done);
-        fiber.woken.extend(generator.waiters.take());
-        yielded(fiber, None);
-        return None;
-    }
-    let Some(caller) = fiber.frames.last() else {
-        return Some(value);
-    };
-    fiber.stack[caller.base as usize + usize::from(frame.result)] = value;
-    None
-}
-
-/// A generator gave an item, or ended: the loop below it goes on.
-fn yielded(fiber: &mut Fiber, item: Option<Value>) {
-    let Some(frame) = fiber.frames.last_mut() else {
-        return;
-    };
-    let function = &frame.closure.function;
-    let i = function.code[frame.pc as usize - 1];
-    let base = frame.base as usize;
-    match item {
-        Some(item) => fiber.stack[base + usize::from(i.b())] = item,
-        None => {
-            let target = i64::from(frame.pc) + i64::from(i.signed_c());
-            frame.pc = u32::try_from(target).unwrap_or(frame.pc);
-            if let Value::Iter(iter) = &fiber.stack[base + usize::from(i.a())] {
-                iter.source.replace(IterSource::Done);
-            }
-        }
-    }
-}
-
-/// Calls with the items of a list, which are put above the frame.
-fn spread(
-    machine: &mut Machine,
-    fiber: &mut Fiber,
-    arguments: Value,
-    result: u16,
-    call: impl FnOnce(&mut Machine, &mut Fiber, Site) -> Result<Called, Failure>,
-) -> Result<Called, Failure> {
-    build::expect_list(&arguments)?;
-    let Value::List(arguments) = arguments else {
-        return Ok(Called::Value(Value::Nil));
-    };
-    let frame = fiber.frames.last().expect("something calls");
-    let window = frame.base as usize + usize::from(frame.closure.function.registers);
-    fiber.grow(window + arguments.len());
-    for (at, argument) in arguments.iter().enumerate() {
-        fiber.stack[window + at] = argument.clone();
-    }
-    let site = Site {
-        window,
-        argc: arguments.len(),
-        result,
-        flags: 0,
-    };
-    call(machine, fiber, site)
-}
-
-fn with_receiver(receiver: &Value, arguments: &Value) -> Result<Value, Failure> {
-    build::expect_list(arguments)?;
-    let mut all = vec![receiver.clone()];
-    if let Value::List(arguments) = arguments {
-        all.extend_from_slice(arguments);
-    }
-    Ok(Value::list(all))
-}
-
-/// Calls in place of the frame on top.
-fn tail_call(
-    machine: &mut Machine,
-    fiber: &mut Fiber,
-    callee: Value,
-    site: Site,
-) -> Result<Called, Failure> {
-    let closure = match callee {
-        Value::Closure(closure) if closure.function.kind == crate::code::FunctionKind::Plain => closure,
-        other => return call_value(machine, fiber, other, site),
-    };
-    let frame = fiber.frames.last().expect("something calls");
-    let (base, flags, result) = (frame.base as usize, frame.flags, frame.result);
-    let registers = usize::from(frame.closure.function.registers);
-    for at in 0..site.argc {
-        fiber.stack.swap(base + at, site.window + at);
-    }
-    for register in &mut fiber.stack[base + site.argc..base + registers.max(site.argc)] {
-        if register.is_counted() {
-            *register = Value::Nil;
-        }
-    }
-    let old = fiber.frames.pop().expect("something calls");
-    fiber.depth -= u32::from(!old.closure.function.source.is_library);
-    let site = Site {
-        window: base,
-        result,
-        flags,
-        ..site
-    };
-    enter(fiber, closure, site)
-}
-
-/// What a value is piped into.
-fn pipe_target(machine: &Machine, function: &Function, target: &Value) -> Result<Value, Failure> {
-    match target {
-        Value::Closure(_) | Value::Builtin(_) => Ok(target.clone()),
-        Value::Text(name) => {
-            let names = machine.names.get(function.module as usize);
-            let global = names.and_then(|names| names.get(name.as_str()));
-            let global = global.map(|at| machine.globals[*at as usize].clone());
-            let builtin = BuiltinId::find(name).filter(|id| !id.is_intrinsic());
-            let builtin = || builtin.map(Value::Builtin);
-            let callable = global.filter(Value::is_callable).or_else(builtin);
-            callable.ok_or_else(|| Fault::own(format!("Undefined builtin: {name}")))
-        }
-        other => Err(Fault::type_error(format!(
-            "cannot pipe into {}",
-            other.type_name()
-        ))),
-    }
-}
-
-/// Takes an error to its handler, and stops what it leaves behind.
-#[cold]
-fn fail(machine: &mut Machine, fiber: &mut Fiber, failure: Failure) -> Result<(), Failure> {
-    if let Some(waiting) = fiber.waiting.take() {
-        if let Some(effect) = waiting.effect {
-            machine.scheduler.forget(effect);
-            machine.effects.cancel(effect);
-        }
-        if let Some(group) = waiting.group {
-            machine.stop_group(&group);
-        }
-    }
-    unwind::unwind(fiber, failure)
-}
-
-/// What happens before a fiber goes on that has waited.
-fn before_going_on(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
-    if fiber.waiting.is_none() {
-        return Interrupt::None;
-    }
-    let failure = match deadline(machine, fiber) {
-        Some(failure) => Some(failure),
-        None => stopped_waiting(machine, fiber),
-    };
-    match failure {
-        Some(failure) => {
-            // The instruction that waits counts as being executed.
-            if let Some(frame) = fiber.frames.last_mut() {
-                frame.pc += 1;
-            }
-            Interrupt::Failed(failure)
-        }
-        None => Interrupt::None,
-    }
-}
-
-/// A task that waits and was asked to stop.
-fn stopped_waiting(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
-    if !fiber.strand.is_cancelled() {
-        return None;
-    }
-    let at_once = fiber
-        .waiting
-        .as_ref()
-        .is_some_and(|waiting| waiting.stops_at_once);
-    let now = machine.elapsed();
-    let is_over = fiber.strand.grace.is_none_or(|grace| now >= grace.until);
-    (at_once || is_over).then(cancelled)
-}
-
-fn cancelled() -> Failure {
-    Fault::thrown("kind:cancelled:VM cancelled by host")
-}
-
-/// What is looked at when a fiber has had its turn.
-fn between(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
-    if machine.scheduler.meter.is_due() {
-        let live = crate::measure::measure(machine, fiber);
-        if let Err(failure) = machine.scheduler.meter.measured(live) {
-            return Interrupt::Failed(failure);
-        }
-    }
-    if let Some(failure) = deadline(machine, fiber) {
-        return Interrupt::Failed(failure);
-    }
-    if fiber.strand.is_cancelled() {
-        let grace = fiber.strand.grace.get_or_insert(crate::fiber::Grace {
-            until: 0,
-            checks: super::GRACE_CHECKS,
-        });
-        if grace.checks == 0 {
-            return Interrupt::Failed(cancelled());
-        }
-        grace.checks -= 1;
-    }
-    Interrupt::Spent
-}
-
-/// A deadline that has passed, once.
-fn deadline(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
-    let earliest = fiber.deadline()?;
-    if earliest == i64::MAX || machine.elapsed() < earliest {
-        return None;
-    }
-    for deadline in &mut fiber.deadlines {
-        if *deadline == earliest {
-            *deadline = i64::MAX;
-        }
-    }
-    for child in std::mem::take(&mut fiber.strand.children) {
-        if let Some(child) = child.upgrade().filter(|child| !child.is_over()) {
-            machine.stop_task(&child);
-        }
-    }
-    Some(Fault::thrown("Deadline exceeded"))
-}
-

@@ -12,10 +12,13 @@ mod access;
 mod arithmetic;
 mod build;
 mod call;
+mod control;
 mod interpret;
+mod interrupt;
 mod loops;
 mod register;
 mod tasks;
+mod uncommon;
 mod undefined;
 mod unwind;
 

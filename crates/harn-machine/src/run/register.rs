@@ -24,6 +24,20 @@ const BOOL: u64 = 2;
 const INT: u64 = 3;
 const FLOAT: u64 = 4;
 
+/// The words of a value. They are read one by one, which the compiler would not do by itself.
+///
+/// # Safety
+///
+/// There must be a value.
+#[inline(always)]
+unsafe fn words(from: *const Value) -> Words {
+    // SAFETY: a value is two words, of which some bytes may be anything.
+    unsafe {
+        let from = from.cast::<MaybeUninit<u64>>();
+        [from.read_volatile(), from.add(1).read_volatile()]
+    }
+}
+
 #[inline(always)]
 unsafe fn write(register: *mut Value, tag: u64, payload: u64) {
     // SAFETY: the caller says that the register may be written, and that tag and payload are
@@ -101,7 +115,7 @@ pub(super) unsafe fn copy(register: *mut Value, from: *const Value) {
             let value = (*from).clone();
             put(register, value);
         } else {
-            let words = *from.cast::<Words>();
+            let words = words(from);
             if (*register).is_counted() {
                 std::ptr::drop_in_place(register);
             }
@@ -137,10 +151,21 @@ pub(super) unsafe fn transfer(register: *mut Value, from: *mut Value) {
 pub(super) unsafe fn lift(from: *mut Value) -> Words {
     // SAFETY: the caller says that it holds a value, and then it holds nil.
     unsafe {
-        let words = *from.cast::<Words>();
+        let words = words(from);
         from.cast::<u64>().write(NIL);
         words
     }
+}
+
+/// Takes a value out of a register, which is nil then.
+///
+/// # Safety
+///
+/// The register must hold a value.
+#[inline(always)]
+pub(super) unsafe fn take(from: *mut Value) -> Value {
+    // SAFETY: the words are a value that nobody else owns.
+    unsafe { std::mem::transmute::<Words, Value>(lift(from)) }
 }
 
 /// Writes a value that was lifted.

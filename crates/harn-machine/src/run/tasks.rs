@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::closure::Closure;
+use crate::code::{Instruction, Op};
 use crate::fault::{Failure, Fault};
 use crate::fiber::{Facts, Fiber};
 use crate::iterate::Generator;
@@ -289,6 +290,37 @@ fn settle(machine: &mut Machine, fiber: &mut Fiber, tasks: Vec<Rc<Task>>) -> Val
         ("results", Value::list(results)),
         ("succeeded", Value::Int(succeeded)),
     ])
+}
+
+/// Executes `Parallel` or `Select`. Gives `false` if it has to wait.
+pub(super) fn wait(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    i: Instruction,
+) -> Result<bool, Failure> {
+    let Some(frame) = fiber.frames.last() else {
+        return Ok(true);
+    };
+    let base = frame.base as usize;
+    let (result, window) = (base + usize::from(i.a()), base + usize::from(i.b()));
+    if i.op() == Op::Parallel {
+        let mode = Mode::from_number(i.n()).unwrap_or(Mode::Count);
+        let Parallel::Value(value) = parallel(machine, fiber, mode, window)? else {
+            return Ok(false);
+        };
+        fiber.stack[window..window + 3].fill(Value::Nil);
+        fiber.stack[result] = value;
+        return Ok(true);
+    }
+    let count = usize::from(i.c());
+    let Select::Chosen(index, value) = select(machine, fiber, window, count, i.n()) else {
+        return Ok(false);
+    };
+    let all = count + usize::from(i.n() == 1);
+    fiber.stack[window..window + all].fill(Value::Nil);
+    fiber.stack[result] = Value::Int(index);
+    fiber.stack[result + 1] = value;
+    Ok(true)
 }
 
 /// The time is over, or nothing is ready.

@@ -170,7 +170,7 @@ impl Body {
 
     fn find_text(&self, key: &Text) -> Option<usize> {
         match &self.index {
-            Some(index) => index.find(key.hash(), key, &self.entries),
+            Some(index) => index.find_text(key, &self.entries),
             None => {
                 let same = self.entries.iter().position(|(one, _)| one.is_same(key));
                 same.or_else(|| self.look_through(key))
@@ -258,6 +258,15 @@ impl Index {
     fn find(&self, hash: u64, key: &str, entries: &[Entry]) -> Option<usize> {
         let is_it = |at: &u32| entries[*at as usize].0.as_str() == key;
         self.by_hash.find(hash, is_it).map(|at| *at as usize)
+    }
+
+    /// Keys that are the same in memory need not be compared.
+    fn find_text(&self, key: &Text, entries: &[Entry]) -> Option<usize> {
+        let is_it = |at: &u32| {
+            let found = &entries[*at as usize].0;
+            found.is_same(key) || found.as_str() == key.as_str()
+        };
+        self.by_hash.find(key.hash(), is_it).map(|at| *at as usize)
     }
 
     fn add(&mut self, hash: u64, at: usize, entries: &[Entry]) {

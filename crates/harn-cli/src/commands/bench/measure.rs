@@ -35,6 +35,7 @@ pub(super) fn measure(
         world: WorldOptions {
             environment: environment::all(),
         },
+        is_detached: true,
         timeout: Some(RUN_TIMEOUT),
         entry: Entry::Named(pipeline.to_owned()),
         ..RunOptions::default()

@@ -39,6 +39,7 @@ pub(super) fn run(
             environment: settings.environment.clone(),
         },
         folder: folder_of(path),
+        is_detached: true,
         timeout: Some(settings.timeout),
         counts_lines: settings.counts_lines,
         entry: Entry::Named(pipeline.to_owned()),

@@ -1,7 +1,7 @@
 //! `harn repl`, as a script sees it.
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use super::Programs;
 use crate::program::Call;
@@ -9,6 +9,10 @@ use crate::program::Call;
 /// What the prompt says to some lines.
 fn typed(programs: &Programs, lines: &str) -> Call {
     let mut command = programs.command(&["repl", "--", "one"]);
+    typed_bytes(&mut command, lines.as_bytes())
+}
+
+fn typed_bytes(command: &mut Command, lines: &[u8]) -> Call {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -17,7 +21,7 @@ fn typed(programs: &Programs, lines: &str) -> Call {
         .spawn()
         .expect("the program was built with the tests");
     let mut input = child.stdin.take().expect("it is piped");
-    input.write_all(lines.as_bytes()).expect("it reads");
+    input.write_all(lines).expect("it reads");
     drop(input);
     Call::of(child.wait_with_output().expect("it ends"))
 }
@@ -44,6 +48,28 @@ fn an_entry_can_have_several_lines() {
         "fn double(n) {\n  return n * 2\n}\ndouble(\n  4\n)\n",
         "8\n",
     );
+}
+
+#[test]
+fn a_pipeline_does_not_run() {
+    let call = typed(&Programs::new(&[]), "pipeline p() {\n  println(1)\n}\n");
+    call.exits_with(0)
+        .says("", "note: pipelines do not run at a prompt\n");
+}
+
+/// Both read the same lines.
+#[test]
+fn a_program_can_read_what_follows() {
+    check("let name = read_line()\nAda\nname\n", "\"Ada\"\n");
+}
+
+#[test]
+fn what_is_no_text_is_told() {
+    let programs = Programs::new(&[]);
+    let mut command = programs.command(&["repl"]);
+    let call = typed_bytes(&mut command, b"\xff\n1\n").exits_with(1);
+    assert_eq!(call.stdout, "1\n");
+    assert!(call.stderr.starts_with("error: "), "{call:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `harn test`: section 16 of the language.
 
+use std::process::Stdio;
+
 use regex::Regex;
 use serde_json::json;
 
@@ -198,6 +200,20 @@ fn a_test_works_in_the_folder_of_its_file() {
         ("data.txt", "there"),
     ]);
     programs.harn(&["test", "one"]).exits_with(0);
+}
+
+/// Tests run beside each other, and whoever started them may not be there.
+#[test]
+fn a_test_has_nothing_to_read() {
+    let text = "pipeline test_a() {\n  assert_eq(read_line(), nil)\n  assert(!is_stdin_tty())\n}\n";
+    let programs = Programs::new(&[("a.harn", text)]);
+    let mut command = programs.command(&["test", "a.harn"]);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = child.expect("the program was built with the tests");
+    let input = child.stdin.take();
+    assert!(child.wait().expect("it is our child").success());
+    // It has ended although its input was open until now.
+    drop(input);
 }
 
 #[test]

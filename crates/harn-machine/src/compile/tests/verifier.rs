@@ -87,7 +87,7 @@ fn operands_must_exist() {
         (Op::SetGlobal, |one| with_wide(one, 64), "global 64"),
         (Op::MakeClosure, |one| with_wide(one, 9999), "function 9999"),
         (Op::DeferPush, |one| with_b(one, 5), "deferred block 5"),
-        (Op::ForNext, |one| with_c(one, i16::MAX as u16), "target"),
+        (Op::ForLoop, |one| with_c(one, i16::MAX as u16), "target"),
         (Op::Jump, |one| with_wide(one, i32::MIN as u32), "leads out"),
     ];
     for (op, change, expected) in broken {
