@@ -28,7 +28,9 @@ use crate::value::{List, Struct, Value};
 
 use super::arithmetic::{Arithmetic, Operand, arithmetic, is_less, is_less_equal};
 use super::call::{Called, Site, call_builtin, call_method, call_value, pause};
-use super::control::{call_with_list, fits, give_back, raise, rethrown, tail_call, waits, yielded};
+use super::control::{
+    call_with_list, fits, give_back, next_deferred, raise, rethrown, tail_call, waits, yielded,
+};
 use super::interrupt::{Interrupt, before_going_on, between, fail};
 use super::loops::{self, Next};
 use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
@@ -228,6 +230,13 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     ($condition:expr, $instruction:expr) => {
                         if $condition {
                             jump!($instruction.signed_c());
+                        }
+                    };
+                }
+                macro_rules! jump_wide_if {
+                    ($condition:expr, $instruction:expr) => {
+                        if $condition {
+                            jump!($instruction.signed_wide());
                         }
                     };
                 }
@@ -517,48 +526,18 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             jump_if!(compare_with!(i, !=, |_: &Value, _: &Value| true), i);
                         }
                         Op::Jump => jump!(i.signed_wide()),
-                        Op::JumpIf => {
-                            let holds = match &*register!(i.a()) {
-                                Value::Bool(value) => *value,
-                                other => other.is_truthy(),
-                            };
-                            if holds {
-                                jump!(i.signed_wide());
-                            }
-                        }
-                        Op::JumpUnless => {
-                            let holds = match &*register!(i.a()) {
-                                Value::Bool(value) => *value,
-                                other => other.is_truthy(),
-                            };
-                            if !holds {
-                                jump!(i.signed_wide());
-                            }
-                        }
-                        Op::JumpIfNil => {
-                            if (*register!(i.a())).is_nil() {
-                                jump!(i.signed_wide());
-                            }
-                        }
-                        Op::JumpUnlessNil => {
-                            if !(*register!(i.a())).is_nil() {
-                                jump!(i.signed_wide());
-                            }
-                        }
+                        Op::JumpIf => jump_wide_if!(holds(&*register!(i.a())), i),
+                        Op::JumpUnless => jump_wide_if!(!holds(&*register!(i.a())), i),
+                        Op::JumpIfNil => jump_wide_if!((*register!(i.a())).is_nil(), i),
+                        Op::JumpUnlessNil => jump_wide_if!(!(*register!(i.a())).is_nil(), i),
                         Op::JumpIfAbsent => {
-                            if matches!(*register!(i.a()), Value::Absent) {
-                                jump!(i.signed_wide());
-                            }
+                            jump_wide_if!(matches!(*register!(i.a()), Value::Absent), i);
                         }
                         Op::JumpUnlessCallable => {
-                            if !(*register!(i.a())).is_callable() {
-                                jump!(i.signed_wide());
-                            }
+                            jump_wide_if!(!(*register!(i.a())).is_callable(), i);
                         }
                         Op::JumpUnlessDict => {
-                            if !matches!(*register!(i.a()), Value::Dict(_)) {
-                                jump!(i.signed_wide());
-                            }
+                            jump_wide_if!(!matches!(*register!(i.a()), Value::Dict(_)), i);
                         }
                         Op::JumpIfPassed => {
                             let frame = fiber.frames.last().unwrap_unchecked();
@@ -871,24 +850,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 jump!(i.signed_c());
                             }
                         }
-                        Op::DeferNext => {
-                            let block = match &mut *register!(i.a()) {
-                                Value::List(list) => list.items_mut().pop(),
-                                _ => None,
-                            };
-                            let target = match block {
-                                Some(Value::Int(block)) => {
-                                    (&(&*function).defers).get(block as usize).copied()
-                                }
-                                _ => None,
-                            };
-                            match target {
-                                Some(target) => {
-                                    ip = (&*function).code.as_ptr().add(target as usize);
-                                }
-                                None => jump!(i.signed_wide()),
-                            }
-                        }
+                        Op::DeferNext => match next_deferred(&*function, &mut *register!(i.a())) {
+                            Some(target) => ip = (&*function).code.as_ptr().add(target),
+                            None => jump!(i.signed_wide()),
+                        },
                         _ => {
                             save!();
                             if let Err(failure) = uncommon(machine, fiber, i) {
@@ -900,6 +865,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
             }
         };
         failure = Some(failed);
+    }
+}
+
+/// Whether a condition holds, which is mostly a bool.
+#[inline(always)]
+fn holds(value: &Value) -> bool {
+    match value {
+        Value::Bool(value) => *value,
+        other => other.is_truthy(),
     }
 }
 
