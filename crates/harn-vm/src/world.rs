@@ -94,9 +94,7 @@ impl Effects for World {
                 Answer::Pairs(self.options.environment.clone().into_iter().collect())
             }
             Request::File(request) => answer(file(request, &self.folder)),
-            Request::Input { line } if self.is_detached => {
-                Answer::Text((!line).then(String::new))
-            }
+            Request::Input { line } if self.is_detached => Answer::Text((!line).then(String::new)),
             Request::IsTerminal(_) if self.is_detached => Answer::Truth(false),
             Request::Input { line } => {
                 self.sink.flush();

@@ -1,6 +1,6 @@
 use harn_syntax::tree::Name;
-use harn_syntax::{Span, parse};
 use harn_syntax::visit::Visit;
+use harn_syntax::{Span, parse};
 
 use super::*;
 
@@ -251,11 +251,24 @@ fn what_was_typed_before_is_found() {
     });
     let resolved = resolve_typed(&module, &Imported::default(), &earlier);
     let top = resolved.top.iter();
-    let top: Vec<_> = top.map(|top| (top.name.as_str(), top.is_imported)).collect();
-    let expected = [("n", true), ("k", true), ("f", false), ("n", false), ("k", false)];
+    let top: Vec<_> = top
+        .map(|top| (top.name.as_str(), top.is_imported))
+        .collect();
+    let expected = [
+        ("n", true),
+        ("k", true),
+        ("f", false),
+        ("n", false),
+        ("k", false),
+    ];
     assert_eq!(top, expected);
     // Nothing is captured: a session shares its variables.
-    assert!(resolved.frames.iter().all(|frame| frame.captures.is_empty()));
+    assert!(
+        resolved
+            .frames
+            .iter()
+            .all(|frame| frame.captures.is_empty())
+    );
 }
 
 #[test]
