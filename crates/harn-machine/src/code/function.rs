@@ -54,6 +54,8 @@ pub struct Function {
     /// Whether entering it is nothing but making a frame: it runs at once, takes no rest, and
     /// belongs to the program.
     pub(crate) is_simple: bool,
+    /// Whether it belongs to the library, as its file says.
+    pub(crate) is_library: bool,
     /// How many registers a frame of it needs.
     pub registers: u16,
     /// Where it comes from.

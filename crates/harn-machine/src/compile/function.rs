@@ -356,6 +356,7 @@ impl Compiler<'_> {
             parameters: Vec::new(),
             has_rest: false,
             is_simple: false,
+            is_library: self.unit.source.is_library,
             registers: body.registers,
             source: self.unit.source.clone(),
             module: self.unit.module,

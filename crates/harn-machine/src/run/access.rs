@@ -7,6 +7,7 @@ use crate::fault::{Failure, Fault};
 use crate::value::{List, Struct, Text, Value};
 
 /// `value.name`
+#[inline(never)]
 pub(crate) fn field(value: &Value, site: &Site) -> Result<Value, Failure> {
     let name = &site.name;
     Ok(match value {
@@ -73,6 +74,7 @@ fn struct_field<'a>(value: &'a Struct, site: &Site) -> Option<&'a Value> {
 }
 
 /// `value[index]`
+#[inline(never)]
 pub(crate) fn index(value: &Value, index: &Value) -> Result<Value, Failure> {
     match (value, index) {
         (Value::List(items), Value::Int(at)) => {
@@ -150,6 +152,7 @@ fn bound(value: &Value, which: &str, missing: usize, len: usize) -> Result<usize
 }
 
 /// `target.name = value`
+#[inline(never)]
 pub(crate) fn set_field(target: &mut Value, name: &Text, value: Value) -> Result<(), Failure> {
     match target {
         Value::Dict(dict) => {
@@ -166,6 +169,7 @@ pub(crate) fn set_field(target: &mut Value, name: &Text, value: Value) -> Result
 }
 
 /// `target[index] = value`
+#[inline(never)]
 pub(crate) fn set_index(target: &mut Value, index: &Value, value: Value) -> Result<(), Failure> {
     match target {
         Value::List(items) => {

@@ -37,6 +37,7 @@ pub(crate) enum Arithmetic {
 }
 
 /// The value of an arithmetic operator.
+#[inline(never)]
 pub(crate) fn arithmetic(
     op: Arithmetic,
     left: Operand<'_>,
@@ -170,11 +171,13 @@ pub(crate) fn negate(value: &Value) -> Result<Value, Failure> {
 }
 
 /// `left < right`
+#[inline(never)]
 pub(crate) fn is_less(left: &Value, right: &Value) -> bool {
     order(left, right) == Some(Ordering::Less)
 }
 
 /// `left <= right`: also what cannot be ordered, but nothing that is not a number.
+#[inline(never)]
 pub(crate) fn is_less_equal(left: &Value, right: &Value) -> bool {
     matches!(order(left, right), Some(Ordering::Less | Ordering::Equal))
 }

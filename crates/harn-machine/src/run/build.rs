@@ -71,6 +71,7 @@ pub(crate) fn struct_from(shape: &Rc<Shape>, fields: &Value) -> Value {
 }
 
 /// The texts of values, joined. The values are emptied.
+#[inline(never)]
 pub(crate) fn concat(values: &mut [Value]) -> Text {
     let mut out = CompactString::default();
     for value in values {

@@ -51,7 +51,7 @@ pub(crate) fn prepare(fiber: &mut Fiber, closure: Rc<Closure>, arguments: Vec<Va
         fiber.stack[at] = argument;
     }
     // What the library starts is a part of what it does, and no boundary.
-    let is_library = closure.function.source.is_library;
+    let is_library = closure.function.is_library;
     let site = Site {
         window: 0,
         argc,
@@ -62,6 +62,7 @@ pub(crate) fn prepare(fiber: &mut Fiber, closure: Rc<Closure>, arguments: Vec<Va
 }
 
 /// Calls a value.
+#[inline(never)]
 pub(crate) fn call_value(
     machine: &mut Machine,
     fiber: &mut Fiber,
@@ -82,7 +83,7 @@ pub(crate) fn enter(
     closure: Rc<Closure>,
     mut site: Site,
 ) -> Result<Called, Failure> {
-    if closure.function.source.is_library {
+    if closure.function.is_library {
         // A builtin is the same whether it is written in Harn or not.
         site.flags &= !BOUNDARY;
     } else {
@@ -91,7 +92,7 @@ pub(crate) fn enter(
         }
         // Whatever the library calls counts as called by a builtin.
         let caller = fiber.frames.last();
-        if caller.is_some_and(|caller| caller.closure.function.source.is_library) {
+        if caller.is_some_and(|caller| caller.closure.function.is_library) {
             site.flags |= BOUNDARY;
         }
     }
@@ -107,7 +108,7 @@ fn push_frame(fiber: &mut Fiber, closure: Rc<Closure>, site: Site) {
     let registers = usize::from(function.registers).max(site.argc);
     fiber.grow(site.window + registers);
     arrange(fiber, function, site);
-    fiber.depth += u32::from(!function.source.is_library);
+    fiber.depth += u32::from(!function.is_library);
     fiber.frames.push(Frame {
         pc: 0,
         base: narrow(site.window),
@@ -187,7 +188,7 @@ pub(crate) fn resume(fiber: &mut Fiber, generator: &Rc<Generator>) -> Result<boo
             return Ok(false);
         }
     };
-    let is_library = closure.function.source.is_library;
+    let is_library = closure.function.is_library;
     if !is_library && fiber.depth >= DEPTH_MAX {
         return Err(Fault::own("Stack overflow: too many nested calls"));
     }
@@ -232,12 +233,13 @@ pub(crate) fn leave(fiber: &mut Fiber) -> Option<Frame> {
             *register = Value::Nil;
         }
     }
-    fiber.depth -= u32::from(!frame.closure.function.source.is_library);
+    fiber.depth -= u32::from(!frame.closure.function.is_library);
     fiber.strand.muted -= u32::from(frame.flags & MUTED != 0);
     Some(frame)
 }
 
 /// Pauses the generator in the frame on top and leaves the frame.
+#[inline(never)]
 pub(crate) fn pause(fiber: &mut Fiber) {
     let Some(frame) = fiber.frames.last_mut() else {
         return;
@@ -266,6 +268,7 @@ pub(crate) fn pause(fiber: &mut Fiber) {
 }
 
 /// Calls a builtin.
+#[inline(never)]
 pub(crate) fn call_builtin(
     machine: &mut Machine,
     fiber: &mut Fiber,
@@ -345,7 +348,7 @@ pub(crate) fn call_body(
 
 /// The file of the innermost function of the program.
 fn user_source(frames: &[Frame]) -> &Rc<crate::code::Source> {
-    let is_user = |frame: &&Frame| !frame.closure.function.source.is_library;
+    let is_user = |frame: &&Frame| !frame.closure.function.is_library;
     let frame = frames.iter().rev().find(is_user).or(frames.last());
     let frame = frame.expect("something calls");
     &frame.closure.function.source
@@ -365,6 +368,7 @@ fn shallow_size(value: &Value) -> usize {
 }
 
 /// Calls a method of the first value in the window. The arguments after it are counted.
+#[inline(never)]
 pub(crate) fn call_method(
     machine: &mut Machine,
     fiber: &mut Fiber,

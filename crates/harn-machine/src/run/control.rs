@@ -16,6 +16,7 @@ use super::{build, undefined};
 
 /// How `Raise` fails.
 #[cold]
+#[inline(never)]
 pub(super) fn raise(how: u8, constant: &Value) -> Failure {
     let text = constant.show();
     match Raised::from_number(how) {
@@ -30,6 +31,7 @@ pub(super) fn raise(how: u8, constant: &Value) -> Failure {
 
 /// An error that goes on after it was held up.
 #[cold]
+#[inline(never)]
 pub(super) fn rethrown(value: Value) -> Failure {
     match value {
         Value::Fault(fault) => Box::new(Rc::unwrap_or_clone(fault)),
@@ -38,6 +40,7 @@ pub(super) fn rethrown(value: Value) -> Failure {
 }
 
 /// Where the next block begins that runs at the end; it is removed from the list of them.
+#[inline(never)]
 pub(super) fn next_deferred(function: &Function, list: &mut Value) -> Option<usize> {
     let Value::List(list) = list else {
         return None;
@@ -50,6 +53,7 @@ pub(super) fn next_deferred(function: &Function, list: &mut Value) -> Option<usi
 }
 
 /// Whether a value is what a pattern wants.
+#[inline(never)]
 pub(super) fn fits(function: &Function, value: &Value, i: Instruction) -> bool {
     match i.op() {
         Op::JumpUnlessList => {
@@ -82,6 +86,7 @@ fn has_tag(value: &Value, tag: &Value) -> bool {
 }
 
 /// Parks a fiber whose instruction has to be executed again.
+#[inline(never)]
 pub(super) fn waits(fiber: &mut Fiber) -> Stop {
     if let Some(frame) = fiber.frames.last_mut() {
         frame.pc -= 1;
@@ -101,7 +106,7 @@ pub(super) fn waits(fiber: &mut Fiber) -> Stop {
 }
 
 /// Hands a value to whoever called the frame on top. Gives it back if nobody did.
-#[inline]
+#[inline(never)]
 pub(super) fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
     let Some(frame) = leave(fiber) else {
         return Some(value);
@@ -120,6 +125,7 @@ pub(super) fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
 }
 
 /// A generator gave an item, or ended: the loop below it goes on.
+#[inline(never)]
 pub(super) fn yielded(fiber: &mut Fiber, item: Option<Value>) {
     let Some(frame) = fiber.frames.last_mut() else {
         return;
@@ -142,6 +148,7 @@ pub(super) fn yielded(fiber: &mut Fiber, item: Option<Value>) {
 }
 
 /// Calls with arguments that are not in a window: the items of a list, or what is piped.
+#[inline(never)]
 pub(super) fn call_with_list(
     machine: &mut Machine,
     fiber: &mut Fiber,
@@ -224,6 +231,7 @@ fn with_receiver(receiver: &Value, arguments: &Value) -> Result<Value, Failure> 
 }
 
 /// Calls in place of the frame on top.
+#[inline(never)]
 pub(super) fn tail_call(
     machine: &mut Machine,
     fiber: &mut Fiber,
@@ -246,7 +254,7 @@ pub(super) fn tail_call(
         }
     }
     let old = fiber.frames.pop().expect("something calls");
-    fiber.depth -= u32::from(!old.closure.function.source.is_library);
+    fiber.depth -= u32::from(!old.closure.function.is_library);
     let site = Site {
         window: base,
         result,

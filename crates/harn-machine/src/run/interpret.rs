@@ -313,7 +313,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     && fiber.depth < DEPTH_MAX =>
                             {
                                 // Whatever the library calls counts as called by a builtin.
-                                let is_library = (&*function).source.is_library;
+                                let is_library = (&*function).is_library;
                                 let flags = if is_library { BOUNDARY } else { 0 };
                                 let closure = closure.clone();
                                 enter_here!(closure, i.b(), i.a(), i.n(), flags);
@@ -346,7 +346,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                     std::ptr::write(register, Value::Nil);
                                 }
                             }
-                            fiber.depth -= u32::from(!(&*function).source.is_library);
+                            fiber.depth -= u32::from(!(&*function).is_library);
                             drop(fiber.frames.pop().unwrap_unchecked());
                             reload!();
                             // It may be one of the registers that were emptied just now.

@@ -15,6 +15,7 @@ pub(super) enum Interrupt {
 
 /// Takes an error to its handler, and stops what it leaves behind.
 #[cold]
+#[inline(never)]
 pub(super) fn fail(
     machine: &mut Machine,
     fiber: &mut Fiber,
@@ -33,6 +34,7 @@ pub(super) fn fail(
 }
 
 /// What happens before a fiber goes on that has waited.
+#[inline(never)]
 pub(super) fn before_going_on(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
     if fiber.waiting.is_none() {
         return Interrupt::None;
@@ -72,6 +74,7 @@ pub(super) fn cancelled() -> Failure {
 }
 
 /// What is looked at when a fiber has had its turn.
+#[inline(never)]
 pub(super) fn between(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
     if machine.scheduler.meter.is_due() {
         let live = crate::measure::measure(machine, fiber);

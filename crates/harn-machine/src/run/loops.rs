@@ -44,6 +44,7 @@ pub(crate) fn prepare(value: &Value) -> (Value, Value) {
 }
 
 /// The next item of a loop that is not over a list or a range.
+#[inline(never)]
 pub(crate) fn next(
     machine: &mut Machine,
     fiber: &mut Fiber,

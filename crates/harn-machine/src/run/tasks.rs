@@ -293,6 +293,7 @@ fn settle(machine: &mut Machine, fiber: &mut Fiber, tasks: Vec<Rc<Task>>) -> Val
 }
 
 /// Executes `Parallel` or `Select`. Gives `false` if it has to wait.
+#[inline(never)]
 pub(super) fn wait(
     machine: &mut Machine,
     fiber: &mut Fiber,

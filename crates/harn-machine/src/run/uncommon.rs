@@ -18,6 +18,7 @@ use super::{access, build, loops, tasks};
 const DEADLINE_MS: i64 = 30_000;
 
 /// Executes such an instruction of the frame on top.
+#[inline(never)]
 pub(super) fn uncommon(
     machine: &mut Machine,
     fiber: &mut Fiber,

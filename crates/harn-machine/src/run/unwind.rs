@@ -47,7 +47,7 @@ pub(crate) fn unwind(fiber: &mut Fiber, mut failure: Failure) -> Result<(), Fail
 /// Remembers where an error came through. The library does not show.
 fn trace(frame: &Frame, at: u32, failure: &mut Failure) {
     let function = &frame.closure.function;
-    if !function.source.is_library {
+    if !function.is_library {
         failure.trace.push(TraceStep {
             function: function.name.clone(),
             source: function.source.clone(),
@@ -59,7 +59,7 @@ fn trace(frame: &Frame, at: u32, failure: &mut Failure) {
 /// The line that the program is at, the library not counted.
 fn line(fiber: &Fiber) -> u32 {
     let mut frames = fiber.frames.iter().rev();
-    let Some(frame) = frames.find(|frame| !frame.closure.function.source.is_library) else {
+    let Some(frame) = frames.find(|frame| !frame.closure.function.is_library) else {
         return 0;
     };
     let function = &frame.closure.function;
