@@ -570,7 +570,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             machine.scheduler.meter.add(size_of::<Value>());
                         }
                         Op::NewStruct => {
-                            let shape = (&(&*function).shapes).get_unchecked(usize::from(i.b()));
+                            let shape = (&*function).shapes.get_unchecked(usize::from(i.b()));
                             let values = window!(i.c(), shape.fields.len());
                             let values: Vec<_> =
                                 values.iter_mut().map(|value| take(value)).collect();
@@ -591,7 +591,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::GetField => {
                             let object = register!(i.b());
-                            let site = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            let site = (&*function).sites.get_unchecked(usize::from(i.c()));
                             if let Value::Struct(body) = &*object
                                 && site.seen.get() == Rc::as_ptr(&body.shape).addr()
                                 && let Some(value) = body.values.get(site.found.get())
@@ -644,7 +644,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             }
                         }
                         Op::SetField => {
-                            let site = (&(&*function).sites).get_unchecked(usize::from(i.b()));
+                            let site = (&*function).sites.get_unchecked(usize::from(i.b()));
                             let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             let target = &mut *register!(i.a());
                             attempt!(access::set_field(target, &site.name, value));
@@ -675,7 +675,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             called!(call_builtin(machine, fiber, id, site), i.a());
                         }
                         Op::CallMethod => {
-                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            let name = (&*function).sites.get_unchecked(usize::from(i.c()));
                             // Lists are built by `push`, so it is done right here.
                             if name.is_push
                                 && i.n() == 1
@@ -705,7 +705,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 );
                                 continue;
                             }
-                            let name = (&(&*function).sites).get_unchecked(usize::from(i.c()));
+                            let name = (&*function).sites.get_unchecked(usize::from(i.c()));
                             let tables = &*(&*function).method_tables;
                             let site = site!(i);
                             called!(call_method(machine, fiber, name, tables, site), i.a());
@@ -745,8 +745,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             return_value!(&raw mut nil);
                         }
                         Op::MakeClosure => {
-                            let inner =
-                                (&(&*function).functions).get_unchecked(i.wide_bc() as usize);
+                            let inner = (&*function).functions.get_unchecked(i.wide_bc() as usize);
                             let frame = fiber.frames.last().unwrap_unchecked();
                             let captures = inner.captures.iter().map(|from| match from {
                                 CaptureFrom::Register(at) => (*register!(*at)).clone(),
