@@ -7,7 +7,8 @@
 //! ```text
 //! Body::Plain    runs to its end                            upper, len, json_parse
 //! Body::Waiting  is asked again until it has an answer       receive, sleep, exec
-//! Body::Harn     is written in Harn, because it calls back   map, filter, sort_by
+//! Body::Harn     is written in Harn, because it calls back   find, sort_by, group_by
+//! Body::Each     the same, where it is worth a way of its own  map, filter, reduce
 //! ```
 //!
 //! A body never calls a function of the program: that would be recursion in Rust, and a
@@ -89,6 +90,16 @@ pub enum Body {
     Plain(Plain),
     /// It may have to wait.
     Waiting(WaitingBody),
+    /// It goes through a list with a callback; where the machine cannot do that itself it is a
+    /// function of a file of the library.
+    Each {
+        /// What is done.
+        each: Each,
+        /// The file, by its name in the registry.
+        file: &'static str,
+        /// The function.
+        function: &'static str,
+    },
     /// It is a function of a file of the library.
     Harn {
         /// The file, by its name in the registry.
@@ -96,6 +107,17 @@ pub enum Body {
         /// The function.
         function: &'static str,
     },
+}
+
+/// What is done with each item of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Each {
+    /// The values of the callback are collected.
+    Map,
+    /// The items are collected for which the callback gives something truthy.
+    Filter,
+    /// The callback is given what it gave for the item before.
+    Reduce,
 }
 
 /// The kinds of value that have methods of their own.
@@ -223,6 +245,11 @@ impl Registry {
             Body::Harn {
                 file: one,
                 function,
+            }
+            | Body::Each {
+                file: one,
+                function,
+                ..
             } if *one == file => Some(*function),
             _ => None,
         });

@@ -9,7 +9,9 @@ mod pieces;
 mod sort;
 
 use harn_machine::value::{Dict, List, Sameness, Set, Text};
-use harn_machine::{Body, Context, Failure, Plain, Receiver, Registry, Value, argument, take};
+use harn_machine::{
+    Body, Context, Each, Failure, Plain, Receiver, Registry, Value, argument, take,
+};
 
 pub(crate) use keyed::{apart, distinct, greatest, group, least, sort_by_keys};
 
@@ -28,11 +30,26 @@ pub(crate) fn register(registry: &mut Registry) {
     for (names, body) in PLAIN {
         registry.method(Receiver::List, names, Body::Plain(*body));
     }
+    let file = "lists";
     for (names, function) in CALLING_BACK {
-        let file = "lists";
         registry.method(Receiver::List, names, Body::Harn { file, function });
     }
+    for (function, each) in EACH {
+        let body = Body::Each {
+            each: *each,
+            file,
+            function,
+        };
+        registry.method(Receiver::List, &[*function], body);
+    }
 }
+
+/// Those that programs spend their time in.
+const EACH: &[(&str, Each)] = &[
+    ("map", Each::Map),
+    ("filter", Each::Filter),
+    ("reduce", Each::Reduce),
+];
 
 const PLAIN: &[(&[&str], Plain)] = &[
     (&["count"], count),
@@ -63,10 +80,7 @@ const PLAIN: &[(&[&str], Plain)] = &[
 ];
 
 const CALLING_BACK: &[(&[&str], &str)] = &[
-    (&["map"], "map"),
-    (&["filter"], "filter"),
     (&["flat_map"], "flat_map"),
-    (&["reduce"], "reduce"),
     (&["find"], "find"),
     (&["find_index"], "find_index"),
     (&["any"], "any"),

@@ -9,7 +9,7 @@ fn is_there(registry: &Registry, body: Option<Body>) -> bool {
     match body {
         None => false,
         Some(Body::Plain(_) | Body::Waiting(_)) => true,
-        Some(Body::Harn { file, function }) => {
+        Some(Body::Harn { file, function } | Body::Each { file, function, .. }) => {
             let text = registry.file_text(file).unwrap_or_default();
             text.contains(&format!("\nfn {function}("))
         }

@@ -18,6 +18,8 @@ use crate::registry::{Body, BuiltinId, Receiver};
 use crate::sync::Waiters;
 use crate::value::Value;
 
+use super::each;
+
 use super::undefined;
 
 /// What a call comes to.
@@ -103,7 +105,7 @@ pub(crate) fn enter(
     Ok(Called::Entered)
 }
 
-fn push_frame(fiber: &mut Fiber, closure: Rc<Closure>, site: Site) {
+pub(super) fn push_frame(fiber: &mut Fiber, closure: Rc<Closure>, site: Site) {
     let function = &*closure.function;
     let registers = usize::from(function.registers).max(site.argc);
     fiber.grow(site.window + registers);
@@ -300,6 +302,17 @@ pub(crate) fn call_body(
     site: Site,
 ) -> Result<Called, Failure> {
     let body = match body {
+        Body::Each {
+            each,
+            file,
+            function,
+        } => {
+            if let Some(called) = each::begin(fiber, each, site) {
+                return Ok(called);
+            }
+            let closure = machine.library_function(file, function)?;
+            return enter(fiber, closure, site);
+        }
         Body::Harn { file, function } => {
             let closure = machine.library_function(file, function)?;
             return enter(fiber, closure, site);
@@ -333,7 +346,7 @@ pub(crate) fn call_body(
                 }
             }
         }
-        Body::Harn { .. } => unreachable!("it was entered above"),
+        Body::Harn { .. } | Body::Each { .. } => unreachable!("it was entered above"),
     };
     for argument in arguments {
         if argument.is_counted() {

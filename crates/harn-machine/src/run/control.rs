@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::code::{Function, FunctionKind, Instruction, Op, Raised};
 use crate::fault::{Failure, Fault};
-use crate::fiber::Fiber;
+use crate::fiber::{Fiber, Frame};
 use crate::iterate::{GeneratorState, IterSource};
 use crate::machine::Machine;
 use crate::registry::BuiltinId;
@@ -12,7 +12,7 @@ use crate::value::Value;
 
 use super::call::{Called, Site, call_builtin, call_method, call_value, enter, leave};
 use super::interpret::Stop;
-use super::{build, undefined};
+use super::{build, each, undefined};
 
 /// How `Raise` fails.
 #[cold]
@@ -108,6 +108,11 @@ pub(super) fn waits(fiber: &mut Fiber) -> Stop {
 /// Hands a value to whoever called the frame on top. Gives it back if nobody did.
 #[inline(never)]
 pub(super) fn give_back(fiber: &mut Fiber, value: Value) -> Option<Value> {
+    let is_each = |frame: &Frame| frame.flags & each::EACH != 0;
+    if fiber.frames.last().is_some_and(is_each) {
+        each::returned_value(fiber, value);
+        return None;
+    }
     let Some(frame) = leave(fiber) else {
         return Some(value);
     };

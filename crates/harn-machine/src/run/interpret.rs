@@ -31,11 +31,12 @@ use super::call::{Called, Site, call_builtin, call_method, call_value, pause};
 use super::control::{
     call_with_list, fits, give_back, next_deferred, raise, rethrown, tail_call, waits, yielded,
 };
+use super::each::EACH;
 use super::interrupt::{Interrupt, before_going_on, between, fail};
 use super::loops::{self, Next};
 use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
 use super::uncommon::uncommon;
-use super::{access, build, tasks};
+use super::{access, build, each, tasks};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
@@ -331,7 +332,11 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     ($value:expr) => {{
                         let value: *mut Value = $value;
                         let frame = fiber.frames.last().unwrap_unchecked();
-                        if frame.generator.is_some() || fiber.frames.len() == 1 {
+                        if frame.flags & EACH != 0 {
+                            each::returned(fiber, value);
+                            reload!();
+                            spend!();
+                        } else if frame.generator.is_some() || fiber.frames.len() == 1 {
                             match give_back(fiber, std::mem::take(&mut *value)) {
                                 Some(value) => return Stop::Done(Ok(value)),
                                 None => reload!(),

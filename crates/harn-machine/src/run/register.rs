@@ -168,6 +168,22 @@ pub(super) unsafe fn take(from: *mut Value) -> Value {
     unsafe { std::mem::transmute::<Words, Value>(lift(from)) }
 }
 
+/// A copy of a value.
+///
+/// # Safety
+///
+/// There must be a value.
+#[inline(always)]
+pub(super) unsafe fn duplicate(from: *const Value) -> Value {
+    // SAFETY: what is not counted is its two words; what is counted is cloned.
+    unsafe {
+        match (*from).is_counted() {
+            true => (*from).clone(),
+            false => std::mem::transmute::<Words, Value>(words(from)),
+        }
+    }
+}
+
 /// Writes a value that was lifted.
 ///
 /// # Safety

@@ -6,6 +6,7 @@ use crate::iterate::GeneratorState;
 use crate::value::Value;
 
 use super::call::leave;
+use super::each;
 
 /// Takes an error to the handler that is nearest, or gives it back if nobody handles it. The
 /// frames' counters must be past the instructions that they are executing.
@@ -32,6 +33,9 @@ pub(crate) fn unwind(fiber: &mut Fiber, mut failure: Failure) -> Result<(), Fail
         let Some(frame) = leave(fiber) else {
             break;
         };
+        if frame.flags & each::EACH != 0 {
+            each::abandon(fiber, frame.base as usize);
+        }
         if let Some(generator) = &frame.generator {
             generator.state.replace(GeneratorState::Done);
             fiber.woken.extend(generator.waiters.take());
