@@ -174,7 +174,7 @@ pub struct Waiting {
     /// What it has begun.
     pub(crate) effect: Option<EffectId>,
     /// The answer to that.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<Box<Answer>>,
     /// Whether this is not the first call.
     pub(crate) resumed: bool,
     /// The tasks that it waits for, which end with it.
@@ -204,7 +204,7 @@ impl Waiting {
     ) -> Option<Answer> {
         if let Some(answer) = self.answer.take() {
             self.effect = None;
-            return Some(answer);
+            return Some(*answer);
         }
         if self.effect.is_none() {
             let id = context.scheduler.begin(context.strand.id);

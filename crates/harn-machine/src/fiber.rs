@@ -19,6 +19,8 @@ pub(crate) struct Fiber {
     pub(crate) frames: Vec<Frame>,
     /// How many of the frames belong to the program.
     pub(crate) depth: u32,
+    /// Whether it waits to be woken.
+    pub(crate) is_parked: bool,
     /// What the body that is being called waits for.
     pub(crate) waiting: Option<Box<Waiting>>,
     /// Who waited for a generator that this one has asked, and can ask it now.
@@ -144,8 +146,10 @@ impl Fiber {
                 grace: None,
             },
             stack: Vec::new(),
-            frames: Vec::new(),
+            // Most tasks that wait do so in their first frame.
+            frames: Vec::with_capacity(1),
             depth: 0,
+            is_parked: false,
             waiting: None,
             woken: Vec::new(),
             deadlines: Vec::new(),

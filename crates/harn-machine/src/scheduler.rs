@@ -28,7 +28,6 @@ use crate::value::{Dict, Text, Value};
 /// Who runs next.
 pub struct Scheduler {
     fibers: HashMap<FiberId, Box<Fiber>>,
-    parked: HashMap<FiberId, ()>,
     ready: VecDeque<FiberId>,
     /// When parked fibers wake by themselves; a sequence number keeps them in order.
     timers: BinaryHeap<Reverse<(i64, u64, FiberId)>>,
@@ -58,7 +57,6 @@ impl Scheduler {
     pub(crate) fn new(meter: Meter) -> Self {
         Self {
             fibers: HashMap::new(),
-            parked: HashMap::new(),
             ready: VecDeque::new(),
             timers: BinaryHeap::new(),
             effects: HashMap::new(),
@@ -137,24 +135,27 @@ impl Scheduler {
     }
 
     /// Puts a fiber where it waits to be woken, at the latest at `until`.
-    pub(crate) fn park(&mut self, fiber: Box<Fiber>, until: Option<i64>) {
+    pub(crate) fn park(&mut self, mut fiber: Box<Fiber>, until: Option<i64>) {
         let id = fiber.strand.id;
         if let Some(until) = until {
             let number = self.number();
             self.timers.push(Reverse((until, number, id)));
         }
-        self.parked.insert(id, ());
+        fiber.is_parked = true;
         self.fibers.insert(id, fiber);
     }
 
     /// Whether a fiber waits to be woken.
     pub fn is_parked(&self, id: FiberId) -> bool {
-        self.parked.contains_key(&id)
+        self.fibers.get(&id).is_some_and(|fiber| fiber.is_parked)
     }
 
     /// Wakes a fiber if it is parked.
     pub fn wake(&mut self, id: FiberId) {
-        if self.parked.remove(&id).is_some() {
+        if let Some(fiber) = self.fibers.get_mut(&id)
+            && fiber.is_parked
+        {
+            fiber.is_parked = false;
             self.ready.push_back(id);
         }
     }
@@ -184,7 +185,7 @@ impl Scheduler {
     /// When somebody wakes by itself.
     pub(crate) fn next_time(&mut self) -> Option<i64> {
         while let Some(Reverse((until, _, id))) = self.timers.peek().copied() {
-            if self.parked.contains_key(&id) {
+            if self.is_parked(id) {
                 return Some(until);
             }
             self.timers.pop();
@@ -228,7 +229,7 @@ impl Scheduler {
             && let Some(waiting) = &mut fiber.waiting
             && waiting.effect == Some(id)
         {
-            waiting.answer = Some(answer);
+            waiting.answer = Some(Box::new(answer));
         }
         self.wake(fiber);
     }
@@ -262,7 +263,6 @@ impl Scheduler {
             if !task.is_over() {
                 task.state.replace(TaskState::Gone);
             }
-            self.parked.remove(&task.fiber);
             let fiber = self.fibers.remove(&task.fiber);
             self.wake_all(&task.waiters);
             let Some(fiber) = fiber else { continue };
@@ -301,7 +301,7 @@ impl Scheduler {
             checks: crate::run::GRACE_CHECKS,
         });
         let id = task.fiber;
-        if self.parked.contains_key(&id) {
+        if self.is_parked(id) {
             let number = self.number();
             self.timers.push(Reverse((until, number, id)));
             self.wake(id);

@@ -75,13 +75,14 @@ pub(crate) fn spawn(machine: &mut Machine, fiber: &mut Fiber, closure: Rc<Closur
     strand.spawned += 1;
     let number = strand.spawned;
     let parent = strand.facts.id.clone();
+    let name = machine.interner.text("spawn");
     let task = machine.scheduler.start(Start {
         closure,
         arguments: Vec::new(),
         facts: Rc::new(Facts {
             id: Text::from(format!("{parent}:spawn:{number}")),
             parent: Some(parent),
-            name: Text::new("spawn"),
+            name,
             group: None,
         }),
         values: strand.values.clone(),
