@@ -16,7 +16,7 @@ use super::exits::{Exit, FAILED, Finally, GuardKind};
 use super::search;
 use super::unit::Compiler;
 use crate::code::{
-    CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck, mark_last_uses,
+    CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck, Raised, mark_last_uses,
 };
 
 /// What is to be compiled.
@@ -135,6 +135,7 @@ impl Compiler<'_> {
         let statements = spec.blocks.iter().flat_map(|block| &block.statements);
         let has_defers = search::defers(statements);
         self.with_defers(at, has_defers, |compiler| {
+            compiler.refuse_without_body(at, &spec);
             compiler.bodies(&spec.blocks, spec.gives_value);
         });
         let mut function = self.finish(spec.name, spec.kind, outer);
@@ -148,6 +149,18 @@ impl Compiler<'_> {
         self.visible.truncate(visible);
         self.method_tables = outer_tables;
         function
+    }
+
+    /// Modules of the language declare functions that nobody has written yet. To give nil for
+    /// them would be a lie.
+    fn refuse_without_body(&mut self, at: u32, spec: &Spec<'_>) {
+        let is_empty = spec.blocks.iter().all(|block| block.statements.is_empty());
+        let module = self.unit.source.path.strip_prefix("<stdlib>/");
+        if let (true, Some(module), Some(name)) = (is_empty, module, &spec.name) {
+            let module = module.trim_end_matches(".harn");
+            let text = format!("std/{module}: {name} is not available in this build");
+            self.raise(at, Raised::Runtime, &text);
+        }
     }
 
     /// A function that defines methods has a table of its own for them. Gives the tables that
