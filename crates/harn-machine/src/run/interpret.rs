@@ -392,10 +392,10 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             copy(register!(i.a()), constant);
                         }
                         Op::Move => {
-                            // A permit is given back when nothing refers to it, so a variable
-                            // keeps it until its scope ends.
+                            // A variable keeps a permit until its scope ends.
                             let from = register!(i.b());
-                            if i.n() & TAKE_B != 0 && !matches!(*from, Value::Permit(_)) {
+                            let is_taken = i.n() & TAKE_B != 0 && (*from).is_counted();
+                            if is_taken && !matches!(*from, Value::Permit(_)) {
                                 transfer(register!(i.a()), from);
                             } else {
                                 copy(register!(i.a()), from);
@@ -742,12 +742,12 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 Err(failure) => break 'failed failure,
                             }
                         }
-                        Op::Return => {
-                            return_value!(register!(i.a()));
-                        }
-                        Op::ReturnNil => {
+                        Op::Return | Op::ReturnNil => {
                             let mut nil = Value::Nil;
-                            return_value!(&raw mut nil);
+                            return_value!(match i.op() {
+                                Op::Return => register!(i.a()),
+                                _ => &raw mut nil,
+                            });
                         }
                         Op::MakeClosure => {
                             let inner = (&*function).functions.get_unchecked(i.wide_bc() as usize);
