@@ -27,5 +27,6 @@ pub use lint::{LintOptions, Rule, lint, rules};
 pub use refusals::{REFUSAL_CODES, Refusal, refusals};
 pub use types::{
     Aliases, Applied, CheckOptions, Checked, FunctionTy, Schema, SchemaField, Shape, ShapeField,
-    TYPE_CODES, Ty, Union, check_types, inspect_types, schema_of_parameter, schema_of_type,
+    TYPE_CODES, Ty, Union, check_types, distance_within, inspect_types, schema_of_parameter,
+    schema_of_type,
 };

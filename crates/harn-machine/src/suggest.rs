@@ -1,5 +1,7 @@
 //! "Did you mean …?" for names that a running program does not find.
 
+use harn_check::distance_within;
+
 /// The best of the candidates that are close: the nearest, then the one whose length is
 /// closest, then the first of the alphabet.
 pub(crate) fn suggest<'a>(
@@ -18,30 +20,6 @@ pub(crate) fn suggest<'a>(
         Some((distance, candidate.len().abs_diff(name.len()), candidate))
     });
     close.min().map(|(_, _, candidate)| candidate)
-}
-
-/// The Levenshtein distance over characters, unless it is larger than the limit.
-fn distance_within(from: &[char], to: &str, limit: usize) -> Option<usize> {
-    // Each character takes four bytes at most, so what is out of reach is seen without counting.
-    if from.len() > to.len() + limit || to.len() > 4 * (from.len() + limit) {
-        return None;
-    }
-    let mut row: Vec<usize> = (0..=from.len()).collect();
-    for (line, letter) in to.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        let mut least = row[0];
-        for column in 1..row.len() {
-            let replaced = diagonal + usize::from(from[column - 1] != letter);
-            diagonal = row[column];
-            row[column] = replaced.min(row[column - 1] + 1).min(diagonal + 1);
-            least = least.min(row[column]);
-        }
-        if least > limit {
-            return None;
-        }
-    }
-    row.last().copied().filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ use harn_syntax::{Diagnostic, Span};
 
 pub use codes::TYPE_CODES;
 pub use schema::{Aliases, Schema, SchemaField, schema_of_parameter, schema_of_type};
+pub use suggest::distance_within;
 pub(crate) use suggest::suggest;
 pub use ty::{Applied, FunctionTy, Shape, ShapeField, Ty, Union};
 

@@ -28,7 +28,11 @@ pub(crate) fn suggest<'a>(
 }
 
 /// The Levenshtein distance over characters, unless it is larger than the limit.
-fn distance_within(from: &[char], to: &str, limit: usize) -> Option<usize> {
+pub fn distance_within(from: &[char], to: &str, limit: usize) -> Option<usize> {
+    // Each character takes four bytes at most, so what is out of reach is seen without counting.
+    if from.len() > to.len() + limit || to.len() > 4 * (from.len() + limit) {
+        return None;
+    }
     let mut row: Vec<usize> = (0..=from.len()).collect();
     for (line, letter) in to.chars().enumerate() {
         let mut diagonal = row[0];
