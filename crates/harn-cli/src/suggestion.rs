@@ -1,53 +1,27 @@
 //! "Did you mean …?"
 
+use harn_check::distance_within;
+
 /// The candidate that was probably meant. A word may differ in a third of its
 /// letters; beyond that a suggestion puzzles more than it helps.
 pub(crate) fn closest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let tolerance = (word.chars().count() / 3).max(1);
+    let letters: Vec<char> = word.chars().collect();
+    let tolerance = (letters.len() / 3).max(1);
     candidates
-        .map(|candidate| (distance(word, candidate), candidate))
-        .filter(|(distance, _)| *distance <= tolerance)
+        .filter_map(|candidate| {
+            let distance = distance_within(&letters, candidate, tolerance)?;
+            Some((distance, candidate))
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// How many letters have to be added, removed or changed to get from one word to
-/// the other: the Levenshtein distance, one row of the table at a time.
-fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
-    for (line, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other) in to.chars().enumerate() {
-            let changed = diagonal + usize::from(letter != other);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[row.len() - 1]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_distance_counts_single_letters() {
-        for (from, to, expected) in [
-            ("", "", 0),
-            ("plan", "plan", 0),
-            ("", "plan", 4),
-            ("plan", "", 4),
-            ("plan", "plane", 1),
-            ("paln", "plan", 2),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(distance(from, to), expected, "{from} to {to}");
-        }
-    }
 
     #[test]
     fn the_closest_word_wins_and_a_stranger_gets_none() {

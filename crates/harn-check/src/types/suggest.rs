@@ -60,6 +60,25 @@ mod tests {
     }
 
     #[test]
+    fn the_distance_counts_single_letters() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("plan", "plan", 0),
+            ("", "plan", 4),
+            ("plan", "", 4),
+            ("plan", "plane", 1),
+            ("paln", "plan", 2),
+            ("kitten", "sitting", 3),
+        ] {
+            let from: Vec<char> = from.chars().collect();
+            assert_eq!(distance_within(&from, to, expected), Some(expected), "{to}");
+            let less = expected.checked_sub(1);
+            let within = less.and_then(|less| distance_within(&from, to, less));
+            assert_eq!(within, None, "{to}");
+        }
+    }
+
+    #[test]
     fn the_first_of_the_closest_is_suggested() {
         check("lenght", &["len", "length", "lenghts"], Some("lenghts"));
         check("ab", &["ax", "ay"], Some("ax"));

@@ -11,6 +11,7 @@ mod coverage;
 mod discovery;
 mod isolated;
 mod junit;
+mod markup;
 mod report;
 mod runner;
 mod watched;

@@ -1,6 +1,5 @@
 //! What came of tests in the form of JUnit, which build servers read.
 
-use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use super::discovery::{Suite, Test};
 use super::isolated::Ran;
+use super::markup::escaped;
 use super::report::Results;
 
 /// Writes the report to a file.
@@ -66,25 +66,6 @@ fn case(xml: &mut String, file: &str, name: &str, ran: &Ran) {
 
 fn seconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64())
-}
-
-/// Text as it stands in XML. Characters that XML cannot hold at all are shown.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for char in text.chars() {
-        match char {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\n' | '\t' => escaped.push(char),
-            '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{fffe}' | '\u{ffff}' => {
-                let _to_a_string = write!(escaped, "{}", char.escape_default());
-            }
-            _ => escaped.push(char),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

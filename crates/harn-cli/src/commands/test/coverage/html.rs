@@ -1,10 +1,10 @@
 //! Which lines have run, as a page for a browser. It needs nothing but itself.
 
-use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::super::markup::escaped;
 use super::{Covered, CoveredFile, percent};
 
 const HEAD: &str = "\
@@ -81,24 +81,6 @@ fn section(page: &mut String, at: usize, file: &CoveredFile) {
         *page += &format!("<span data-line=\"{line}\"{class}>{text}\n</span>");
     }
     *page += "</pre>\n";
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for char in text.chars() {
-        match char {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\t' => escaped.push(char),
-            _ if char.is_control() => {
-                let _to_a_string = write!(escaped, "{}", char.escape_default());
-            }
-            _ => escaped.push(char),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
