@@ -1,0 +1,1 @@
+//! Which providers and models there are, and what they can do.

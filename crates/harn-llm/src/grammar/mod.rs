@@ -1,0 +1,1 @@
+//! How models that have no channel for calls write them in text.

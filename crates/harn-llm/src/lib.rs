@@ -1,0 +1,35 @@
+//! How models are asked: one way for all of them, with every byte of the stream under our
+//! control.
+//!
+//! ```text
+//! Request ─► wire::encode ─► HttpRequest ─► transport ─► bytes ─► frames ─► wire::Decoder
+//!                                                                              │
+//!                     Reply ◄─ collect ◄─ StreamEvent, StreamEvent, … ◄────────┘
+//! ```
+//!
+//! An adapter is a pure pair: a request becomes an HTTP request, and frames of the answer
+//! become [`StreamEvent`]s. It neither waits nor knows where bytes come from, so a test feeds
+//! it a file byte by byte, a tape feeds it what was recorded, and the transport feeds it the
+//! network; all three run the same code.
+//!
+//! This crate knows nothing of events, sessions or programs. Who calls it decides what is
+//! shown, stored and charged.
+
+pub mod catalog;
+mod event;
+mod failure;
+pub mod grammar;
+pub mod mock;
+pub mod partial_json;
+mod reply;
+mod request;
+mod secret;
+pub mod wire;
+
+pub use event::{Stop, StopReason, StreamEvent, Usage};
+pub use failure::{Category, Error};
+pub use reply::{Collector, Reply, ToolCall};
+pub use request::{
+    Effort, Output, Request, Sampling, SearchVariant, Thinking, ToolSearch, ToolSpec,
+};
+pub use secret::Secret;

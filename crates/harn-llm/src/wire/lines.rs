@@ -1,0 +1,1 @@
+//! One JSON value per line: bytes become frames.
