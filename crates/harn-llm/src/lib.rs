@@ -15,15 +15,21 @@
 //! This crate knows nothing of events, sessions or programs. Who calls it decides what is
 //! shown, stored and charged.
 
+pub mod budget;
 pub mod catalog;
+pub mod classify;
 mod event;
+pub mod exchange;
 mod failure;
 pub mod grammar;
 pub mod mock;
 pub mod partial_json;
+pub mod rate;
 mod reply;
 mod request;
+pub mod retry;
 mod secret;
+pub mod transport;
 pub mod wire;
 
 pub use event::{Stop, StopReason, StreamEvent, Usage};
