@@ -23,12 +23,14 @@ pub mod exchange;
 mod failure;
 pub mod grammar;
 pub mod mock;
+pub mod nudge;
 pub mod partial_json;
 pub mod rate;
 mod reply;
 mod request;
 pub mod retry;
 mod secret;
+pub mod transcript;
 pub mod transport;
 pub mod wire;
 
