@@ -9,7 +9,7 @@
 //! {"error": {"category": "rate_limit", "retry_after_ms": 1500}}
 //! ```
 //!
-//! What [`line`] writes has no pattern, so a recording is replayed in the order of its calls.
+//! What [`line()`] writes has no pattern, so a recording is replayed in the order of its calls.
 
 use serde_json::{Map, Value, json};
 

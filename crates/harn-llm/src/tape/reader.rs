@@ -98,6 +98,8 @@ fn exchange(line: &[u8]) -> Result<RecordedExchange, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const LINE: &str = r#"{"tape":1,"wire":"chat","request":{"url":"u","headers":[],"body":{}}}"#;
@@ -144,6 +146,15 @@ mod tests {
         for (text, expected) in rows {
             let error = Tape::read("t.tape", text.as_bytes()).unwrap_err();
             assert!(error.to_string().starts_with(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_cut_of_a_tape_is_read(at in 0_usize..LINE.len() * 2 + 2) {
+            let text = format!("{LINE}\n{LINE}\n");
+            let tape = Tape::read("t", &text.as_bytes()[..at]).unwrap();
+            prop_assert_eq!(tape.exchanges.len(), (at + 1) / (LINE.len() + 1));
         }
     }
 }

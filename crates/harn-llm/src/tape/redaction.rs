@@ -190,6 +190,7 @@ fn in_url(secret: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -267,5 +268,16 @@ mod tests {
         let redaction = Redaction::none().with_secret(&Secret::new("hid\nden"));
         let chunks = vec![chunk(1, "a hid\n"), chunk(2, "den b")];
         assert_eq!(redaction.chunks(chunks), [chunk(2, "a [redacted] b")]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_cut_hides_a_secret(pieces in proptest::collection::vec("[a\nhiden]{0,3}|hid|den\n", 0..12)) {
+            let redaction = Redaction::none().with_secret(&Secret::new("hidden"));
+            let chunks: Vec<Chunk> = (0..).zip(&pieces).map(|(at, text)| chunk(at, text)).collect();
+            let redacted = join(&redaction.chunks(chunks));
+            let expected = pieces.concat().replace("hidden", "[redacted]");
+            prop_assert_eq!(String::from_utf8(redacted).unwrap(), expected);
+        }
     }
 }
