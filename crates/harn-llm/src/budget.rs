@@ -2,18 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What one call may take. What is `None` has no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BudgetLimits {
-    /// Tokens of the question.
-    pub max_input_tokens: Option<u64>,
-    /// Tokens of the answer.
-    pub max_output_tokens: Option<u64>,
-    /// The price of this call, in dollars.
-    pub max_cost_usd: Option<f64>,
-    /// The price of everything so far and this call, in dollars.
-    pub total_budget_usd: Option<f64>,
-}
+use crate::options::limits::Limits;
 
 /// What a call will take at most, as far as one can tell before it is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -81,7 +70,7 @@ impl Spending {
     ///
     /// # Errors
     /// The first limit it would pass.
-    pub fn check(&self, limits: &BudgetLimits, call: Projection) -> Result<(), OverBudget> {
+    pub fn check(&self, limits: &Limits, call: Projection) -> Result<(), OverBudget> {
         let session = self.spent_usd + call.cost_usd;
         let input = format!("projected input tokens {}", call.input_tokens);
         let output = format!("projected output tokens {}", call.output_tokens);
@@ -199,7 +188,7 @@ mod tests {
             cap_usd: Some(0.6),
             spent_usd: 0.25,
         };
-        let all = BudgetLimits {
+        let all = Limits {
             max_input_tokens: Some(9),
             max_output_tokens: Some(19),
             max_cost_usd: Some(0.4),
@@ -211,14 +200,14 @@ mod tests {
                 "projected input tokens 10 would exceed max_input_tokens",
             ),
             (
-                BudgetLimits {
+                Limits {
                     max_input_tokens: None,
                     ..all
                 },
                 "projected output tokens 20 would exceed max_output_tokens",
             ),
             (
-                BudgetLimits {
+                Limits {
                     max_input_tokens: Some(10),
                     max_output_tokens: None,
                     ..all
@@ -226,14 +215,14 @@ mod tests {
                 "projected cost $0.500000 would exceed max_cost_usd",
             ),
             (
-                BudgetLimits {
+                Limits {
                     total_budget_usd: Some(0.7),
-                    ..BudgetLimits::default()
+                    ..Limits::default()
                 },
                 "projected session cost $0.750000 would exceed total_budget_usd",
             ),
             (
-                BudgetLimits::default(),
+                Limits::default(),
                 "projected session cost $0.750000 would exceed llm_budget",
             ),
         ];
@@ -246,7 +235,7 @@ mod tests {
             cap_usd: None,
             spent_usd: 0.25,
         };
-        assert_eq!(rich.check(&BudgetLimits::default(), call), Ok(()));
+        assert_eq!(rich.check(&Limits::default(), call), Ok(()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::reply::Collector;
 use crate::transport::{HttpAnswer, TimeLimits, Transport};
 use crate::wire::lines::LineDecoder;
 use crate::wire::sse::SseDecoder;
-use crate::wire::{self, Decode, Framing, Target, Wire};
+use crate::wire::{self, Decode, Framing, HttpRequest, Target, Wire};
 use crate::{Category, Error, Reply, Request, StreamEvent};
 
 /// The most of an error's body that is read.
@@ -71,6 +71,46 @@ pub async fn ask(
     Ok(reading.collector.finish())
 }
 
+/// Asks something that is answered with one JSON value.
+///
+/// # Errors
+/// As [`ask`], or the answer is no JSON.
+pub(crate) async fn ask_json(
+    transport: &dyn Transport,
+    provider: &str,
+    request: &HttpRequest,
+    limits: TimeLimits,
+) -> Result<Value, Error> {
+    let mut answer = transport.send(request, &limits).await?;
+    if answer.status >= 400 {
+        return Err(refused(provider, answer).await);
+    }
+    let body = whole_body(&mut answer, WHOLE_BYTES_MAX).await?;
+    serde_json::from_slice(&body).map_err(|error| no_json(&error))
+}
+
+/// Whether somebody answers there without complaint; the status of the answer.
+///
+/// # Errors
+/// Nobody does, or there was a complaint.
+pub(crate) async fn is_up(
+    transport: &dyn Transport,
+    provider: &str,
+    request: &HttpRequest,
+    limits: TimeLimits,
+) -> Result<u16, Error> {
+    let answer = transport.send(request, &limits).await?;
+    match answer.status {
+        status if status < 400 => Ok(status),
+        _ => Err(refused(provider, answer).await),
+    }
+}
+
+fn no_json(error: &serde_json::Error) -> Error {
+    let message = format!("the provider's answer is not JSON: {error}");
+    Error::new(Category::ServerError, message)
+}
+
 /// Whether the answer comes in frames. Some servers answer in one piece although a stream was
 /// asked for, and say so in the content type.
 fn is_stream(answer: &HttpAnswer, wire: Wire) -> bool {
@@ -92,7 +132,7 @@ impl Reading<'_, '_> {
     async fn sse(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
         let mut frames = SseDecoder::default();
         while let Some(chunk) = answer.body.chunk().await? {
-            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            frames.feed(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
             self.pass_on();
         }
         Ok(())
@@ -101,17 +141,14 @@ impl Reading<'_, '_> {
     async fn lines(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
         let mut frames = LineDecoder::default();
         while let Some(chunk) = answer.body.chunk().await? {
-            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            frames.feed(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
             self.pass_on();
         }
         frames.finish(|frame| self.decoder.frame(frame, &mut self.events))
     }
 
     fn whole(&mut self, body: &[u8]) -> Result<(), Error> {
-        let body: Value = serde_json::from_slice(body).map_err(|error| {
-            let message = format!("the provider's answer is not JSON: {error}");
-            Error::new(Category::ServerError, message)
-        })?;
+        let body: Value = serde_json::from_slice(body).map_err(|error| no_json(&error))?;
         let decoded = self.decoder.whole(&body, &mut self.events);
         self.pass_on();
         decoded

@@ -18,6 +18,7 @@
 pub mod budget;
 pub mod catalog;
 pub mod classify;
+pub mod desk;
 mod event;
 pub mod exchange;
 mod failure;

@@ -2,17 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// How a model is told what was wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Nudge {
-    /// With a text made from the errors and the schema.
-    #[default]
-    Automatic,
-    /// Not at all; it is asked the same again.
-    Silent,
-    /// With these words before the errors.
-    Words(String),
-}
+use crate::options::output::Nudge;
 
 /// The levels below the root that are described.
 const LEVELS_MAX: usize = 3;
@@ -21,18 +11,16 @@ const LINES_MAX: usize = 8;
 /// The keys that are listed of one object.
 const KEYS_MAX: usize = 16;
 
-impl Nudge {
-    /// The message to the model; `None` if it gets none.
-    pub fn text(&self, schema: Option<&Value>, errors: &[String]) -> Option<String> {
-        let errors = match errors {
-            [] => "(no detailed errors)".to_owned(),
-            errors => errors.join("; "),
-        };
-        match self {
-            Nudge::Silent => None,
-            Nudge::Words(words) => Some(format!("{words}\n\nValidation errors: {errors}")),
-            Nudge::Automatic => Some(automatic(schema, &errors)),
-        }
+/// The message to the model; `None` if it gets none.
+pub fn text(nudge: &Nudge, schema: Option<&Value>, errors: &[String]) -> Option<String> {
+    let errors = match errors {
+        [] => "(no detailed errors)".to_owned(),
+        errors => errors.join("; "),
+    };
+    match nudge {
+        Nudge::Off => None,
+        Nudge::Text(words) => Some(format!("{words}\n\nValidation errors: {errors}")),
+        Nudge::Auto => Some(automatic(schema, &errors)),
     }
 }
 
@@ -127,7 +115,7 @@ mod tests {
     #[track_caller]
     fn check(schema: Value, expected: &[&str]) {
         let errors = ["at root: bad".to_owned(), "worse".to_owned()];
-        let text = Nudge::Automatic.text(Some(&schema), &errors).unwrap();
+        let text = super::text(&Nudge::Auto, Some(&schema), &errors).unwrap();
         let mut lines = vec![
             "Your previous response did not match the required JSON schema.",
             "Validation errors: at root: bad; worse.",
@@ -170,7 +158,7 @@ mod tests {
             properties.insert(format!("k{number:02}"), json!({"properties": {"z": {}}}));
         }
         let schema = json!({"properties": properties});
-        let text = Nudge::Automatic.text(Some(&schema), &[]).unwrap();
+        let text = super::text(&Nudge::Auto, Some(&schema), &[]).unwrap();
         let keys = "k00, k01, k02, k03, k04, k05, k06, k07, k08, k09, k10, k11, k12, k13, k14, k15";
         let root = format!("- root object allowed keys: {keys}, ... (+4 more)");
         assert!(text.contains(&root), "{text}");
@@ -182,16 +170,16 @@ mod tests {
         for key in ["d", "c", "b", "a"] {
             deep = json!({"properties": {key: deep}});
         }
-        let text = Nudge::Automatic.text(Some(&deep), &[]).unwrap();
+        let text = super::text(&Nudge::Auto, Some(&deep), &[]).unwrap();
         assert!(text.contains("- a.b.c object allowed keys: d"), "{text}");
         assert!(!text.contains("allowed keys: e"), "{text}");
     }
 
     #[test]
     fn words_of_the_program_come_before_the_errors() {
-        let nudge = Nudge::Words("Try again.".to_owned());
-        let text = nudge.text(None, &["no".to_owned()]);
-        assert_eq!(text.unwrap(), "Try again.\n\nValidation errors: no");
-        assert_eq!(Nudge::Silent.text(None, &[]), None);
+        let nudge = Nudge::Text("Try again.".to_owned());
+        let told = super::text(&nudge, None, &["no".to_owned()]);
+        assert_eq!(told.unwrap(), "Try again.\n\nValidation errors: no");
+        assert_eq!(super::text(&Nudge::Off, None, &[]), None);
     }
 }

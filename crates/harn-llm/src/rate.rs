@@ -25,6 +25,13 @@ impl RateLimits {
         window.requests_per_minute = requests_per_minute;
     }
 
+    /// Sets the limit that a provider has before anybody sets one.
+    pub fn set_first(&mut self, provider: &str, requests_per_minute: Option<u32>) {
+        if !self.providers.contains_key(provider) {
+            self.set(provider, requests_per_minute);
+        }
+    }
+
     /// The limit of a provider.
     pub fn get(&self, provider: &str) -> Option<u32> {
         self.providers.get(provider)?.requests_per_minute

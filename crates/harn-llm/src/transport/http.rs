@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::{NoProxy, Proxy};
+use serde_json::Value;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -53,15 +54,19 @@ impl Http {
         limits: &TimeLimits,
     ) -> Result<HttpAnswer, Error> {
         let until = Instant::now() + limits.whole;
-        let body = serde_json::to_vec(&request.body).map_err(|error| unsent(&error))?;
-        let mut sending = self
-            .client()?
-            .post(&request.url)
-            .header("content-type", "application/json");
+        let client = self.client()?;
+        let mut sending = match &request.body {
+            Value::Null => client.get(&request.url),
+            body => {
+                let body = serde_json::to_vec(body).map_err(|error| unsent(&error))?;
+                let sending = client.post(&request.url).body(body);
+                sending.header("content-type", "application/json")
+            }
+        };
         for (name, value) in &request.headers {
             sending = sending.header(name, value.expose());
         }
-        let waiting = timeout_at(until, sending.body(body).send()).await;
+        let waiting = timeout_at(until, sending.send()).await;
         let response = waiting
             .map_err(|_| too_long(limits.whole))?
             .map_err(|error| broken(&error))?;

@@ -110,7 +110,7 @@ pub struct HttpRequest {
     pub url: String,
     /// Names and values. Values are secrets: they are never written down.
     pub headers: Vec<(String, Secret)>,
-    /// The body, always JSON.
+    /// The body, always JSON. Without one (null) the request is a GET.
     pub body: Value,
 }
 

@@ -1,0 +1,270 @@
+//! Asks until somebody answers: the provider asked for, again if that may help, then those
+//! that stand in for it.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{ByHash, Desk, State, Thrown};
+use crate::budget::{Projection, input_tokens};
+use crate::catalog::{price, rank, resolve, route};
+use crate::classify::{is_empty_completion, thrown};
+use crate::exchange::{Exchange, Listener, ask};
+use crate::mock::{self, by_hash};
+use crate::options::CallOptions;
+use crate::retry::Retry;
+use crate::transport::TimeLimits;
+use crate::{Category, Error, Reply, Request};
+
+/// An answer and who gave it.
+#[derive(Clone, Debug)]
+pub(super) struct Answered {
+    pub(super) reply: Reply,
+    pub(super) provider: String,
+    pub(super) model: String,
+    pub(super) took_ms: i64,
+}
+
+/// Why nobody was asked, or nobody answered.
+enum Refusal {
+    /// Nobody answered.
+    Failed(Error),
+    /// It would cost too much, or may not be asked at all.
+    Forbidden(Thrown),
+}
+
+impl Desk {
+    /// Asks until somebody answers.
+    pub(super) async fn ask(
+        &self,
+        call: &CallOptions,
+        listener: &mut Listener<'_>,
+    ) -> Result<Answered, Thrown> {
+        let mut provider = call.provider.clone();
+        let mut standing_in: Option<std::vec::IntoIter<String>> = None;
+        loop {
+            let failed = match self.ask_provider(&provider, call, listener).await {
+                Ok(answered) => return Ok(answered),
+                Err(Refusal::Forbidden(thrown)) => return Err(thrown),
+                Err(Refusal::Failed(error)) => error,
+            };
+            let others = standing_in.get_or_insert_with(|| self.fallbacks(call).into_iter());
+            match others.next() {
+                Some(next) => provider = next,
+                None => {
+                    let model = &call.request.model;
+                    return Err(Thrown::Dict(thrown(&failed, &provider, model, self.now())));
+                }
+            }
+        }
+    }
+
+    fn fallbacks(&self, call: &CallOptions) -> Vec<String> {
+        let state = self.state();
+        rank::fallbacks(
+            &state.config,
+            &self.environment,
+            &call.provider,
+            &call.fallback_chain,
+        )
+    }
+
+    /// Asks one provider, again if that may help.
+    async fn ask_provider(
+        &self,
+        provider: &str,
+        call: &CallOptions,
+        listener: &mut Listener<'_>,
+    ) -> Result<Answered, Refusal> {
+        let retry = Retry {
+            retries: u32::try_from(call.retries).unwrap_or(u32::MAX),
+            backoff_ms: call.backoff_ms,
+        };
+        let mut attempt = 0;
+        loop {
+            let error = match self.ask_once(provider, call, listener).await {
+                Err(Refusal::Failed(error)) => error,
+                outcome => return outcome,
+            };
+            let chance = (self.ports.chance)();
+            let Some(pause) = retry.pause(attempt, &error, self.now(), chance) else {
+                return Err(Refusal::Failed(error));
+            };
+            attempt += 1;
+            if is_empty_completion(&error.message) {
+                let model = &call.request.model;
+                self.state().trace.push(json!({
+                    "type": "empty_completion_retry",
+                    "attempt": attempt,
+                    "provider": provider,
+                    "model": model,
+                    "error": error.message,
+                }));
+            }
+            self.pause(provider, pause).await;
+        }
+    }
+
+    /// The mock is in no hurry to be asked again, and tests are.
+    async fn pause(&self, provider: &str, pause: Duration) {
+        let is_mocked = self.state().mock.intercepts(provider);
+        if !is_mocked && !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn ask_once(
+        &self,
+        provider: &str,
+        call: &CallOptions,
+        listener: &mut Listener<'_>,
+    ) -> Result<Answered, Refusal> {
+        self.check_budget(provider, call)?;
+        let started = self.now();
+        let answered = match self.answer_from_script(provider, call) {
+            Some(answer) => answer.map(|answer| (answer.reply, answer.provider)),
+            None => {
+                let reply = self.exchange(provider, call, listener).await?;
+                reply.map(|reply| (reply, provider.to_owned()))
+            }
+        };
+        self.record(provider, &call.request, &answered);
+        let (reply, provider) = answered.map_err(Refusal::Failed)?;
+        let model = reply.model.clone().unwrap_or_else(|| call.request.model.clone());
+        let answered = Answered {
+            reply,
+            provider,
+            model,
+            took_ms: self.now() - started,
+        };
+        self.charge(&answered)?;
+        Ok(answered)
+    }
+
+    fn check_budget(&self, provider: &str, call: &CallOptions) -> Result<(), Refusal> {
+        let request = &call.request;
+        let native_tools = call.native_tools.as_deref().unwrap_or_default();
+        let input = input_tokens(request.system.as_deref(), &request.messages, native_tools);
+        let output = request.sampling.max_tokens;
+        let state = self.state();
+        let projection = Projection {
+            input_tokens: input,
+            output_tokens: output,
+            cost_usd: cost(&state, provider, &request.model, input, output),
+        };
+        let checked = state.spending.check(&call.limits, projection);
+        checked.map_err(|over| {
+            Refusal::Forbidden(Thrown::Dict(over.thrown(provider, &request.model)))
+        })
+    }
+
+    /// What the mock or a recording says, if one of them answers.
+    fn answer_from_script(
+        &self,
+        provider: &str,
+        call: &CallOptions,
+    ) -> Option<Result<mock::Answer, Error>> {
+        let state = &mut *self.state();
+        if state.mock.intercepts(provider) {
+            let native_tools = call.native_tools.as_deref();
+            return Some(state.mock.answer(&call.request, native_tools));
+        }
+        match &state.recording.by_hash {
+            Some(ByHash::Replay(store)) => Some(by_hash::replay(&**store, &call.request)),
+            _ => None,
+        }
+    }
+
+    /// Asks over the network, when the rate allows.
+    async fn exchange(
+        &self,
+        provider: &str,
+        call: &CallOptions,
+        listener: &mut Listener<'_>,
+    ) -> Result<Result<Reply, Error>, Refusal> {
+        let forbidden = |text: String| Refusal::Forbidden(Thrown::Plain(text));
+        let enabled = resolve::check_enabled(&self.environment, provider);
+        enabled.map_err(|invalid| forbidden(invalid.to_string()))?;
+        let mut request = call.request.clone();
+        if provider != call.provider {
+            let own = call.provider_options.get(provider).cloned();
+            request.extra = own.unwrap_or_default();
+        }
+        let route = {
+            let state = self.state();
+            let model = &request.model;
+            route::build(&state.config, &state.capabilities, &self.environment, provider, model)
+        };
+        let route = route.map_err(|invalid| forbidden(invalid.to_string()))?;
+        self.permit(provider).await;
+        let exchange = Exchange {
+            wire: route.wire,
+            target: &route.target,
+            request: &request,
+            limits: time_limits(call),
+        };
+        Ok(ask(&*self.transport, exchange, listener).await)
+    }
+
+    /// Waits until the provider may be asked.
+    pub(super) async fn permit(&self, provider: &str) {
+        loop {
+            let now = self.now();
+            let acquired = {
+                let state = &mut *self.state();
+                if state.rates.get(provider).is_none() {
+                    let configured = state.config.rpm(&self.environment, provider);
+                    let configured = configured.and_then(|rpm| u32::try_from(rpm).ok());
+                    state.rates.set_first(provider, configured);
+                }
+                state.rates.acquire(provider, now)
+            };
+            match acquired {
+                Ok(()) => return,
+                Err(wait) => tokio::time::sleep(Duration::from_millis(wait)).await,
+            }
+        }
+    }
+
+    /// Writes down what was said, if somebody wants that.
+    fn record(&self, provider: &str, request: &Request, answered: &Result<(Reply, String), Error>) {
+        let state = &mut *self.state();
+        let outcome = answered.as_ref().map(|(reply, _)| reply);
+        let provider = match answered {
+            Ok((_, provider)) => provider,
+            Err(_) => provider,
+        };
+        if let Some(lines) = &mut state.recording.lines {
+            lines(&mock::fixtures::line(provider, outcome));
+        }
+        if let (Some(ByHash::Record(store)), Ok(reply)) = (&state.recording.by_hash, outcome) {
+            if let Err(error) = by_hash::record(&**store, request, provider, reply) {
+                (self.ports.warn)(&format!("the answer could not be recorded: {error}"));
+            }
+        }
+    }
+
+    /// Counts what an answer cost.
+    fn charge(&self, answered: &Answered) -> Result<(), Refusal> {
+        let Answered { reply, provider, model, took_ms } = answered;
+        let state = &mut *self.state();
+        let usage = &reply.usage;
+        let dollars = cost(state, provider, model, usage.input, usage.output);
+        state.trace.call(provider, model, usage, *took_ms);
+        let charged = state.spending.charge(dollars);
+        charged.map_err(|text| Refusal::Forbidden(Thrown::Categorised(Category::BudgetExceeded, text)))
+    }
+}
+
+fn cost(state: &State, provider: &str, model: &str, input: u64, output: u64) -> f64 {
+    let whole = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+    price::cost(&state.config, Some(provider), model, whole(input), whole(output))
+}
+
+fn time_limits(call: &CallOptions) -> TimeLimits {
+    let usual = TimeLimits::default();
+    TimeLimits {
+        whole: Duration::from_secs(call.timeout_s),
+        idle: call.idle_timeout_s.map_or(usual.idle, Duration::from_secs),
+    }
+}

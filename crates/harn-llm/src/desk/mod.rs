@@ -1,0 +1,188 @@
+//! Everything one program knows of models, may spend on them and has asked them.
+//!
+//! ```text
+//! options ─► parse ─► attempts: does the answer fit the schema? ─► result
+//!                        │
+//!                        └─► providers: the one asked for, then its fallbacks
+//!                               │
+//!                               └─► tries: permit, budget, mock or exchange, pause
+//! ```
+//!
+//! Each arrow is a file: `structured` for attempts, `asking` for providers and tries,
+//! `result` for what programs get. The state is that of one execution of a program: its mock,
+//! its budget, its configuration. Two desks cannot notice each other.
+//!
+//! Programs speak JSON with the desk, so whoever wires builtins to it converts values and
+//! nothing else.
+
+mod asking;
+mod completion;
+mod health;
+mod questions;
+mod result;
+mod stream;
+mod structured;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod variants;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value};
+
+use crate::budget::Spending;
+use crate::catalog::introspect::Catalog;
+use crate::catalog::{Capabilities, Config};
+use crate::mock::Mock;
+use crate::options::{self, CallOptions};
+use crate::rate::RateLimits;
+use crate::transport::Transport;
+use crate::Category;
+
+pub use trace::Trace;
+
+/// Everything one program knows of models, may spend on them and has asked them.
+pub struct Desk {
+    environment: BTreeMap<String, String>,
+    transport: Arc<dyn Transport>,
+    ports: Ports,
+    state: Mutex<State>,
+}
+
+/// What changes while a program runs.
+#[derive(Default)]
+struct State {
+    config: Config,
+    capabilities: Capabilities,
+    mock: Mock,
+    spending: Spending,
+    rates: RateLimits,
+    trace: Trace,
+    recording: Recording,
+}
+
+/// Where real answers are written to and come from, if somebody wants that.
+#[derive(Default)]
+pub struct Recording {
+    /// Takes a line for each call, in the format of fixture files.
+    pub lines: Option<Box<dyn FnMut(&str) + Send>>,
+    /// Keeps an answer per request, by its hash.
+    pub by_hash: Option<ByHash>,
+}
+
+/// Whether answers by hash are kept or given again.
+pub enum ByHash {
+    /// They are kept there.
+    Record(Box<dyn crate::mock::by_hash::Store + Send>),
+    /// They come from there, and from nowhere else.
+    Replay(Box<dyn crate::mock::by_hash::Store + Send>),
+}
+
+/// What the desk needs of the world, apart from the network.
+#[derive(Clone)]
+pub struct Ports {
+    /// Milliseconds since the epoch.
+    pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
+    /// A number between 0 and 1.
+    pub chance: Arc<dyn Fn() -> f64 + Send + Sync>,
+    /// An id that nobody else has.
+    pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
+    /// What is wrong with data (second) by a schema (first).
+    pub schema_errors: Arc<dyn Fn(&Value, &Value) -> Vec<String> + Send + Sync>,
+    /// Tells the operator.
+    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// What a desk starts with.
+pub struct Setup {
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// Providers and models.
+    pub config: Config,
+    /// What models can do.
+    pub capabilities: Capabilities,
+    /// The mock, perhaps with fixtures already.
+    pub mock: Mock,
+    /// How requests reach providers.
+    pub transport: Arc<dyn Transport>,
+    /// What else it needs of the world.
+    pub ports: Ports,
+    /// Where answers are written to, or come from.
+    pub recording: Recording,
+}
+
+/// What a program catches.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Thrown {
+    /// A text.
+    Plain(String),
+    /// A failure of the runtime.
+    Runtime(String),
+    /// An error with a category.
+    Categorised(Category, String),
+    /// A dict.
+    Dict(Value),
+}
+
+impl Desk {
+    /// A desk with nothing asked yet.
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            environment: setup.environment,
+            transport: setup.transport,
+            ports: setup.ports,
+            state: Mutex::new(State {
+                config: setup.config,
+                capabilities: setup.capabilities,
+                mock: setup.mock,
+                recording: setup.recording,
+                ..State::default()
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn catalog<'a>(&'a self, state: &'a State) -> Catalog<'a> {
+        Catalog {
+            config: &state.config,
+            capabilities: &state.capabilities,
+            environment: &self.environment,
+        }
+    }
+
+    fn now(&self) -> i64 {
+        (self.ports.now)()
+    }
+
+    /// Reads the options of a call and tells the operator what was odd about them.
+    fn parse(
+        &self,
+        prompt: &str,
+        system: Option<&str>,
+        options: &Map<String, Value>,
+    ) -> Result<CallOptions, Thrown> {
+        let state = self.state();
+        let context = options::Context {
+            catalog: self.catalog(&state),
+            mocked: state.mock.is_scripted() || state.recording.replays(),
+        };
+        let call = options::parse(prompt, system, options, context);
+        drop(state);
+        let call = call.map_err(|invalid| Thrown::Plain(invalid.to_string()))?;
+        for warning in &call.warnings {
+            (self.ports.warn)(warning);
+        }
+        Ok(call)
+    }
+}
+
+impl Recording {
+    fn replays(&self) -> bool {
+        matches!(self.by_hash, Some(ByHash::Replay(_)))
+    }
+}
