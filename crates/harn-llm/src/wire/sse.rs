@@ -236,9 +236,12 @@ mod tests {
         assert_eq!(frames(stream.chunks(1)), owned, "byte by byte");
     }
 
+    /// A stream and the events and data it is made of.
+    type Row = (&'static [u8], &'static [(&'static str, &'static str)]);
+
     #[test]
     fn fields_become_frames() {
-        let rows: [(&[u8], &[(&str, &str)]); 16] = [
+        let rows: [Row; 16] = [
             (b"data: a\n\n", &[("", "a")]),
             (b"data: a\r\n\r\n", &[("", "a")]),
             (b"data: a\r\rdata: b\r\r", &[("", "a"), ("", "b")]),
