@@ -57,7 +57,9 @@ impl Fixture {
             let Ok(entries) = fs::read_dir(root.join(wire.name())) else {
                 continue;
             };
-            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+            let mut paths: Vec<PathBuf> = entries
+                .map(|entry| entry.expect("the folder can be read").path())
+                .collect();
             paths.retain(|path| {
                 path.extension()
                     .is_some_and(|ending| ending == ending_of(wire))
@@ -70,12 +72,15 @@ impl Fixture {
     }
 
     fn open(wire: Wire, path: &Path) -> Fixture {
-        let stem = path.file_stem().unwrap().to_string_lossy();
+        let stem = path
+            .file_stem()
+            .expect("a file has a name")
+            .to_string_lossy();
         let whole = path.with_extension("whole.json");
         Fixture {
             name: format!("{}/{stem}", wire.name()),
             wire,
-            bytes: fs::read(path).unwrap(),
+            bytes: fs::read(path).expect("the answer can be read"),
             expected: read_json(&path.with_extension("events.json"))
                 .as_array()
                 .expect("events are a list")

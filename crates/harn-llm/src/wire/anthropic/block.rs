@@ -57,6 +57,9 @@ pub(super) struct Block {
     is_torn: bool,
 }
 
+/// How a piece of one kind is added.
+type Push = fn(&mut Block, String, &mut Vec<StreamEvent>);
+
 impl Block {
     /// Begins a block and gives out what it began with.
     pub(super) fn open(kind: Kind, block: Value, events: &mut Vec<StreamEvent>) -> Self {
@@ -113,21 +116,20 @@ impl Block {
         mut delta: Value,
         events: &mut Vec<StreamEvent>,
     ) -> Result<(), Value> {
-        let (field, push): (&str, fn(&mut Self, String, &mut Vec<StreamEvent>)) =
-            match delta["type"].as_str().unwrap_or_default() {
-                "text_delta" => ("text", Self::push_text),
-                "thinking_delta" => ("thinking", Self::push_thinking),
-                "signature_delta" => ("signature", Self::push_signature),
-                "input_json_delta" => ("partial_json", Self::push_input),
-                "citations_delta" => {
-                    self.citations.push(delta["citation"].take());
-                    return Ok(());
-                }
-                _ => {
-                    self.is_torn = true;
-                    return Err(delta);
-                }
-            };
+        let (field, push): (&str, Push) = match delta["type"].as_str().unwrap_or_default() {
+            "text_delta" => ("text", Self::push_text),
+            "thinking_delta" => ("thinking", Self::push_thinking),
+            "signature_delta" => ("signature", Self::push_signature),
+            "input_json_delta" => ("partial_json", Self::push_input),
+            "citations_delta" => {
+                self.citations.push(delta["citation"].take());
+                return Ok(());
+            }
+            _ => {
+                self.is_torn = true;
+                return Err(delta);
+            }
+        };
         match delta[field].take() {
             Value::String(piece) => {
                 push(self, piece, events);
