@@ -8,7 +8,8 @@ use harn_llm::wire::{self, Framing, Wire};
 use harn_llm::{Collector, Error, Reply, StreamEvent};
 use serde_json::{Value, json};
 
-const WIRES: [Wire; 5] = [
+/// All wires.
+pub(crate) const WIRES: [Wire; 5] = [
     Wire::Anthropic,
     Wire::Chat,
     Wire::Responses,
@@ -100,6 +101,34 @@ impl Fixture {
             .try_for_each(|chunk| frames.feed(chunk, &mut each))
             .and_then(|()| frames.finish(&mut each));
         let outcome = fed.and_then(|()| decoder.finish(&mut events));
+        Outcome {
+            events,
+            error: outcome.err(),
+        }
+    }
+
+    /// The frames of the answer, as event and data.
+    pub(crate) fn frames(&self) -> Vec<(String, String)> {
+        let mut frames = Frames::new(self.wire.framing());
+        let mut found = Vec::new();
+        let mut keep = |frame: wire::Frame<'_>| {
+            found.push((frame.event.to_owned(), frame.data.to_owned()));
+            Ok(())
+        };
+        let fed = frames.feed(&self.bytes, &mut keep);
+        fed.and_then(|()| frames.finish(&mut keep))
+            .expect("recorded answers are within bounds");
+        found
+    }
+
+    /// What comes of those frames.
+    pub(crate) fn decode_frames(&self, frames: &[(String, String)]) -> Outcome {
+        let mut decoder = wire::decoder(self.wire);
+        let mut events = Vec::new();
+        let outcome = frames
+            .iter()
+            .try_for_each(|(event, data)| decoder.frame(wire::Frame { event, data }, &mut events))
+            .and_then(|()| decoder.finish(&mut events));
         Outcome {
             events,
             error: outcome.err(),
