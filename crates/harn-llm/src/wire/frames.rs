@@ -29,14 +29,14 @@ impl Frames {
     ///
     /// # Errors
     /// A frame is larger than allowed, or `each` failed. The stream is over then.
-    pub fn feed(
+    pub fn push(
         &mut self,
         bytes: &[u8],
         each: impl FnMut(Frame<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
-            Frames::Sse(decoder) => decoder.feed(bytes, each),
-            Frames::Lines(decoder) => decoder.feed(bytes, each),
+            Frames::Sse(decoder) => decoder.push(bytes, each),
+            Frames::Lines(decoder) => decoder.push(bytes, each),
         }
     }
 

@@ -43,7 +43,7 @@ impl LineDecoder {
     ///
     /// # Errors
     /// A line is longer than allowed, or `each` failed. The stream is over then.
-    pub fn feed(
+    pub fn push(
         &mut self,
         bytes: &[u8],
         mut each: impl FnMut(Frame<'_>) -> Result<(), Error>,
@@ -109,7 +109,7 @@ mod tests {
             Ok(())
         };
         for chunk in chunks {
-            decoder.feed(chunk, &mut keep).unwrap();
+            decoder.push(chunk, &mut keep).unwrap();
         }
         decoder.finish(&mut keep).unwrap();
         frames
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn a_line_without_end_is_given_up() {
         let mut decoder = LineDecoder::with_line_bytes_max(4);
-        decoder.feed(b"[1,", |_| Ok(())).unwrap();
-        let error = decoder.feed(b"2]", |_| Ok(())).unwrap_err();
+        decoder.push(b"[1,", |_| Ok(())).unwrap();
+        let error = decoder.push(b"2]", |_| Ok(())).unwrap_err();
         assert_eq!(error.message, "a line of the stream is larger than 4 bytes");
     }
 

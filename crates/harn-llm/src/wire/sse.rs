@@ -79,7 +79,7 @@ impl SseDecoder {
     ///
     /// # Errors
     /// An event is larger than allowed, or `each` failed. The stream is over then.
-    pub fn feed(
+    pub fn push(
         &mut self,
         mut bytes: &[u8],
         mut each: impl FnMut(Frame<'_>) -> Result<(), Error>,
@@ -221,7 +221,7 @@ mod tests {
                 frames.push((frame.event.to_owned(), frame.data.to_owned()));
                 Ok(())
             };
-            decoder.feed(chunk, keep).unwrap();
+            decoder.push(chunk, keep).unwrap();
         }
         frames
     }
@@ -269,7 +269,7 @@ mod tests {
         let mut decoder = SseDecoder::default();
         let ignore = |_: Frame<'_>| Ok(());
         decoder
-            .feed(
+            .push(
                 b"id: 7\nretry: 250\n\nid: a\0b\nretry: soon\n: hi\n",
                 ignore,
             )
@@ -295,7 +295,7 @@ mod tests {
             let outcome = stream
                 .as_bytes()
                 .chunks(3)
-                .try_for_each(|chunk| decoder.feed(chunk, |_| Ok(())));
+                .try_for_each(|chunk| decoder.push(chunk, |_| Ok(())));
             let error = outcome.unwrap_err();
             assert_eq!(
                 error.message,
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_failing_receiver_ends_the_stream() {
         let mut calls = 0;
-        let outcome = SseDecoder::default().feed(b"data: a\n\ndata: b\n\n", |_| {
+        let outcome = SseDecoder::default().push(b"data: a\n\ndata: b\n\n", |_| {
             calls += 1;
             Err(Error::new(Category::Overloaded, "busy"))
         });

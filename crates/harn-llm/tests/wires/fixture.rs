@@ -98,7 +98,7 @@ impl Fixture {
         let mut each = |frame: wire::Frame<'_>| decoder.frame(frame, &mut events);
         let fed = chunks
             .into_iter()
-            .try_for_each(|chunk| frames.feed(chunk, &mut each))
+            .try_for_each(|chunk| frames.push(chunk, &mut each))
             .and_then(|()| frames.finish(&mut each));
         let outcome = fed.and_then(|()| decoder.finish(&mut events));
         Outcome {
@@ -115,7 +115,7 @@ impl Fixture {
             found.push((frame.event.to_owned(), frame.data.to_owned()));
             Ok(())
         };
-        let fed = frames.feed(&self.bytes, &mut keep);
+        let fed = frames.push(&self.bytes, &mut keep);
         fed.and_then(|()| frames.finish(&mut keep))
             .expect("recorded answers are within bounds");
         found

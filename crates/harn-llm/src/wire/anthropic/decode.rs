@@ -90,7 +90,10 @@ impl Decoder {
     fn open_block(&mut self, value: &mut Value, events: &mut Vec<StreamEvent>) {
         self.decide(true, events);
         let block = self.new_block(value["content_block"].take(), events);
-        self.open.insert(number(value), block);
+        let replaced = self.open.insert(number(value), block);
+        if let Some(block) = replaced {
+            self.abandon(block, events);
+        }
     }
 
     fn new_block(&mut self, block: Value, events: &mut Vec<StreamEvent>) -> Block {
@@ -133,6 +136,13 @@ impl Decoder {
     /// makes it.
     fn decide(&mut self, is_whole: bool, events: &mut Vec<StreamEvent>) {
         if let Some(block) = self.undecided.take().filter(|_| is_whole) {
+            block.close(&mut self.searches, events);
+        }
+    }
+
+    /// That block was never closed: what was said is kept, a call is not made.
+    fn abandon(&mut self, block: Block, events: &mut Vec<StreamEvent>) {
+        if !matches!(block.kind, Kind::Call(_)) {
             block.close(&mut self.searches, events);
         }
     }
@@ -184,11 +194,8 @@ impl Decoder {
             word: None,
         });
         self.decide(is_by_choice(stop.reason), events);
-        // A block that was never closed: what was said is kept, a call is not made.
         for (_, block) in std::mem::take(&mut self.open) {
-            if !matches!(block.kind, Kind::Call(_)) {
-                block.close(&mut self.searches, events);
-            }
+            self.abandon(block, events);
         }
         if stop.reason == StopReason::ToolUse && self.call_count == 0 {
             // The only call was the answer itself.
