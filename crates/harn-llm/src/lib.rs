@@ -15,15 +15,25 @@
 //! This crate knows nothing of events, sessions or programs. Who calls it decides what is
 //! shown, stored and charged.
 
+pub mod budget;
 pub mod catalog;
+pub mod classify;
 mod event;
+pub mod exchange;
 mod failure;
 pub mod grammar;
 pub mod mock;
+pub mod nudge;
 pub mod partial_json;
+pub mod rate;
 mod reply;
 mod request;
+pub mod retry;
+pub mod scenario;
 mod secret;
+pub mod tape;
+pub mod transcript;
+pub mod transport;
 pub mod wire;
 
 pub use event::{Stop, StopReason, StreamEvent, Usage};

@@ -56,6 +56,7 @@ mod tools;
 use harn_machine::Registry;
 
 pub use offers::Offers;
+pub use schema::schema_errors;
 
 /// Every body.
 pub fn registry() -> Registry {

@@ -47,7 +47,7 @@ pub(crate) fn compiled(
     Ok(regex)
 }
 
-fn compile(pattern: &str, flags: &str) -> Result<Regex, String> {
+pub(crate) fn compile(pattern: &str, flags: &str) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new(pattern);
     for flag in flags.chars() {
         match flag {

@@ -7,7 +7,7 @@ use harn_machine::{Context, Value};
 
 use super::DEPTH_MAX;
 use super::canonical::resolve;
-use crate::regex::compiled;
+use crate::regex::{compile, compiled};
 
 /// How many pairs of a value and a schema are looked at. Schemas that refer to themselves in
 /// branches could go on for ever.
@@ -43,6 +43,15 @@ pub(super) fn check(
         Ok(regex.is_match(text))
     };
     check_with(value, schema, defaults, &mut matches)
+}
+
+/// The same outside of any program: patterns are read anew each time.
+pub(super) fn check_alone(value: &Value, schema: &Dict) -> Checked {
+    let mut matches = |pattern: &Text, text: &str| {
+        let regex = compile(pattern, "")?;
+        Ok(regex.is_match(text))
+    };
+    check_with(value, schema, Defaults::Ignored, &mut matches)
 }
 
 /// Tells whether a text matches a pattern, or what is wrong with the pattern.

@@ -88,6 +88,15 @@ fn schema_of(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fail
     }
 }
 
+/// What is wrong with a value by a schema, for whoever checks data that no program holds. A
+/// schema that is bad itself is the one thing that is wrong.
+pub fn schema_errors(schema: &Value, value: &Value) -> Vec<String> {
+    match canonical(schema) {
+        Ok(schema) => check::check_alone(value, &schema).errors,
+        Err(problem) => vec![problem],
+    }
+}
+
 /// Checks the first argument against the second. Fails if the schema itself is bad.
 fn run(
     context: &mut Context<'_>,

@@ -1,0 +1,174 @@
+//! One question to one provider, and its answer.
+//!
+//! Whoever wants retries, budgets or a second provider puts them around this; here a request
+//! goes out once, and what comes back is a whole answer or an error.
+
+use serde_json::Value;
+
+use crate::classify::http_failure;
+use crate::reply::Collector;
+use crate::transport::{HttpAnswer, TimeLimits, Transport};
+use crate::wire::lines::LineDecoder;
+use crate::wire::sse::SseDecoder;
+use crate::wire::{self, Decode, Framing, Target, Wire};
+use crate::{Category, Error, Reply, Request, StreamEvent};
+
+/// The most of an error's body that is read.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
+
+/// The most of an answer that comes in one piece.
+const WHOLE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// One question to one provider.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    /// Which language the provider speaks.
+    pub wire: Wire,
+    /// Whom to ask.
+    pub target: &'a Target,
+    /// What.
+    pub request: &'a Request,
+    /// How long it may take.
+    pub limits: TimeLimits,
+}
+
+/// Hears the pieces of an answer as they come.
+pub type Listener<'a> = dyn FnMut(&StreamEvent) + Send + 'a;
+
+/// Asks once.
+///
+/// # Errors
+/// No answer, or not a whole one. Calls of an answer that was cut off are never returned.
+///
+/// # Cancel safety
+/// Dropping the future drops the connection; the provider stops working on the answer.
+pub async fn ask(
+    transport: &dyn Transport,
+    exchange: Exchange<'_>,
+    listener: &mut Listener<'_>,
+) -> Result<Reply, Error> {
+    let http = wire::encode(exchange.wire, exchange.request, exchange.target);
+    let mut answer = transport.send(&http, &exchange.limits).await?;
+    if answer.status >= 400 {
+        return Err(refused(&exchange.target.provider, answer).await);
+    }
+    let mut reading = Reading {
+        decoder: wire::decoder(exchange.wire),
+        events: Vec::new(),
+        collector: Collector::default(),
+        listener,
+    };
+    if is_stream(&answer, exchange.wire) {
+        match exchange.wire.framing() {
+            Framing::Sse => reading.sse(&mut answer).await?,
+            Framing::Lines => reading.lines(&mut answer).await?,
+        }
+        reading.finish()?;
+    } else {
+        let body = whole_body(&mut answer, WHOLE_BYTES_MAX).await?;
+        reading.whole(&body)?;
+    }
+    Ok(reading.collector.finish())
+}
+
+/// Whether the answer comes in frames. Some servers answer in one piece although a stream was
+/// asked for, and say so in the content type.
+fn is_stream(answer: &HttpAnswer, wire: Wire) -> bool {
+    let content_type = answer.header("content-type").unwrap_or_default();
+    match wire.framing() {
+        Framing::Sse => content_type.starts_with("text/event-stream"),
+        Framing::Lines => true,
+    }
+}
+
+struct Reading<'a, 'b> {
+    decoder: Box<dyn Decode>,
+    events: Vec<StreamEvent>,
+    collector: Collector,
+    listener: &'a mut Listener<'b>,
+}
+
+impl Reading<'_, '_> {
+    async fn sse(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
+        let mut frames = SseDecoder::default();
+        while let Some(chunk) = answer.body.chunk().await? {
+            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            self.pass_on();
+        }
+        Ok(())
+    }
+
+    async fn lines(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
+        let mut frames = LineDecoder::default();
+        while let Some(chunk) = answer.body.chunk().await? {
+            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            self.pass_on();
+        }
+        frames.finish(|frame| self.decoder.frame(frame, &mut self.events))
+    }
+
+    fn whole(&mut self, body: &[u8]) -> Result<(), Error> {
+        let body: Value = serde_json::from_slice(body).map_err(|error| {
+            let message = format!("the provider's answer is not JSON: {error}");
+            Error::new(Category::ServerError, message)
+        })?;
+        let decoded = self.decoder.whole(&body, &mut self.events);
+        self.pass_on();
+        decoded
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        let finished = self.decoder.finish(&mut self.events);
+        self.pass_on();
+        finished
+    }
+
+    fn pass_on(&mut self) {
+        for event in self.events.drain(..) {
+            self.collector.push(&event);
+            (self.listener)(&event);
+        }
+    }
+}
+
+/// The error of an answer that says no.
+async fn refused(provider: &str, mut answer: HttpAnswer) -> Error {
+    let retry_after = retry_after_header(&answer);
+    // What cannot be read of it changes nothing: the status says enough.
+    let body = read_up_to(&mut answer, ERROR_BYTES_MAX).await;
+    let body = String::from_utf8_lossy(&body);
+    http_failure(provider, answer.status, &body, retry_after.as_deref())
+}
+
+/// What the provider says about when to come back, in seconds.
+fn retry_after_header(answer: &HttpAnswer) -> Option<String> {
+    if let Some(text) = answer.header("retry-after-ms") {
+        let milliseconds: f64 = text.trim().parse().ok()?;
+        return Some((milliseconds / 1000.0).to_string());
+    }
+    answer.header("retry-after").map(str::to_owned)
+}
+
+async fn read_up_to(answer: &mut HttpAnswer, bytes_max: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() < bytes_max {
+        let Ok(Some(chunk)) = answer.body.chunk().await else {
+            break;
+        };
+        body.extend_from_slice(&chunk);
+    }
+    body.truncate(bytes_max);
+    body
+}
+
+async fn whole_body(answer: &mut HttpAnswer, bytes_max: usize) -> Result<Vec<u8>, Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.body.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > bytes_max {
+            let message = format!("the provider's answer is larger than {bytes_max} bytes");
+            return Err(Error::new(Category::ServerError, message));
+        }
+    }
+    Ok(body)
+}

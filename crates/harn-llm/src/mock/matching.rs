@@ -1,0 +1,136 @@
+//! The text of a conversation, and the patterns it is compared with.
+
+use serde_json::Value;
+
+/// What patterns are compared with: every text inside the messages, roles included, depth
+/// first in the order of keys, one per line; empty ones are left out.
+pub fn match_text(messages: &[Value]) -> String {
+    let mut texts = Vec::new();
+    for message in messages {
+        collect(message, &mut texts);
+    }
+    texts.join("\n")
+}
+
+/// What the default answer is about: the content of the last message that says something.
+pub fn prompt_text(messages: &[Value]) -> String {
+    let contents = messages.iter().rev().map(content_text);
+    let mut said = contents.filter(|text| !text.trim().is_empty());
+    said.next().unwrap_or_default()
+}
+
+/// Every text inside the content of a message.
+pub(super) fn content_text(message: &Value) -> String {
+    let mut texts = Vec::new();
+    if let Some(content) = message.get("content") {
+        collect(content, &mut texts);
+    }
+    texts.join("\n")
+}
+
+fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if !text.is_empty() => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|field| collect(field, texts)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether a pattern fits a text. `*` stands for any run of characters; without one the two
+/// must be equal.
+pub fn fits(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(first) else {
+        return false;
+    };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // The earliest place of each segment leaves the most room for those after it.
+    for segment in middle.split('*') {
+        let Some(at) = text.find(segment) else {
+            return false;
+        };
+        text = &text[at + segment.len()..];
+    }
+    text.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_conversation_has_every_string_in_the_order_of_keys() {
+        let messages = [
+            json!({"role": "user", "content": "hi"}),
+            json!({"role": "assistant", "content": "", "tool_calls": [
+                {"id": "c1", "function": {"name": "read", "arguments": {"path": "a"}}},
+            ]}),
+            json!({"role": "user", "content": [{"type": "text", "text": "more"}, 7, null]}),
+        ];
+        assert_eq!(
+            match_text(&messages),
+            "hi\nuser\nassistant\na\nread\nc1\nmore\ntext\nuser"
+        );
+        assert_eq!(match_text(&[]), "");
+    }
+
+    #[test]
+    fn the_prompt_is_the_last_content_that_is_not_blank() {
+        let rows = [
+            (json!([]), ""),
+            (
+                json!([{"role": "user", "content": "a"}, {"role": "user", "content": " \n"}]),
+                "a",
+            ),
+            (
+                json!([{"role": "user", "content": "a"}, {"role": "assistant"}]),
+                "a",
+            ),
+            (
+                json!([{"role": "user", "content": [{"type": "text", "text": "x"}, {"text": "y"}]}]),
+                "x\ntext\ny",
+            ),
+        ];
+        for (messages, expected) in rows {
+            let messages = messages.as_array().unwrap();
+            assert_eq!(prompt_text(messages), expected);
+        }
+    }
+
+    #[test]
+    fn patterns_are_anchored_where_they_have_no_star() {
+        let rows = [
+            ("*", "", true),
+            ("*", "anything\nat all", true),
+            ("**", "x", true),
+            ("hello", "hello", true),
+            ("hello", "hello\nuser", false),
+            ("", "", true),
+            ("", "x", false),
+            ("hello*", "hello\nuser", true),
+            ("hello*", "oh hello", false),
+            ("*user", "hello\nuser", true),
+            ("*user", "user hello", false),
+            ("*b*", "abc", true),
+            ("*b*", "ac", false),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*a", "a", false),
+            ("ab*ba", "aba", false),
+            ("*a*b*", "b a", false),
+            ("*a*b*", "a b", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXcYb", false),
+            ("*ab*ab", "xab", false),
+            ("*é*", "café!", true),
+        ];
+        for (pattern, text, expected) in rows {
+            assert_eq!(fits(pattern, text), expected, "{pattern:?} on {text:?}");
+        }
+    }
+}
