@@ -189,7 +189,7 @@ fn close(index: usize, call: OpenCall) -> ToolCall {
 }
 
 /// The arguments a model wrote. Nothing at all means none.
-pub fn read_arguments(text: &str) -> Value {
+pub(crate) fn read_arguments(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
     }

@@ -17,6 +17,7 @@
 mod anthropic;
 mod chat;
 pub mod conversation;
+pub mod frames;
 mod gemini;
 pub mod lines;
 mod ollama;

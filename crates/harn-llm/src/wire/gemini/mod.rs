@@ -1,33 +1,22 @@
-//! The `gemini` wire.
+//! Google's Gemini.
+//!
+//! ```text
+//! Request ─► encode (contents: the turns, schema: what it refuses taken out) ─► body
+//! frames ─► decode ─► arguments: pieces of calls put together ─► StreamEvent
+//! ```
+//!
+//! An answer is a list of parts. The provider proves its thoughts with signatures that stay on
+//! the part they came on, so every part is kept as it came; only pieces of plain text that
+//! follow each other become one. Calls need no ids here: they are told apart by their order.
 
-use serde_json::Value;
+mod arguments;
+mod contents;
+mod decode;
+mod encode;
+mod failure;
+mod schema;
+#[cfg(test)]
+mod tests;
 
-use super::{Decode, Frame, HttpRequest, Target};
-use crate::{Error, Request, StreamEvent};
-
-/// The HTTP request for `request`.
-pub(super) fn encode(_request: &Request, target: &Target) -> HttpRequest {
-    HttpRequest {
-        url: target.url.clone(),
-        headers: target.headers.clone(),
-        body: Value::Null,
-    }
-}
-
-/// Reads an answer.
-#[derive(Debug, Default)]
-pub(super) struct Decoder;
-
-impl Decode for Decoder {
-    fn frame(&mut self, _: Frame<'_>, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn finish(&mut self, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn whole(&mut self, _: &Value, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-}
+pub(super) use decode::Decoder;
+pub(super) use encode::encode;
