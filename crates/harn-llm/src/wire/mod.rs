@@ -15,6 +15,8 @@
 //! - each call ends exactly once, and only when its arguments are complete.
 
 mod anthropic;
+#[cfg(test)]
+mod any_shape;
 mod chat;
 pub mod conversation;
 pub mod frames;

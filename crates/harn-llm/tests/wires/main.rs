@@ -15,7 +15,7 @@ mod damage;
 mod fixture;
 
 use fixture::{Fixture, Outcome};
-use harn_llm::Reply;
+use harn_llm::{Reply, StreamEvent, Usage};
 use serde_json::Value;
 
 #[test]
@@ -48,9 +48,15 @@ fn an_answer_that_breaks_off_is_an_error_and_makes_no_new_calls() {
             let cut = fixture.decode([&fixture.bytes[..at]]);
             let place = format!("{} broken off at byte {at}", fixture.name);
             if cut.error.is_none() {
-                assert_eq!(cut, full, "{place}: no error, yet another answer");
+                assert_eq!(full.error, None, "{place}: no error");
+                let (cut, full) = (cut.reply(), full.reply());
+                assert_eq!(without_usage(cut), without_usage(full), "{place}");
             }
-            assert!(full.events.starts_with(&cut.events), "{place}: {cut:#?}");
+            let said = match cut.events.as_slice() {
+                [said @ .., StreamEvent::End { .. }] => said,
+                said => said,
+            };
+            assert!(full.events.starts_with(said), "{place}: {cut:#?}");
             for call in cut.reply().tool_calls {
                 assert!(full_reply.tool_calls.contains(&call), "{place}: {call:?}");
             }
@@ -74,6 +80,13 @@ fn an_answer_in_one_piece_gives_the_same_reply() {
             fixture.name
         );
     }
+}
+
+/// A reply without its counts. Some wires give them after the answer and do not promise to,
+/// so an answer without them is whole.
+fn without_usage(mut reply: Reply) -> Reply {
+    reply.usage = Usage::default();
+    reply
 }
 
 /// A reply without what depends on how it came: blanks in arguments, and counts that only

@@ -1,33 +1,27 @@
-//! The `chat` wire.
+//! OpenAI's Chat Completions, and the many servers that copy it.
+//!
+//! ```text
+//! encode    Request ─► message (turns) + thinking + tools ─► body
+//! decode    chunk ─► text, thoughts, pieces of calls ─► StreamEvent
+//! ```
+//!
+//! The copies differ most in how they send calls, so putting pieces of calls together has
+//! its own file, [`calls`]. Errors inside an answer look alike on several wires; [`failure`]
+//! reads them for all of those.
+//!
+//! What this wire keeps of an answer is one object with the keys that an assistant message
+//! gets besides its text and calls, such as `reasoning_content`. They go back only to models
+//! that want their earlier thoughts, because others refuse them.
+//!
+//! `<think>` inside of text is left to the splitter above.
 
-use serde_json::Value;
+mod calls;
+mod decode;
+mod encode;
+pub(super) mod failure;
+mod message;
+mod reasoning;
 
-use super::{Decode, Frame, HttpRequest, Target};
-use crate::{Error, Request, StreamEvent};
-
-/// The HTTP request for `request`.
-pub(super) fn encode(_request: &Request, target: &Target) -> HttpRequest {
-    HttpRequest {
-        url: target.url.clone(),
-        headers: target.headers.clone(),
-        body: Value::Null,
-    }
-}
-
-/// Reads an answer.
-#[derive(Debug, Default)]
-pub(super) struct Decoder;
-
-impl Decode for Decoder {
-    fn frame(&mut self, _: Frame<'_>, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn finish(&mut self, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn whole(&mut self, _: &Value, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-}
+pub(super) use decode::Decoder;
+pub(super) use encode::{encode, function_tool, http_request};
+pub(super) use message::{arguments_text, image_url, joined_text};

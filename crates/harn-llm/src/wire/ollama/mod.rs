@@ -1,33 +1,11 @@
-//! The `ollama` wire.
+//! Ollama's own wire.
+//!
+//! Close to Chat Completions, with lines of JSON instead of events, arguments as objects and
+//! calls that come whole and mostly without ids. What this wire keeps of an answer is one
+//! object with the keys that an assistant message gets besides its text and calls.
 
-use serde_json::Value;
+mod decode;
+mod encode;
 
-use super::{Decode, Frame, HttpRequest, Target};
-use crate::{Error, Request, StreamEvent};
-
-/// The HTTP request for `request`.
-pub(super) fn encode(_request: &Request, target: &Target) -> HttpRequest {
-    HttpRequest {
-        url: target.url.clone(),
-        headers: target.headers.clone(),
-        body: Value::Null,
-    }
-}
-
-/// Reads an answer.
-#[derive(Debug, Default)]
-pub(super) struct Decoder;
-
-impl Decode for Decoder {
-    fn frame(&mut self, _: Frame<'_>, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn finish(&mut self, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn whole(&mut self, _: &Value, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-}
+pub(super) use decode::Decoder;
+pub(super) use encode::encode;

@@ -1,33 +1,17 @@
-//! The `responses` wire.
+//! OpenAI's Responses.
+//!
+//! ```text
+//! encode    Request ─► input (items) + tools ─► body
+//! decode    typed event ─► deltas; finished item ─► output ─► StreamEvent
+//! ```
+//!
+//! Nothing is stored at the provider: every finished item of an answer is kept and goes back
+//! to the letter, so that encrypted reasoning survives.
 
-use serde_json::Value;
+mod decode;
+mod encode;
+mod input;
+mod output;
 
-use super::{Decode, Frame, HttpRequest, Target};
-use crate::{Error, Request, StreamEvent};
-
-/// The HTTP request for `request`.
-pub(super) fn encode(_request: &Request, target: &Target) -> HttpRequest {
-    HttpRequest {
-        url: target.url.clone(),
-        headers: target.headers.clone(),
-        body: Value::Null,
-    }
-}
-
-/// Reads an answer.
-#[derive(Debug, Default)]
-pub(super) struct Decoder;
-
-impl Decode for Decoder {
-    fn frame(&mut self, _: Frame<'_>, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn finish(&mut self, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn whole(&mut self, _: &Value, _: &mut Vec<StreamEvent>) -> Result<(), Error> {
-        Ok(())
-    }
-}
+pub(super) use decode::Decoder;
+pub(super) use encode::encode;

@@ -1,0 +1,139 @@
+use super::*;
+
+/// Feeds `frames` and the end of the stream.
+fn decode(frames: &[&str]) -> (Vec<StreamEvent>, Result<(), Error>) {
+    let mut decoder = Decoder::default();
+    let mut events = Vec::new();
+    let fed = frames
+        .iter()
+        .try_for_each(|data| decoder.frame(Frame { event: "", data }, &mut events));
+    let outcome = fed.and_then(|()| decoder.finish(&mut events));
+    (events, outcome)
+}
+
+fn whole(body: &Value) -> (Vec<StreamEvent>, Result<(), Error>) {
+    let mut events = Vec::new();
+    let outcome = Decoder::default().whole(body, &mut events);
+    (events, outcome)
+}
+
+#[track_caller]
+fn check_stop(finish: &str, delta: Value, expected: StopReason) {
+    let chunk = json!({"choices": [{"delta": delta, "finish_reason": finish}]});
+    let (events, outcome) = decode(&[&chunk.to_string()]);
+    assert_eq!(outcome, Ok(()));
+    let word = Some(finish.to_owned());
+    let stop = Stop {
+        reason: expected,
+        word,
+    };
+    assert_eq!(events.last(), Some(&StreamEvent::End { stop }));
+}
+
+#[test]
+fn finish_reasons_are_told_in_our_words() {
+    let calls = json!({"tool_calls": [{"id": "a", "function": {"name": "f"}}]});
+    check_stop("stop", json!({"content": "x"}), StopReason::End);
+    check_stop("stop", calls.clone(), StopReason::ToolUse);
+    check_stop("stop", json!({"refusal": "no"}), StopReason::Refusal);
+    check_stop("tool_calls", calls.clone(), StopReason::ToolUse);
+    check_stop("function_call", calls.clone(), StopReason::ToolUse);
+    check_stop("length", json!({"content": "x"}), StopReason::Length);
+    check_stop("content_filter", calls, StopReason::ContentFilter);
+    check_stop("something new", json!({}), StopReason::Error);
+}
+
+#[test]
+fn a_frame_that_is_no_json_ends_the_stream() {
+    let (_, outcome) = decode(&["{\"choices\": [{\"delta\": {\"content\": \"a"]);
+    assert_eq!(outcome.unwrap_err().category, Category::ServerError);
+}
+
+#[test]
+fn what_comes_after_the_end_is_ignored() {
+    let last = r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#;
+    let (events, outcome) = decode(&[last, "[DONE]", last, "nonsense"]);
+    assert_eq!(outcome, Ok(()));
+    assert_eq!(events.len(), 3, "start, text, end");
+}
+
+#[test]
+fn a_finish_reason_counts_once_and_an_empty_one_not_at_all() {
+    let chunk = |finish: &str| {
+        json!({"choices": [{"delta": {"content": "a"}, "finish_reason": finish}]}).to_string()
+    };
+    let (events, _) = decode(&[&chunk(""), &chunk("length"), &chunk("stop")]);
+    let word = Some("length".to_owned());
+    let reason = StopReason::Length;
+    let stop = Stop { reason, word };
+    assert_eq!(events.last(), Some(&StreamEvent::End { stop }));
+}
+
+#[test]
+fn errors_come_in_several_shapes() {
+    let rows = [
+        (
+            json!({"error": {"message": "slow", "type": "rate_limit_error"}}),
+            Category::RateLimit,
+        ),
+        (
+            json!({"error": "it broke", "choices": []}),
+            Category::Generic,
+        ),
+        (
+            json!({"object": "error", "message": "no", "type": "NotFoundError", "code": 404}),
+            Category::NotFound,
+        ),
+        (
+            json!({"choices": [{"error": {"code": 429, "message": "slow"}}]}),
+            Category::RateLimit,
+        ),
+    ];
+    for (value, category) in rows {
+        let (_, streamed) = decode(&[&value.to_string()]);
+        let (_, in_one_piece) = whole(&value);
+        assert_eq!(streamed.unwrap_err().category, category, "{value}");
+        assert_eq!(in_one_piece.unwrap_err().category, category, "{value}");
+    }
+    let (_, outcome) = decode(&[r#"{"error": null}"#]);
+    assert_eq!(outcome.unwrap_err().category, Category::StreamTruncated);
+}
+
+#[test]
+fn usage_may_be_in_three_places() {
+    let counts = json!({"prompt_tokens": 3, "completion_tokens": 4});
+    let chunks = [
+        json!({"usage": counts}),
+        json!({"x_groq": {"usage": counts}}),
+        json!({"choices": [{"usage": counts}]}),
+    ];
+    for chunk in chunks {
+        let (events, _) = decode(&[&chunk.to_string()]);
+        let found = events.iter().find_map(|event| match event {
+            StreamEvent::Usage { usage } => Some((usage.input, usage.output)),
+            _ => None,
+        });
+        assert_eq!(found, Some((3, 4)), "{chunk}");
+    }
+}
+
+#[test]
+fn an_empty_answer_that_cost_nothing_is_fine() {
+    let chunk = r#"{"choices":[{"delta":{"content":""},"finish_reason":"stop"}],
+                    "usage":{"prompt_tokens":1,"completion_tokens":0}}"#;
+    assert_eq!(decode(&[chunk, "[DONE]"]).1, Ok(()));
+}
+
+#[test]
+fn a_whole_answer_needs_a_choice_and_no_reason() {
+    let (_, outcome) = whole(&json!({"choices": []}));
+    assert_eq!(
+        outcome.unwrap_err().message,
+        "the provider's answer has no `choices`"
+    );
+    let (events, outcome) = whole(&json!({"choices": [{"message": {"content": "a"}}]}));
+    assert_eq!(outcome, Ok(()));
+    let reason = StopReason::End;
+    let stop = Stop { reason, word: None };
+    assert_eq!(events.last(), Some(&StreamEvent::End { stop }));
+}
