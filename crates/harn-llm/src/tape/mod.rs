@@ -7,6 +7,8 @@
 //! HttpRequest ─► TapePlayer::answer ─► status, headers, chunks ◄── Tape::read ◄─────┘
 //! ```
 //!
+//! [`Recording`] and [`Playing`] do this as transports, so nobody above notices.
+//!
 //! The chunks are those of the network, boundaries included, so the same decoders run over a
 //! tape as over the wire. Values of headers are never written; everything else goes through
 //! a [`Redaction`] first.
@@ -31,17 +33,23 @@
 
 mod difference;
 mod exchange;
+mod language;
 mod player;
+mod playing;
 mod reader;
 mod recorder;
+mod recording;
 mod redaction;
 mod subject;
 
 pub use difference::Difference;
 pub use exchange::{Chunk, Failure, RecordedExchange, RecordedRequest, RecordedResponse};
+pub use language::wire_of;
 pub use player::{Matching, TapePlayer};
+pub use playing::Playing;
 pub use reader::{Tape, Torn};
 pub use recorder::{EXCHANGE_BYTES_MAX, OpenExchange, TapeRecorder};
+pub use recording::Recording;
 pub use redaction::Redaction;
 
 use std::io;
