@@ -20,10 +20,12 @@ mod event;
 mod failure;
 pub mod grammar;
 pub mod mock;
+pub mod options;
 pub mod partial_json;
 mod reply;
 mod request;
 mod secret;
+pub mod tool_search;
 pub mod wire;
 
 pub use event::{Stop, StopReason, StreamEvent, Usage};
