@@ -25,6 +25,7 @@ mod failure;
 pub mod grammar;
 pub mod mock;
 pub mod nudge;
+pub mod options;
 pub mod partial_json;
 pub mod rate;
 mod reply;
@@ -35,6 +36,7 @@ mod secret;
 pub mod tape;
 pub mod transcript;
 pub mod transport;
+pub mod tool_search;
 pub mod wire;
 
 pub use event::{Stop, StopReason, StreamEvent, Usage};

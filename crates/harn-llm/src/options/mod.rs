@@ -1,0 +1,361 @@
+//! The options of a model call, from what a program wrote to what is asked of whom.
+//!
+//! ```text
+//! options ─► whom to ask ─► what to ask (each file one group of keys) ─► what is not possible
+//! ```
+//!
+//! Options arrive as JSON, with closures as `null`; messages name kinds as the language does.
+
+mod gate;
+pub mod limits;
+mod messages;
+pub mod output;
+mod sampling;
+mod thinking;
+pub mod tools;
+pub mod value;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::catalog::introspect::Catalog;
+use crate::catalog::rank::{self, Decision, Policy};
+use crate::catalog::resolve::{self, Wanted};
+use crate::catalog::{Invalid, route};
+use crate::tool_search::{self, Place, Plan, Search};
+use crate::{Request, ToolSearch};
+
+use gate::Asked;
+use limits::Limits;
+use output::Structured;
+use value::{Options, display, kind};
+
+/// How long a whole request may take, in seconds.
+const TIMEOUT_S_DEFAULT: u64 = 120;
+
+/// How long to wait before the first retry.
+const BACKOFF_MS_DEFAULT: u64 = 250;
+
+/// The key of a provider's own options that is meant for us.
+const FORCE_NATIVE_SEARCH: &str = "force_native_tool_search";
+
+/// A call as it was understood.
+#[derive(Clone, Debug, Default)]
+pub struct CallOptions {
+    /// What is asked.
+    pub request: Request,
+    /// Whom. The model is in the request.
+    pub provider: String,
+    /// The alias the model was named by.
+    pub alias: Option<String>,
+    /// `native`, or a format that rides on text.
+    pub tool_format: String,
+    /// The tools as programs see them in the log of the mock; `None` without any.
+    pub native_tools: Option<Vec<Value>>,
+    /// Tools that are held back until they are searched for.
+    pub search: Option<Plan>,
+    /// How long the whole request may take.
+    pub timeout_s: u64,
+    /// How long the stream may be silent.
+    pub idle_timeout_s: Option<u64>,
+    /// How often a failed request is repeated.
+    pub retries: u64,
+    /// How long to wait before the first of them.
+    pub backoff_ms: u64,
+    /// What is expected of the answer.
+    pub structured: Structured,
+    /// What it may cost.
+    pub limits: Limits,
+    /// Where the option `route_policy` led.
+    pub routing: Option<Decision>,
+    /// Who is asked after a failure.
+    pub fallback_chain: Vec<String>,
+    /// Options for one provider each, for whoever is asked in the end. Those of the provider
+    /// are in [`Request::extra`] already.
+    pub provider_options: BTreeMap<String, Map<String, Value>>,
+    /// An experiment with the prompt, as it was given.
+    pub structural_experiment: Option<Value>,
+    /// The session of an agent loop.
+    pub session_id: Option<String>,
+    /// Whether a host sees the text while it comes.
+    pub user_visible: bool,
+    /// What the operator should know.
+    pub warnings: Vec<String>,
+}
+
+impl CallOptions {
+    /// Whether the answer is to be JSON.
+    pub fn expects_structure(&self) -> bool {
+        self.request.output != crate::Output::Text || self.structured.schema.is_some()
+    }
+}
+
+/// What options are read against.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Providers, models, capabilities, and the environment.
+    pub catalog: Catalog<'a>,
+    /// Whether a mock answers whatever is asked: fixtures are replayed, or answers are queued.
+    /// Then nothing has to be possible and no key is needed.
+    pub mocked: bool,
+}
+
+/// Reads the options of a call.
+///
+/// # Errors
+/// An option is not understood or not possible, or a key is missing; the text is what the
+/// program sees.
+pub fn parse(
+    prompt: &str,
+    system: Option<&str>,
+    options: &Map<String, Value>,
+    context: Context<'_>,
+) -> Result<CallOptions, Invalid> {
+    let options = Options(options);
+    if options.0.contains_key("transcript") {
+        return Err(Invalid::new(
+            "llm_call / agent_loop: the `transcript` option was removed. Open or open-and-resume \
+             a session with agent_session_open(id) and pass `session_id: id` instead.",
+        ));
+    }
+    let mut call = choose(options, context)?;
+    let asked = fill(&mut call, prompt, system, options, context)?;
+    add_tools(&mut call, options, context)?;
+    if !context.mocked {
+        let catalog = context.catalog;
+        let capability = catalog.capabilities.of(&call.provider, &call.request.model);
+        gate::check(&call, asked, &capability)?;
+        if call.provider != "mock" {
+            resolve::check_key(catalog.config, catalog.environment, &call.provider)?;
+            sampling::drop_unsupported(&mut call, options, catalog);
+        }
+    }
+    Ok(call)
+}
+
+/// Whom to ask.
+fn choose(options: Options<'_>, context: Context<'_>) -> Result<CallOptions, Invalid> {
+    let Catalog {
+        config,
+        environment,
+        ..
+    } = context.catalog;
+    let policy = match options.given("route_policy") {
+        Some(value) => Policy::parse(value)?,
+        None => Policy::Manual,
+    };
+    let (provider, model, tier) = (
+        options.text("provider"),
+        options.text("model"),
+        options.given_text("model_tier"),
+    );
+    let wanted = Wanted {
+        provider: provider.as_deref(),
+        model: model.as_deref(),
+        tier: tier.as_deref(),
+    };
+    let routing = rank::decide(config, environment, &policy)?;
+    let mut call = CallOptions::default();
+    match &routing {
+        Some(decision) => {
+            call.provider = decision.provider.clone();
+            call.request.model = decision.model.clone();
+        }
+        None => {
+            let selection = resolve::select(config, environment, wanted);
+            call.provider = selection.provider;
+            call.request.model = selection.model;
+            call.alias = selection.alias;
+            call.warnings.extend(selection.warning);
+        }
+    }
+    call.routing = routing;
+    call.tool_format = options
+        .given_text("tool_format")
+        .unwrap_or_else(|| resolve::tool_format(config, &call.provider, call.alias.as_deref()));
+    Ok(call)
+}
+
+/// What to ask, apart from tools.
+fn fill(
+    call: &mut CallOptions,
+    prompt: &str,
+    system: Option<&str>,
+    options: Options<'_>,
+    context: Context<'_>,
+) -> Result<Asked, Invalid> {
+    let environment = context.catalog.environment;
+    let (output, structured) = output::parse(options)?;
+    let (thinking, by_effort) = thinking::parse(options)?;
+    let (messages, pictured) = messages::parse(prompt, options, &call.provider)?;
+    let capability = context
+        .catalog
+        .capabilities
+        .of(&call.provider, &call.request.model);
+    call.request.beta_features = capability.anthropic_beta_features;
+    for feature in beta_features(options)? {
+        if !call.request.beta_features.contains(&feature) {
+            call.request.beta_features.push(feature);
+        }
+    }
+    call.limits = limits::parse(options)?;
+    call.structured = structured;
+    call.retries = options.count("llm_retries").unwrap_or(0);
+    call.backoff_ms = options
+        .count("llm_backoff_ms")
+        .unwrap_or(BACKOFF_MS_DEFAULT);
+    call.timeout_s = options
+        .positive("timeout")
+        .or_else(|| environment.filled("HARN_LLM_TIMEOUT")?.trim().parse().ok())
+        .filter(|seconds| *seconds > 0)
+        .unwrap_or(TIMEOUT_S_DEFAULT);
+    call.idle_timeout_s = options.positive("idle_timeout");
+    call.fallback_chain = fallback_chain(options);
+    call.session_id = options.given_text("session_id");
+    call.user_visible = options.flag("user_visible");
+    call.structural_experiment = options.given("structural_experiment").cloned().or_else(|| {
+        let spec = environment.filled("HARN_STRUCTURAL_EXPERIMENT")?;
+        Some(spec.into())
+    });
+    call.provider_options = provider_options(options, context);
+    let own = call.provider_options.get(&call.provider);
+    let request = &mut call.request;
+    request.extra = own.cloned().unwrap_or_default();
+    request.extra.remove(FORCE_NATIVE_SEARCH);
+    request.system = system.map(str::to_owned);
+    request.messages = messages;
+    request.output = output;
+    request.thinking = thinking;
+    request.sampling = sampling::parse(options, context.catalog.config, &request.model);
+    request.tool_choice = options.given("tool_choice").cloned();
+    request.prefill = options
+        .given_text("prefill")
+        .filter(|text| !text.is_empty());
+    request.cache = options.flag("cache");
+    request.interleaved_thinking = options.flag("interleaved_thinking");
+    request.stream = match options.0.get("stream") {
+        Some(value) => value::truthy(value),
+        None => !matches!(environment.get("HARN_LLM_STREAM"), Some("0" | "false")),
+    };
+    Ok(Asked {
+        reasoning_effort: by_effort,
+        interleaved_thinking: request.interleaved_thinking,
+        vision: pictured || options.flag("vision"),
+        audio: options.flag("audio"),
+        pdf: options.flag("pdf"),
+        tools: options.given("tools").is_some(),
+    })
+}
+
+/// The tools, or what a search leaves of them at first.
+fn add_tools(
+    call: &mut CallOptions,
+    options: Options<'_>,
+    context: Context<'_>,
+) -> Result<(), Invalid> {
+    let search = match options.given("tool_search") {
+        Some(value) => Search::parse(value)?,
+        None => None,
+    };
+    let Some(tools) = options.given("tools") else {
+        return Ok(());
+    };
+    let declared = tools::parse(tools)?;
+    let catalog = context.catalog;
+    let style = route::style(catalog.config, &call.provider);
+    let mut native = Vec::new();
+    match search.filter(|_| !declared.is_empty()) {
+        None => call.request.tools = declared.into_iter().map(|tool| tool.spec).collect(),
+        Some(search) => {
+            let own = call.provider_options.get(&call.provider);
+            let plan = search.plan(
+                declared,
+                Place {
+                    provider: &call.provider,
+                    model: &call.request.model,
+                    capability: &catalog.capabilities.of(&call.provider, &call.request.model),
+                    forced: own
+                        .and_then(|own| own.get(FORCE_NATIVE_SEARCH))
+                        .is_some_and(value::truthy),
+                },
+            )?;
+            call.request.tools = plan.tools.clone();
+            if plan.native {
+                let variant = plan.search.variant;
+                let shape = tool_search::head_style(style, &call.provider, &call.request.model);
+                native.push(tool_search::native_head(variant, shape, &plan.tools));
+                call.request.tool_search = Some(ToolSearch { variant });
+            }
+            call.search = Some(plan);
+        }
+    }
+    let specs = call.request.tools.iter();
+    native.extend(specs.map(|spec| tools::native_projection(spec, style)));
+    call.native_tools = Some(native);
+    Ok(())
+}
+
+/// More names for Anthropic's beta header.
+fn beta_features(options: Options<'_>) -> Result<Vec<String>, Invalid> {
+    let key = "anthropic_beta_features";
+    let names: Vec<String> = match options.given(key) {
+        None => Vec::new(),
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(Value::Array(items)) => {
+            if let Some(other) = items.iter().find(|item| !item.is_string()) {
+                let kind = kind(other);
+                return Err(Invalid::new(format!(
+                    "{key}: expected list<string>, got {kind}"
+                )));
+            }
+            items.iter().map(display).collect()
+        }
+        Some(other) => {
+            let kind = kind(other);
+            return Err(Invalid::new(format!(
+                "{key}: expected string or list<string>, got {kind}"
+            )));
+        }
+    };
+    let allowed = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
+    match names
+        .iter()
+        .find(|name| name.is_empty() || !name.bytes().all(allowed))
+    {
+        None => Ok(names),
+        Some(name) => Err(Invalid::new(format!(
+            "{key}: invalid beta feature name `{name}`; expected ASCII letters, digits, '-' or '_'"
+        ))),
+    }
+}
+
+/// Providers to ask after a failure: a list, or names between commas.
+fn fallback_chain(options: Options<'_>) -> Vec<String> {
+    let names = match options.given("fallback_chain") {
+        Some(Value::String(text)) => text.split(',').map(str::to_owned).collect(),
+        _ => options.texts("fallback_chain"),
+    };
+    let names = names.iter().map(|name| name.trim());
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The options that are named like a provider.
+fn provider_options(
+    options: Options<'_>,
+    context: Context<'_>,
+) -> BTreeMap<String, Map<String, Value>> {
+    let known = options.0.iter().filter_map(|(name, value)| match value {
+        Value::Object(fields) if context.catalog.config.knows(name) => {
+            Some((name.clone(), fields.clone()))
+        }
+        _ => None,
+    });
+    known.collect()
+}
+
+#[cfg(test)]
+mod tests;
