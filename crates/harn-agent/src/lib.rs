@@ -36,3 +36,5 @@ mod storage;
 pub use event_log::{LoggedSessions, session_events};
 pub use redact::RedactLogEvent;
 pub use storage::SessionStorage;
+
+pub use harn_llm as llm;

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::classify::http_failure;
+use crate::grammar::think::{Piece, ThinkSplitter};
 use crate::reply::Collector;
 use crate::transport::{HttpAnswer, TimeLimits, Transport};
 use crate::wire::lines::LineDecoder;
@@ -55,6 +56,7 @@ pub async fn ask(
     let mut reading = Reading {
         decoder: wire::decoder(exchange.wire),
         events: Vec::new(),
+        splitter: hides_thoughts(exchange.wire).then(ThinkSplitter::default),
         collector: Collector::default(),
         listener,
     };
@@ -121,9 +123,17 @@ fn is_stream(answer: &HttpAnswer, wire: Wire) -> bool {
     }
 }
 
+/// Whether servers that speak this wire may send thoughts as part of the text.
+fn hides_thoughts(wire: Wire) -> bool {
+    matches!(wire, Wire::Chat | Wire::Ollama)
+}
+
 struct Reading<'a, 'b> {
     decoder: Box<dyn Decode>,
+    /// What the decoder gave and nobody has heard yet.
     events: Vec<StreamEvent>,
+    /// Takes thoughts out of the text.
+    splitter: Option<ThinkSplitter>,
     collector: Collector,
     listener: &'a mut Listener<'b>,
 }
@@ -132,7 +142,7 @@ impl Reading<'_, '_> {
     async fn sse(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
         let mut frames = SseDecoder::default();
         while let Some(chunk) = answer.body.chunk().await? {
-            frames.feed(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
             self.pass_on();
         }
         Ok(())
@@ -141,7 +151,7 @@ impl Reading<'_, '_> {
     async fn lines(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
         let mut frames = LineDecoder::default();
         while let Some(chunk) = answer.body.chunk().await? {
-            frames.feed(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
             self.pass_on();
         }
         frames.finish(|frame| self.decoder.frame(frame, &mut self.events))
@@ -161,10 +171,34 @@ impl Reading<'_, '_> {
     }
 
     fn pass_on(&mut self) {
-        for event in self.events.drain(..) {
-            self.collector.push(&event);
-            (self.listener)(&event);
+        for event in std::mem::take(&mut self.events) {
+            match (event, &mut self.splitter) {
+                (StreamEvent::TextDelta { text }, Some(splitter)) => {
+                    let pieces = splitter.push(&text);
+                    self.tell_pieces(pieces);
+                }
+                (event @ StreamEvent::End { .. }, _) => {
+                    let pieces = self.splitter.take().map(ThinkSplitter::finish);
+                    self.tell_pieces(pieces.unwrap_or_default());
+                    self.tell(&event);
+                }
+                (event, _) => self.tell(&event),
+            }
         }
+    }
+
+    fn tell_pieces(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            self.tell(&match piece {
+                Piece::Text(text) => StreamEvent::TextDelta { text },
+                Piece::Thought(text) => StreamEvent::ThoughtDelta { text },
+            });
+        }
+    }
+
+    fn tell(&mut self, event: &StreamEvent) {
+        self.collector.push(event);
+        (self.listener)(event);
     }
 }
 

@@ -34,9 +34,9 @@ pub mod retry;
 pub mod scenario;
 mod secret;
 pub mod tape;
+pub mod tool_search;
 pub mod transcript;
 pub mod transport;
-pub mod tool_search;
 pub mod wire;
 
 pub use event::{Stop, StopReason, StreamEvent, Usage};

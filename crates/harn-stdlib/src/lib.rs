@@ -55,6 +55,7 @@ mod tools;
 
 use harn_machine::Registry;
 
+pub use encoding::uuid_of_time;
 pub use offers::Offers;
 pub use schema::schema_errors;
 

@@ -3,11 +3,13 @@
 //! ```text
 //! Program ─► Isolate (harn-machine) + bodies (harn-stdlib)
 //!    │            ▲ completions
-//!    └─ drive ────┴─ World: clock, chance, files, processes, environment
+//!    └─ drive ────┴─ World: clock, chance, files, processes, environment, models
 //! ```
 
 mod diagnostic;
 mod driver;
+mod json;
+mod models;
 mod process;
 mod program;
 mod session;
@@ -15,9 +17,17 @@ mod world;
 
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
+pub use models::{FixtureFile, ModelOptions, Rerun};
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
 pub use world::{Sink, World, WorldOptions};
 
+pub use harn_agent::llm;
 pub use harn_machine as machine;
-pub use harn_stdlib::registry;
+
+/// The bodies of all builtins.
+pub fn registry() -> machine::Registry {
+    let mut registry = harn_stdlib::registry();
+    models::register(&mut registry);
+    registry
+}

@@ -77,7 +77,7 @@ pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
     let limits = Limits {
         memory: options.memory,
     };
-    let registry = Rc::new(harn_stdlib::registry());
+    let registry = Rc::new(crate::registry());
     let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
     isolate.set_arguments(options.arguments.iter().cloned());
     if options.counts_lines {

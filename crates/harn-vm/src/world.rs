@@ -10,6 +10,7 @@ use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
 };
 
+use crate::models::{self, ModelOptions, ModelPort};
 use crate::process::Processes;
 
 /// Where the output of a program goes.
@@ -26,6 +27,8 @@ pub trait Sink {
 pub struct WorldOptions {
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
+    /// What it finds when it asks models.
+    pub models: ModelOptions,
 }
 
 /// The real world. What takes time is done by threads of its own, which say when they are
@@ -37,12 +40,15 @@ pub struct World {
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
+    models: ModelPort,
 }
 
 impl World {
     /// The world of one program. Completions go to `outside`.
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
+        let (environment, asked) = (options.environment.clone(), options.models.clone());
         Self {
+            models: ModelPort::new(asked, environment, outside.clone()),
             options,
             folder: Folder::default(),
             is_detached: false,
@@ -105,6 +111,9 @@ impl Effects for World {
                 1 => io::stdout().is_terminal(),
                 _ => io::stderr().is_terminal(),
             }),
+            Request::Other { kind, payload } if *kind == models::KIND => {
+                self.models.perform(payload)
+            }
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -123,6 +132,9 @@ impl Effects for World {
                 let environment = self.options.environment.clone();
                 self.processes.begin(id, request, environment);
             }
+            Request::Other { kind, payload } if kind == models::KIND => {
+                self.models.begin(id, &payload);
+            }
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -131,6 +143,7 @@ impl Effects for World {
     }
 
     fn cancel(&mut self, id: EffectId) {
+        self.models.cancel(id);
         self.processes.cancel(id);
     }
 

@@ -5,6 +5,9 @@ use super::table::builtins;
 builtins! {
     "Err(error: any = nil) -> Result<never, any>" [] Pure "Makes a failure of an error.";
     "Ok(value: any = nil) -> Result<any, never>" [] Pure "Makes a success of a value.";
+    "__llm_permit(provider: string) -> nil" [] Model "Waits until a provider may be asked.";
+    "__llm_stream_next(stream: int) -> string | nil" [] Model "Gives the next piece of an answer, or nil at its end.";
+    "__llm_stream_open(prompt: string, system: string | nil, options: dict | nil) -> int" [] Model "Asks a model for an answer in pieces.";
     "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
     "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";
     "agent_done_contract(options: dict) -> dict" [] Pure "Describes when an agent is done.";

@@ -121,16 +121,20 @@ impl Desk {
     ) -> Result<Answered, Refusal> {
         self.check_budget(provider, call)?;
         let started = self.now();
-        let answered = match self.answer_from_script(provider, call) {
-            Some(answer) => answer.map(|answer| (answer.reply, answer.provider)),
+        let answer = match self.answer_from_script(provider, call) {
+            Some(answer) => answer,
             None => {
                 let reply = self.exchange(provider, call, listener).await?;
-                reply.map(|reply| (reply, provider.to_owned()))
+                let provider = provider.to_owned();
+                reply.map(|reply| mock::Answer { reply, provider })
             }
         };
-        self.record(provider, &call.request, &answered);
-        let (reply, provider) = answered.map_err(Refusal::Failed)?;
-        let model = reply.model.clone().unwrap_or_else(|| call.request.model.clone());
+        self.record(provider, &call.request, &answer);
+        let mock::Answer { reply, provider } = answer.map_err(Refusal::Failed)?;
+        let model = reply
+            .model
+            .clone()
+            .unwrap_or_else(|| call.request.model.clone());
         let answered = Answered {
             reply,
             provider,
@@ -153,9 +157,8 @@ impl Desk {
             cost_usd: cost(&state, provider, &request.model, input, output),
         };
         let checked = state.spending.check(&call.limits, projection);
-        checked.map_err(|over| {
-            Refusal::Forbidden(Thrown::Dict(over.thrown(provider, &request.model)))
-        })
+        checked
+            .map_err(|over| Refusal::Forbidden(Thrown::Dict(over.thrown(provider, &request.model))))
     }
 
     /// What the mock or a recording says, if one of them answers.
@@ -193,7 +196,13 @@ impl Desk {
         let route = {
             let state = self.state();
             let model = &request.model;
-            route::build(&state.config, &state.capabilities, &self.environment, provider, model)
+            route::build(
+                &state.config,
+                &state.capabilities,
+                &self.environment,
+                provider,
+                model,
+            )
         };
         let route = route.map_err(|invalid| forbidden(invalid.to_string()))?;
         self.permit(provider).await;
@@ -207,7 +216,7 @@ impl Desk {
     }
 
     /// Waits until the provider may be asked.
-    pub(super) async fn permit(&self, provider: &str) {
+    pub async fn permit(&self, provider: &str) {
         loop {
             let now = self.now();
             let acquired = {
@@ -227,38 +236,48 @@ impl Desk {
     }
 
     /// Writes down what was said, if somebody wants that.
-    fn record(&self, provider: &str, request: &Request, answered: &Result<(Reply, String), Error>) {
-        let state = &mut *self.state();
-        let outcome = answered.as_ref().map(|(reply, _)| reply);
-        let provider = match answered {
-            Ok((_, provider)) => provider,
-            Err(_) => provider,
-        };
-        if let Some(lines) = &mut state.recording.lines {
-            lines(&mock::fixtures::line(provider, outcome));
+    fn record(&self, provider: &str, request: &Request, answer: &Result<mock::Answer, Error>) {
+        let recording = &mut self.state().recording;
+        let provider = answer.as_ref().map_or(provider, |answer| &answer.provider);
+        if let Some(lines) = &mut recording.lines {
+            let line = mock::fixtures::line(provider, answer.as_ref().map(|answer| &answer.reply));
+            lines(&recording.redaction.text(&line));
         }
-        if let (Some(ByHash::Record(store)), Ok(reply)) = (&state.recording.by_hash, outcome) {
-            if let Err(error) = by_hash::record(&**store, request, provider, reply) {
-                (self.ports.warn)(&format!("the answer could not be recorded: {error}"));
+        if let (Some(ByHash::Record(store)), Ok(answer)) = (&mut recording.by_hash, answer) {
+            let recorded = by_hash::record(&mut **store, request, answer, &recording.redaction);
+            if let Err(error) = recorded {
+                (self.ports.warn)(&error.message);
             }
         }
     }
 
     /// Counts what an answer cost.
     fn charge(&self, answered: &Answered) -> Result<(), Refusal> {
-        let Answered { reply, provider, model, took_ms } = answered;
+        let Answered {
+            reply,
+            provider,
+            model,
+            took_ms,
+        } = answered;
         let state = &mut *self.state();
         let usage = &reply.usage;
         let dollars = cost(state, provider, model, usage.input, usage.output);
         state.trace.call(provider, model, usage, *took_ms);
         let charged = state.spending.charge(dollars);
-        charged.map_err(|text| Refusal::Forbidden(Thrown::Categorised(Category::BudgetExceeded, text)))
+        charged
+            .map_err(|text| Refusal::Forbidden(Thrown::Categorised(Category::BudgetExceeded, text)))
     }
 }
 
 fn cost(state: &State, provider: &str, model: &str, input: u64, output: u64) -> f64 {
     let whole = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-    price::cost(&state.config, Some(provider), model, whole(input), whole(output))
+    price::cost(
+        &state.config,
+        Some(provider),
+        model,
+        whole(input),
+        whole(output),
+    )
 }
 
 fn time_limits(call: &CallOptions) -> TimeLimits {

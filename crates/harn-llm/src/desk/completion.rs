@@ -80,8 +80,13 @@ impl Desk {
             return Ok(None);
         };
         let (provider, model) = (&call.provider, &call.request.model);
-        let route =
-            route::build(&state.config, &state.capabilities, &self.environment, provider, model);
+        let route = route::build(
+            &state.config,
+            &state.capabilities,
+            &self.environment,
+            provider,
+            model,
+        );
         let route = route.map_err(plain)?;
         let base = route::base_url(entry, &self.environment);
         let request = HttpRequest {
@@ -123,9 +128,8 @@ impl Desk {
         let started = self.now();
         self.permit(&call.provider).await;
         let answer = ask_json(&*self.transport, &call.provider, &request, limits).await;
-        let answer = answer.map_err(|error| {
-            Thrown::Dict(thrown(&error, &call.provider, model, self.now()))
-        })?;
+        let answer = answer
+            .map_err(|error| Thrown::Dict(thrown(&error, &call.provider, model, self.now())))?;
         Ok(Answered {
             reply: read(&answer),
             provider: call.provider.clone(),
@@ -151,7 +155,9 @@ fn read(answer: &Value) -> Reply {
     let choice = &answer["choices"][0];
     let text = choice["text"].as_str().or(answer["response"].as_str());
     let text = text.unwrap_or_default().to_owned();
-    let word = choice["finish_reason"].as_str().or(answer["done_reason"].as_str());
+    let word = choice["finish_reason"]
+        .as_str()
+        .or(answer["done_reason"].as_str());
     let count = |pointer: &str, other: &str| {
         let count = answer.pointer(pointer).or_else(|| answer.pointer(other));
         count.and_then(Value::as_u64).unwrap_or(0)

@@ -38,7 +38,10 @@ impl Desk {
             });
         }
         let wants_warmth = options.get("warm").is_some_and(truthy);
-        let model = options.get("model").filter(|model| !model.is_null()).map(display);
+        let model = options
+            .get("model")
+            .filter(|model| !model.is_null())
+            .map(display);
         if name == "mock" {
             return healthy(&name, "mock provider needs no connection", json!({}));
         }
@@ -68,9 +71,16 @@ impl Desk {
             Err(text) => return sick(name, "invalid_request", &text),
         };
         let url = request.url.clone();
-        let limits = TimeLimits { whole: PATIENCE, idle: PATIENCE };
+        let limits = TimeLimits {
+            whole: PATIENCE,
+            idle: PATIENCE,
+        };
         match is_up(&*self.transport, name, &request, limits).await {
-            Ok(status) => healthy(name, &format!("{name} is reachable"), json!({"status": status, "url": url})),
+            Ok(status) => healthy(
+                name,
+                &format!("{name} is reachable"),
+                json!({"status": status, "url": url}),
+            ),
             Err(error) if error.category == Category::Auth => sick(name, "auth", &error.message),
             Err(error) => sick(name, error.category.word(), &error.message),
         }
@@ -79,7 +89,12 @@ impl Desk {
     fn knocking(&self, name: &str, key: Option<String>) -> Result<HttpRequest, String> {
         let state = self.state();
         let mut environment = self.environment.clone();
-        let entry = state.config.providers.get(name).cloned().unwrap_or_default();
+        let entry = state
+            .config
+            .providers
+            .get(name)
+            .cloned()
+            .unwrap_or_default();
         if let (Some(key), Some(variable)) = (key, entry.auth_env.items().first()) {
             environment.insert(variable.clone(), key);
         }
@@ -91,7 +106,11 @@ impl Desk {
             (Some(url), _) => url,
             (None, path) => {
                 let path = path.unwrap_or_else(|| "/models".to_owned());
-                format!("{}/{}", base.trim_end_matches('/'), path.trim_start_matches('/'))
+                format!(
+                    "{}/{}",
+                    base.trim_end_matches('/'),
+                    path.trim_start_matches('/')
+                )
             }
         };
         let body = check.body.and_then(|body| serde_json::from_str(&body).ok());
@@ -106,7 +125,12 @@ impl Desk {
     async fn warm_up(&self, name: &str, model: &str) -> Value {
         let base = {
             let state = self.state();
-            let entry = state.config.providers.get(name).cloned().unwrap_or_default();
+            let entry = state
+                .config
+                .providers
+                .get(name)
+                .cloned()
+                .unwrap_or_default();
             route::base_url(&entry, &self.environment)
         };
         let request = HttpRequest {
@@ -114,7 +138,10 @@ impl Desk {
             headers: Vec::<(String, Secret)>::new(),
             body: json!({"model": model, "prompt": "", "stream": false}),
         };
-        let limits = TimeLimits { whole: WARM_UP_TIME_MAX, idle: WARM_UP_TIME_MAX };
+        let limits = TimeLimits {
+            whole: WARM_UP_TIME_MAX,
+            idle: WARM_UP_TIME_MAX,
+        };
         match ask_json(&*self.transport, name, &request, limits).await {
             Ok(_) => healthy(name, &format!("{model} is loaded"), json!({"model": model})),
             Err(error) => sick(name, error.category.word(), &error.message),

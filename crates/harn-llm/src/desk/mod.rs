@@ -32,16 +32,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
+use crate::Category;
 use crate::budget::Spending;
 use crate::catalog::introspect::Catalog;
 use crate::catalog::{Capabilities, Config};
 use crate::mock::Mock;
 use crate::options::{self, CallOptions};
 use crate::rate::RateLimits;
+use crate::tape::Redaction;
 use crate::transport::Transport;
-use crate::Category;
 
+pub use stream::StreamCall;
 pub use trace::Trace;
+pub use variants::{Question, argument_envelope};
 
 /// Everything one program knows of models, may spend on them and has asked them.
 pub struct Desk {
@@ -63,9 +66,10 @@ struct State {
     recording: Recording,
 }
 
-/// Where real answers are written to and come from, if somebody wants that.
-#[derive(Default)]
+/// Where answers are written to and come from, if somebody wants that.
 pub struct Recording {
+    /// Takes secrets out of what is written.
+    pub redaction: Redaction,
     /// Takes a line for each call, in the format of fixture files.
     pub lines: Option<Box<dyn FnMut(&str) + Send>>,
     /// Keeps an answer per request, by its hash.
@@ -178,6 +182,16 @@ impl Desk {
             (self.ports.warn)(warning);
         }
         Ok(call)
+    }
+}
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self {
+            redaction: Redaction::none(),
+            lines: None,
+            by_hash: None,
+        }
     }
 }
 

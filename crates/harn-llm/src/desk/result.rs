@@ -12,7 +12,12 @@ use crate::transcript::{runtime_event, transcript};
 use crate::{Reply, StopReason, ToolCall};
 
 /// The tags by which an answer shows that it follows the text protocol.
-const TAGS: [&str; 4] = ["<tool_call>", "<assistant_prose>", "<user_response>", "<done>"];
+const TAGS: [&str; 4] = [
+    "<tool_call>",
+    "<assistant_prose>",
+    "<user_response>",
+    "<done>",
+];
 
 /// What an answer says.
 pub(super) struct Interpreted {
@@ -34,21 +39,36 @@ pub(super) fn interpret(reply: &Reply, call: &CallOptions) -> Interpreted {
             let names: ToolNames = call.request.tools.iter().map(|tool| &tool.name).collect();
             grammar::parse(&reply.text, &names, None)
         }
-        false => Parsed { prose: reply.text.clone(), ..Parsed::default() },
+        false => Parsed {
+            prose: reply.text.clone(),
+            ..Parsed::default()
+        },
     };
     let data = match call.expects_structure() {
         true => data(reply, &parsed),
         false => None,
     };
-    Interpreted { parsed, is_tagged, data }
+    Interpreted {
+        parsed,
+        is_tagged,
+        data,
+    }
 }
 
 /// The first JSON that is found where it may be.
 fn data(reply: &Reply, parsed: &Parsed) -> Option<Value> {
-    let public = reply.blocks.iter().filter(|block| block["type"] == "output_text");
+    let public = reply
+        .blocks
+        .iter()
+        .filter(|block| block["type"] == "output_text");
     let public: String = public.filter_map(|block| block["text"].as_str()).collect();
-    let calls = reply.tool_calls.iter().map(|call| call.arguments.to_string());
-    let candidates = [reply.text.trim().to_owned(), public].into_iter().chain(calls);
+    let calls = reply
+        .tool_calls
+        .iter()
+        .map(|call| call.arguments.to_string());
+    let candidates = [reply.text.trim().to_owned(), public]
+        .into_iter()
+        .chain(calls);
     let mut candidates = candidates.chain([parsed.prose.clone()]);
     candidates.find_map(|candidate| extract(&candidate))
 }
@@ -56,7 +76,11 @@ fn data(reply: &Reply, parsed: &Parsed) -> Option<Value> {
 impl Desk {
     /// The dict of an answer. With a transcript unless `bare`.
     pub(super) fn result(&self, call: &CallOptions, attempted: &Attempted, bare: bool) -> Value {
-        let Attempted { interpreted, answered, .. } = attempted;
+        let Attempted {
+            interpreted,
+            answered,
+            ..
+        } = attempted;
         let Interpreted { parsed, data, .. } = interpreted;
         let reply = &answered.reply;
         let usage = usage(&self.state(), answered);
@@ -76,7 +100,11 @@ impl Desk {
         set_if(&mut dict, "canonical_text", parsed.canonical.clone());
         set_if(&mut dict, "thinking", reply.thinking.clone());
         set_if(&mut dict, "private_reasoning", reply.thinking.clone());
-        set_if(&mut dict, "thinking_summary", reply.thinking_summary.clone());
+        set_if(
+            &mut dict,
+            "thinking_summary",
+            reply.thinking_summary.clone(),
+        );
         set_if(&mut dict, "stop_reason", stop_reason(reply));
         if !bare {
             dict["transcript"] = self.transcript(call, answered);
@@ -112,7 +140,14 @@ impl Desk {
         ];
         for (kind, text) in told {
             if let Some(text) = text {
-                extra.push(runtime_event(kind, "assistant", "private", text, None, &mut id));
+                extra.push(runtime_event(
+                    kind,
+                    "assistant",
+                    "private",
+                    text,
+                    None,
+                    &mut id,
+                ));
             }
         }
         transcript(messages, extra, "active", &mut id)
@@ -173,6 +208,9 @@ fn stop_reason(reply: &Reply) -> Option<String> {
     }
     match stop.reason {
         StopReason::Error => None,
-        reason => serde_json::to_value(reason).ok()?.as_str().map(str::to_owned),
+        reason => serde_json::to_value(reason)
+            .ok()?
+            .as_str()
+            .map(str::to_owned),
     }
 }

@@ -4,37 +4,43 @@ use super::variants::Question;
 use super::{Desk, Thrown};
 use crate::StreamEvent;
 use crate::mock::Mock;
+use crate::options::CallOptions;
+
+/// An answer that is about to come in pieces.
+#[derive(Clone, Debug)]
+pub struct StreamCall(CallOptions);
 
 impl Desk {
-    /// Asks and hands on each piece of text. What cannot be asked at all is an error; what
-    /// fails later is a last piece that begins with `error: `.
+    /// Reads what is asked, so that a mistake is told at once.
     ///
     /// # Errors
     /// The options are not understood.
-    pub async fn stream(
-        &self,
-        question: &Question,
-        each: &mut (dyn FnMut(String) + Send),
-    ) -> Result<(), Thrown> {
+    pub fn open_stream(&self, question: &Question) -> Result<StreamCall, Thrown> {
         let mut call = self.read(question)?;
         call.request.stream = true;
-        if self.state().mock.intercepts(&call.provider) {
-            Mock::stream_words(&call.request).into_iter().for_each(each);
-            return Ok(());
-        }
         // A second try would say again what was heard already.
         call.retries = 0;
         call.fallback_chain.clear();
+        Ok(StreamCall(call))
+    }
+
+    /// Asks and hands on each piece of text. If that fails, the last piece begins with
+    /// `error: `.
+    pub async fn run_stream(&self, call: &StreamCall, mut each: impl FnMut(String) + Send) {
+        let StreamCall(call) = call;
+        let is_mocked = self.state().mock.intercepts(&call.provider);
+        if is_mocked {
+            return Mock::stream_words(&call.request).into_iter().for_each(each);
+        }
         let mut listener = |event: &StreamEvent| {
             if let StreamEvent::TextDelta { text } = event {
                 each(text.clone());
             }
         };
-        let asked = self.ask(&call, &mut listener).await;
-        if let Err(thrown) = asked {
+        if let Err(thrown) = self.ask(call, &mut listener).await {
             let dict = thrown.as_dict();
-            each(format!("error: {}", dict["message"].as_str().unwrap_or_default()));
+            let message = dict["message"].as_str().unwrap_or_default();
+            each(format!("error: {message}"));
         }
-        Ok(())
     }
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::result::{Interpreted, interpret};
 use super::asking::Answered;
+use super::result::{Interpreted, interpret};
 use super::{Desk, Thrown};
+use crate::Category;
 use crate::exchange::Listener;
 use crate::nudge;
 use crate::options::CallOptions;
 use crate::options::output::Validation;
-use crate::Category;
 
 /// How a call ended.
 pub(super) struct Attempted {
@@ -39,7 +39,12 @@ impl Desk {
                 false => Vec::new(),
             };
             if errors.is_empty() || attempts > call.structured.retries {
-                return Ok(Attempted { interpreted, answered, attempts, errors });
+                return Ok(Attempted {
+                    interpreted,
+                    answered,
+                    attempts,
+                    errors,
+                });
             }
             let schema = call.structured.schema.as_ref();
             let correction = nudge::text(&call.structured.nudge, schema, &errors);

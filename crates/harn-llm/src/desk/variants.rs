@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::structured::Attempted;
 use super::{Desk, Thrown};
+use crate::Category;
 use crate::classify::{Reason, classify};
 use crate::exchange::Listener;
 use crate::grammar::extract::extract;
 use crate::options::CallOptions;
-use crate::Category;
 
 /// What a program passes to one of them.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,11 @@ impl Desk {
     ///
     /// # Errors
     /// What the program catches.
-    pub async fn call_structured(&self, question: &Question, schema: &Value) -> Result<Value, Thrown> {
+    pub async fn call_structured(
+        &self,
+        question: &Question,
+        schema: &Value,
+    ) -> Result<Value, Thrown> {
         let question = structured(question, schema);
         let result = self.call(&question).await?;
         Ok(result.get("data").cloned().unwrap_or_default())
@@ -125,12 +129,19 @@ impl Desk {
             "model": attempted.answered.model,
             "provider": attempted.answered.provider,
         });
-        Envelope { dict, is_repairable: !is_ok }
+        Envelope {
+            dict,
+            is_repairable: !is_ok,
+        }
     }
 
     /// Reads the options of a question.
     pub(super) fn read(&self, question: &Question) -> Result<CallOptions, Thrown> {
-        let Question { prompt, system, options } = question;
+        let Question {
+            prompt,
+            system,
+            options,
+        } = question;
         self.parse(prompt, system.as_deref(), options)
     }
 }
@@ -165,8 +176,16 @@ impl Envelope {
             "model": model,
             "provider": provider,
         });
-        Self { dict, is_repairable: false }
+        Self {
+            dict,
+            is_repairable: false,
+        }
     }
+}
+
+/// What `llm_call_structured_result` gives for arguments that make no question.
+pub fn argument_envelope(message: &str) -> Value {
+    Envelope::of_failure(&json!({"message": message}), "generic", "", "").dict
 }
 
 impl Thrown {
@@ -259,4 +278,3 @@ fn was_extracted(text: &str) -> bool {
     let is_json = serde_json::from_str::<Value>(text.trim()).is_ok();
     !is_json && extract(text).is_some()
 }
-

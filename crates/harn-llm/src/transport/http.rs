@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::{NoProxy, Proxy};
-use serde_json::Value;
 use rustls::{ClientConfig, RootCertStore};
+use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Body, HttpAnswer, Later, TimeLimits, Transport};

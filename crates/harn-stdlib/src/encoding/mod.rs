@@ -15,6 +15,8 @@ mod texts;
 pub(crate) mod url;
 mod uuids;
 
+pub use uuids::uuid_of_time;
+
 use harn_machine::{Registry, Value};
 
 pub(crate) fn register(registry: &mut Registry) {

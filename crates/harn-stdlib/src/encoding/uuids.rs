@@ -24,6 +24,11 @@ pub(super) fn register(registry: &mut Registry) {
     ]);
 }
 
+/// A UUID of a time in milliseconds, for whoever makes ids outside of programs.
+pub fn uuid_of_time(milliseconds: i64, random: [u8; 16]) -> String {
+    shown(of_time(milliseconds, random))
+}
+
 fn uuid_v5(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     if arguments.len() < 2 {
         let message = "uuid_v5(namespace, name): requires namespace and name";

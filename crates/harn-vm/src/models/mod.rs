@@ -1,0 +1,23 @@
+//! Models, as programs reach them.
+//!
+//! ```text
+//! builtins: values to JSON ─► effect `llm` ─► port: the desk of harn-llm ─► JSON ─► value
+//! ```
+//!
+//! A builtin does nothing but convert. Everything it asks for is an effect of the kind `llm`
+//! with the builtin's name and its arguments as JSON, so that a tape of effects holds all a
+//! program ever learned from models.
+
+mod builtins;
+mod options;
+mod port;
+mod reply;
+mod runtime;
+
+pub use options::{FixtureFile, ModelOptions, Rerun};
+
+pub(crate) use builtins::register;
+pub(crate) use port::ModelPort;
+
+/// The kind of effects that are for the port.
+pub(crate) const KIND: &str = "llm";

@@ -1,0 +1,54 @@
+//! The thread that waits for providers.
+
+use std::future::Future;
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+/// One thread that waits for everybody a program has asked. When it is dropped, whatever is
+/// still waited for is given up and its connection closed.
+pub(super) struct Runtime {
+    handle: Handle,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Runtime {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system has no thread left, or no way to wait.
+    pub(super) fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (end, ended) = oneshot::channel();
+        let thread = thread::Builder::new().name("harn-models".to_owned());
+        let thread = thread.spawn(move || {
+            let _it_ends_when_nobody_can_end_it = runtime.block_on(ended);
+            // Lookups of names cannot be stopped, and nobody should wait for them.
+            runtime.shutdown_background();
+        })?;
+        Ok(Self {
+            handle,
+            end: Some(end),
+            thread: Some(thread),
+        })
+    }
+
+    /// Begins something. It can be given up through the handle.
+    pub(super) fn begin(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.handle.spawn(work).abort_handle()
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            let _it_has_reported_its_panic = thread.join();
+        }
+    }
+}
