@@ -177,6 +177,9 @@ fn is_same_call(one: &Part, other: &Part) -> bool {
 
 fn read_kept(kept: &Value) -> Option<Kept> {
     let blocks = kept["blocks"].as_array()?;
+    if blocks.is_empty() {
+        return None;
+    }
     Some(Kept {
         wire: kept["wire"].as_str()?.to_owned(),
         blocks: blocks.clone(),

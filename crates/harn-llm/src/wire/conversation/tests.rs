@@ -294,6 +294,7 @@ fn what_a_provider_must_get_back_is_read() {
     let turns = read(&[
         json!({"role": "assistant", "content": "a", "kept": kept}),
         json!({"role": "user", "content": "a", "kept": kept}),
+        json!({"role": "assistant", "content": "a", "kept": {"wire": "anthropic", "blocks": []}}),
     ]);
     let expected = Kept {
         wire: "anthropic".to_owned(),
@@ -301,4 +302,5 @@ fn what_a_provider_must_get_back_is_read() {
     };
     assert_eq!(turns[0].kept, Some(expected));
     assert_eq!(turns[1].kept, None);
+    assert_eq!(turns[2].kept, None, "nothing stands for nothing");
 }
