@@ -179,7 +179,8 @@ impl<'t> Splitter<'t> {
         let inside = &text[at + 1..];
         let is_closing = inside.starts_with('/');
         let name = leading_name(inside.trim_start_matches(['/', '|']));
-        let follows_word = text[..at].ends_with(|c: char| c.is_alphanumeric());
+        // `Vec<String>` has no tag in it.
+        let follows_word = !is_closing && text[..at].ends_with(|c: char| c.is_alphanumeric());
         if name.is_empty() || follows_word {
             return None;
         }
