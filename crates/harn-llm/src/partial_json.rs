@@ -385,6 +385,21 @@ mod tests {
         check(&"[".repeat(1 << 16), None);
     }
 
+    #[test]
+    fn a_megabyte_in_small_pieces_is_read_like_any_other() {
+        let line = "fn main() { println!(\"hi\"); }\n";
+        let text = json!({"content": line.repeat(1 << 15), "done": true}).to_string();
+        let mut json = PartialJson::default();
+        for (at, _) in text.char_indices() {
+            json.push(&text[at..=at]);
+        }
+        assert_eq!(json.raw(), text);
+        assert_eq!(
+            json.snapshot(),
+            Snapshot::Parsed(serde_json::from_str(&text).unwrap())
+        );
+    }
+
     proptest! {
         #[test]
         fn every_beginning_can_be_shown(text in "[\\[\\]{}\",:\\\\a-fu0-9 .\\-😀\n]{0,60}", cut in 0_usize..60) {

@@ -186,22 +186,22 @@ proptest! {
 /// Texts that would take hours if anything were read again and again.
 #[test]
 fn hostile_texts_are_read_in_linear_time() {
-    let numbered = |part: fn(usize) -> String| (0..20_000).map(part).collect::<String>();
+    let numbered = |part: fn(usize) -> String| (0..5_000).map(part).collect::<String>();
     let texts = [
-        "<tool_call>\n".repeat(40_000),
-        "<tool_call>read({})\n".repeat(40_000) + "</tool_call>",
-        "<tool_call>read({a: \"</tool_call>".repeat(20_000),
+        "<tool_call>\n".repeat(10_000),
+        "<tool_call>read({})\n".repeat(10_000) + "</tool_call>",
+        "<tool_call>read({a: \"</tool_call>".repeat(5_000),
         numbered(|n| format!("<tool_call>read({{a: <<T{n}\n</tool_call>\n")),
         numbered(|n| format!("<assistant_prose><<T{n}\n</assistant_prose>\n")),
         numbered(|n| format!("read({{a: <<T{n}\n")),
-        "<assistant_prose>\n".repeat(40_000) + "</assistant_prose>",
-        "<done>x\nread({a: `\n".repeat(40_000),
-        "<read({\n".repeat(40_000) + "<done>",
-        "<plan>\n".repeat(40_000) + "<done>",
-        "```tool\n{\"name\": \"read\", \"args\": [\n".repeat(20_000),
-        "<think>".repeat(100_000),
-        "{\"mode\": \"ask_user\" ".repeat(4_000),
-        "<".repeat(500_000),
+        "<assistant_prose>\n".repeat(10_000) + "</assistant_prose>",
+        "<done>x\nread({a: `\n".repeat(10_000),
+        "<read({\n".repeat(10_000) + "<done>",
+        "<plan>\n".repeat(10_000) + "<done>",
+        "```tool\n{\"name\": \"read\", \"args\": [\n".repeat(5_000),
+        "<think>".repeat(25_000),
+        "{\"mode\": \"ask_user\" ".repeat(10_000),
+        "<".repeat(125_000),
     ];
     for text in &texts {
         parse(text, &tools(), Some("##DONE##"));

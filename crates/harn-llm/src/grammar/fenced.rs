@@ -48,12 +48,11 @@ pub fn parse(text: &str, tools: &ToolNames, sentinel: Option<&str>) -> Parsed {
         read_block(&text, end, body_end, tools, &mut parsed);
         at = next;
     }
-    if let Some(sentinel) = sentinel.filter(|sentinel| !sentinel.is_empty()) {
-        if outside.contains(sentinel) {
-            parsed.done_marker = Some(sentinel.to_owned());
-            let lines = outside.split('\n').filter(|line| line.trim() != sentinel);
-            outside = lines.collect::<Vec<_>>().join("\n");
-        }
+    let seen = sentinel.filter(|sentinel| !sentinel.is_empty() && outside.contains(sentinel));
+    if let Some(sentinel) = seen {
+        parsed.done_marker = Some(sentinel.to_owned());
+        let lines = outside.split('\n').filter(|line| line.trim() != sentinel);
+        outside = lines.collect::<Vec<_>>().join("\n");
     }
     parsed.prose = prose::tidy(&outside);
     parsed

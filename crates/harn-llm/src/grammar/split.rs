@@ -97,10 +97,8 @@ impl<'t> Splitter<'t> {
     fn step(&mut self, at: usize) -> usize {
         let text = self.text;
         let is_line_start = at == self.stray_from || text[..at].ends_with('\n');
-        if is_line_start {
-            if let Some(end) = self.bare_call_end(at) {
-                return end;
-            }
+        if is_line_start && let Some(end) = self.bare_call_end(at) {
+            return end;
         }
         let Some(found) = text[at..].find(['<', '\n']) else {
             return text.len();

@@ -76,7 +76,7 @@ impl ThinkSplitter {
         for (at, _) in text.match_indices('<') {
             let rest = &text[at..];
             let tag = |tag: &str, inside| {
-                rest.starts_with(tag).then(|| Found::Tag {
+                rest.starts_with(tag).then_some(Found::Tag {
                     at,
                     length: tag.len(),
                     inside,
@@ -151,9 +151,18 @@ pub(super) fn without_reasoning(text: &str) -> String {
         .filter_map(|(_, close)| Some((said.find(close)?, close.len())))
         .min();
     match orphan {
-        Some((at, length)) if !said[..at].contains(CALL.0) => said[at + length..].to_owned(),
+        Some((at, length)) if ends_thought(&said, at, length) => said[at + length..].to_owned(),
         _ => said,
     }
+}
+
+/// Whether a closing tag without an opening one ends a thought: it stands at an end of its
+/// line, and not in a call.
+fn ends_thought(said: &str, at: usize, length: usize) -> bool {
+    let (before, after) = (&said[..at], &said[at + length..]);
+    let begins_line = before.trim_end_matches([' ', '\t']).ends_with('\n') || before.is_empty();
+    let ends_line = after.starts_with(['\n', '\r']) || after.is_empty();
+    (begins_line || ends_line) && !before.contains(CALL.0)
 }
 
 #[cfg(test)]
@@ -205,6 +214,13 @@ mod tests {
     #[test]
     fn a_thought_that_the_prompt_opened_ends_all_the_same() {
         assert_eq!(without_reasoning("hmm\n</think>\nyes"), "\nyes");
-        assert_eq!(without_reasoning("yes"), "yes");
+        assert_eq!(without_reasoning("hmm</think>\nyes"), "\nyes");
+        for kept in [
+            "yes",
+            "w({a: \"</think>\"})",
+            "<tool_call>w({a: `\n</think>\n`})</tool_call>",
+        ] {
+            assert_eq!(without_reasoning(kept), kept);
+        }
     }
 }

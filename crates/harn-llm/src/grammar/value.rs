@@ -6,6 +6,7 @@
 //! could change, so a text read in pieces gives what the whole text gives.
 
 mod heredoc;
+mod number;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::extract::balanced;
+use super::split::PATIENCE;
 
 /// Blocks that are never shown, in the order they are taken out.
 const HIDDEN: [(&str, &str); 3] = [
@@ -124,9 +125,13 @@ fn without_blocks(text: &str, open: &str, close: &str) -> String {
 fn without_observations(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(OBSERVATION) {
+    let mut patience = PATIENCE;
+    while let Some(at) = rest.find(OBSERVATION).filter(|_| patience > 0) {
         let Some(end) = observation_end(&rest[at..]) else {
-            break;
+            patience -= 1;
+            kept.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
         };
         kept.push_str(&rest[..at]);
         rest = &rest[at + end..];
@@ -272,14 +277,14 @@ fn has_plan_key(value: &Value) -> bool {
 fn without_inline_plans(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('{') {
+    let mut patience = PATIENCE;
+    while let Some(at) = rest.find('{').filter(|_| patience > 0) {
         let object = &rest[at..];
-        let length = if begins_plan(object) {
-            balanced(object, b'{', b'}').map(str::len)
-        } else {
-            None
-        };
+        let is_plan = begins_plan(object);
+        let whole = is_plan.then(|| balanced(object, b'{', b'}')).flatten();
+        let length = whole.map(str::len);
         let Some(length) = length else {
+            patience -= usize::from(is_plan);
             kept.push_str(&rest[..=at]);
             rest = &rest[at + 1..];
             continue;
@@ -321,6 +326,10 @@ mod tests {
                 "a\n\nb",
             ),
             ("a[result of read]\nx", "a[result of read]\nx"),
+            (
+                "[result of a] b [result of c]d[end of c]",
+                "[result of a] b",
+            ),
             ("hi\n ##DONE## \n", "hi"),
             ("hi\nDONE\nPLAN_READY", "hi"),
             ("say ##DONE## when done", "say ##DONE## when done"),
