@@ -11,6 +11,10 @@ use std::process::Command;
 /// The first glibc whose loader reads packed relocations.
 const GLIBC_MIN: (u32, u32) = (2, 36);
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "variables are how cargo speaks to build scripts"
+)]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let target_is_glibc = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux")
