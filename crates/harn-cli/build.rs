@@ -11,6 +11,10 @@ use std::process::Command;
 /// The first glibc whose loader reads packed relocations.
 const GLIBC_MIN: (u32, u32) = (2, 36);
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "variables are how cargo speaks to build scripts"
+)]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let target_is_glibc = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux")
@@ -23,7 +27,10 @@ fn main() {
 
 /// The version of this machine's glibc: `getconf` says `glibc 2.36`.
 fn glibc_version() -> Option<(u32, u32)> {
-    let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let output = Command::new("getconf")
+        .arg("GNU_LIBC_VERSION")
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))

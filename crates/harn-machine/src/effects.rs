@@ -59,7 +59,7 @@ pub enum FileRequest {
     Append(PathBuf, Vec<u8>),
     /// Facts about a file or folder.
     Status(PathBuf),
-    /// The entries of a folder.
+    /// The entries of a folder, each with what it is: `folder`, `file`, `link` or `other`.
     List(PathBuf),
     /// Makes a folder and those around it.
     MakeFolder(PathBuf),

@@ -253,14 +253,16 @@ fn status(path: &Path) -> io::Result<Option<FileStatus>> {
     }))
 }
 
-/// The names of a folder's entries, sorted; folders end in a slash.
+/// The names of a folder's entries with what each is, sorted.
 fn list(path: &Path) -> io::Result<Answer> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(path)? {
         let entry = entry?;
-        let kind = match entry.file_type()?.is_dir() {
-            true => "folder",
-            false => "file",
+        let kind = match entry.file_type()? {
+            kind if kind.is_dir() => "folder",
+            kind if kind.is_file() => "file",
+            kind if kind.is_symlink() => "link",
+            _ => "other",
         };
         let name = entry.file_name().to_string_lossy().into_owned();
         entries.push((name, kind.to_owned()));

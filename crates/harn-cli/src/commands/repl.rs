@@ -23,7 +23,7 @@ use self::editor::Editor;
 use self::entry::Entry;
 use self::lines::Lines;
 use super::findings::Findings;
-use super::run::Terminal;
+use super::run::{Terminal, exit_status};
 use super::{Outcome, doc};
 use crate::arguments::after_help;
 use crate::environment;
@@ -159,8 +159,7 @@ impl Conversation {
 
     fn failed(&mut self, failure: &Failure, output: &mut Output) -> Option<Outcome> {
         if let FaultKind::Exit(status) = failure.kind {
-            let status = u8::try_from(status.clamp(0, 255)).unwrap_or(0);
-            return Some(Outcome::Status(status));
+            return Some(Outcome::Status(exit_status(status)));
         }
         self.is_fine = false;
         for line in runtime_error(failure).to_string().lines() {

@@ -192,9 +192,15 @@ fn status(value: &Value, output: &mut Output) -> Outcome {
     }
 }
 
+/// What the system shows of a status that is passed to `exit`: its lowest eight bits, as for
+/// every program.
+pub(super) fn exit_status(status: i32) -> u8 {
+    status.to_le_bytes()[0]
+}
+
 fn failed(failure: &Failure, output: &mut Output) -> Outcome {
     if let FaultKind::Exit(status) = failure.kind {
-        return Outcome::Status(u8::try_from(status.clamp(0, 255)).unwrap_or(0));
+        return Outcome::Status(exit_status(status));
     }
     let error = runtime_error(failure);
     for line in error.to_string().lines() {

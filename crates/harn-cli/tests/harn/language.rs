@@ -1,4 +1,4 @@
-//! What one can do with programs: `harn check`, `fmt`, `lint`, `explain`, `parse` and `test`.
+//! What one can do with programs: `harn check`, `fmt`, `lint`, `explain`, `parse`, `run` and `test`.
 
 mod bench;
 mod check;
@@ -12,6 +12,7 @@ mod lint;
 mod new;
 mod parse;
 mod repl;
+mod run;
 mod test;
 mod watch;
 

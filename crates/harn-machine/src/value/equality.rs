@@ -181,8 +181,23 @@ fn sets(one: &Set, other: &Set, depth: usize) -> bool {
         let [one, other] = [one, other].map(|set| structural_key(&Value::Set(set.clone())));
         return one == other;
     };
-    let has = |item| other.contains_by(item, |one, other| is_equal(one, other, depth));
-    one.iter().all(has)
+    let is_equal = |one: &Value, other: &Value| is_equal(one, other, depth);
+    let mut is_taken = vec![false; other.len()];
+    one.iter().all(|item| {
+        let Some(mut at) = other.position_by(item, is_equal) else {
+            return false;
+        };
+        // Two members may equal the same one of the other set, as 1 and 1.0 do.
+        if is_taken[at] {
+            let is_free = |(at, member): (usize, &Value)| !is_taken[at] && is_equal(member, item);
+            match other.iter().enumerate().position(is_free) {
+                Some(free) => at = free,
+                None => return false,
+            }
+        }
+        is_taken[at] = true;
+        true
+    })
 }
 
 /// Whether an int and a float are the same number, also where floats cannot tell ints apart.

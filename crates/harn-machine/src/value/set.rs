@@ -109,13 +109,13 @@ impl Set {
         self.0.find(value, sameness).is_some()
     }
 
-    /// Whether a member equals a value, as `is_equal` says.
-    pub(super) fn contains_by(
+    /// Where the first member is that equals a value, as `is_equal` says.
+    pub(super) fn position_by(
         &self,
         value: &Value,
         is_equal: impl Fn(&Value, &Value) -> bool,
-    ) -> bool {
-        self.0.find_by(value, Sameness::Equal, is_equal).is_some()
+    ) -> Option<usize> {
+        self.0.find_by(value, Sameness::Equal, is_equal)
     }
 
     /// Adds a value unless it is a member.
@@ -127,13 +127,14 @@ impl Set {
         true
     }
 
-    /// Removes a value. The others keep their order.
+    /// Removes a value. The others keep their order. Members that a function told apart may be
+    /// the same here, as `1` and `1.0` are: all of them go.
     pub fn remove(&mut self, value: &Value, sameness: Sameness) -> bool {
-        let Some(at) = self.0.find(value, sameness) else {
-            return false;
-        };
-        Rc::make_mut(&mut self.0).remove(at);
-        true
+        let count = self.len();
+        while let Some(at) = self.0.find(value, sameness) {
+            Rc::make_mut(&mut self.0).remove(at);
+        }
+        self.len() < count
     }
 
     /// Keeps the members that pass a test, in order.

@@ -19,7 +19,9 @@ pub(super) fn register(registry: &mut Registry) {
         ("uuid_v5", uuid_v5),
         ("uuid_v7", |context, _| {
             let (now, random) = (context.now(), octets(context));
-            Ok(shown(of_time(now, random)).into())
+            let last = &mut context.state::<Last>().0;
+            *last = after(*last, of_time(now, random));
+            Ok(shown(*last).into())
         }),
     ]);
 }
@@ -57,6 +59,27 @@ fn of_time(milliseconds: i64, random: Uuid) -> Uuid {
     uuid[..6].copy_from_slice(&milliseconds.to_be_bytes()[2..]);
     marked(uuid, 7)
 }
+
+/// The last UUID that a run made of the time.
+#[derive(Default)]
+struct Last(Uuid);
+
+/// A UUID of the time, or the one that follows the last if it would come before that: many are
+/// made within a millisecond, and clocks are set back.
+fn after(last: Uuid, uuid: Uuid) -> Uuid {
+    if uuid > last {
+        return uuid;
+    }
+    // The bits that say version and variant stand between three parts of one number.
+    let bits = u128::from_be_bytes(last);
+    let (time, middle, low) = (bits >> 80, bits >> 64 & 0xfff, bits & LOW);
+    let next = (time << 74 | middle << 62 | low) + 1;
+    let bits = next >> 74 << 80 | (next >> 62 & 0xfff) << 64 | next & LOW;
+    marked(bits.to_be_bytes(), 7)
+}
+
+/// The bits of a UUID after those that say its variant.
+const LOW: u128 = u128::MAX >> 66;
 
 /// The UUID of a name.
 fn of_name(namespace: Uuid, name: &str) -> Uuid {
@@ -134,6 +157,19 @@ mod tests {
         );
         let uuid = of_time(0x017f_22e2_79b0, [0; 16]);
         assert_eq!(shown(uuid), "017f22e2-79b0-7000-8000-000000000000");
+    }
+
+    #[test]
+    fn uuids_of_one_millisecond_are_in_order() {
+        let mut last = of_time(7, [0xff; 16]);
+        let mut made = vec![last];
+        for _ in 0..3 {
+            last = after(last, of_time(7, [0; 16]));
+            made.push(last);
+        }
+        assert!(made.is_sorted_by(|one, other| one < other));
+        assert!(made.iter().all(|uuid| *uuid == marked(*uuid, 7)));
+        assert!(after(of_time(9, [0; 16]), of_time(8, [0xff; 16])) > of_time(9, [0; 16]));
     }
 
     #[test]

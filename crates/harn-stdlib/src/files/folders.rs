@@ -47,7 +47,7 @@ fn temp_dir(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure
 
 struct Entry {
     name: String,
-    is_folder: bool,
+    kind: String,
 }
 
 /// The entries of a folder, sorted by name.
@@ -55,10 +55,7 @@ fn entries(context: &mut Context<'_>, path: &Path) -> Result<Vec<Entry>, String>
     let Answer::Pairs(pairs) = perform(context, FileRequest::List(path.to_owned()))? else {
         return Ok(Vec::new());
     };
-    let entries = pairs.into_iter().map(|(name, kind)| Entry {
-        name,
-        is_folder: kind == "folder",
-    });
+    let entries = pairs.into_iter().map(|(name, kind)| Entry { name, kind });
     Ok(entries.collect())
 }
 
@@ -66,6 +63,7 @@ fn entries(context: &mut Context<'_>, path: &Path) -> Result<Vec<Entry>, String>
 pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) is_folder: bool,
+    pub(super) is_file: bool,
     pub(super) depth: usize,
 }
 
@@ -86,30 +84,54 @@ pub(super) fn walk(context: &mut Context<'_>, top: PathBuf, walk: Walk) -> Vec<F
     let mut left = vec![Found {
         path: top,
         is_folder: facts.is_folder,
+        is_file: facts.is_file,
         depth: 0,
     }];
-    // Links can lead around in circles.
-    let mut entered = std::collections::HashSet::new();
+    // Links can lead back to a folder around them. Two that lead to the same folder elsewhere
+    // both show what is in it.
+    let mut around: Vec<String> = Vec::new();
     while let Some(one) = left.pop() {
-        let is_new = !walk.follows_links || entered.insert(canonical(context, &one.path));
-        if one.is_folder && one.depth < walk.depth_max && is_new {
+        around.truncate(one.depth);
+        if one.is_folder && one.depth < walk.depth_max && enters(context, &mut around, &one, walk) {
             let inside = entries(context, &one.path).unwrap_or_default();
             for entry in inside.into_iter().rev() {
-                let path = one.path.join(&entry.name);
-                let is_folder = entry.is_folder
-                    || walk.follows_links
-                        && status(context, path.clone()).is_some_and(|status| status.is_folder);
-                let depth = one.depth + 1;
-                left.push(Found {
-                    path,
-                    is_folder,
-                    depth,
-                });
+                left.push(inspected(context, &one, &entry, walk));
             }
         }
         found.push(one);
     }
     found
+}
+
+/// Whether a folder is not also one of those around it.
+fn enters(context: &mut Context<'_>, around: &mut Vec<String>, folder: &Found, walk: Walk) -> bool {
+    if !walk.follows_links {
+        return true;
+    }
+    let real = canonical(context, &folder.path);
+    let is_new = !around.contains(&real);
+    around.push(real);
+    is_new
+}
+
+/// What an entry of a folder is. A link to a folder is one only if links are followed.
+fn inspected(context: &mut Context<'_>, folder: &Found, entry: &Entry, walk: Walk) -> Found {
+    let path = folder.path.join(&entry.name);
+    let (is_folder, is_file) = match entry.kind.as_str() {
+        "link" => {
+            let facts = status(context, path.clone());
+            let is_folder = facts.is_some_and(|facts| facts.is_folder);
+            let is_file = facts.is_some_and(|facts| facts.is_file);
+            (is_folder && walk.follows_links, is_file)
+        }
+        kind => (kind == "folder", kind == "file"),
+    };
+    Found {
+        path,
+        is_folder,
+        is_file,
+        depth: folder.depth + 1,
+    }
 }
 
 fn canonical(context: &mut Context<'_>, path: &Path) -> String {
@@ -144,7 +166,7 @@ fn walk_dir(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
         Value::dict([
             ("depth", one.depth.into()),
             ("is_dir", one.is_folder.into()),
-            ("is_file", (!one.is_folder).into()),
+            ("is_file", one.is_file.into()),
             ("path", one.path.display().to_string().into()),
         ])
     });

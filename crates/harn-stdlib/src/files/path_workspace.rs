@@ -89,7 +89,7 @@ fn classify(input: &str, root: &str, mut exists: impl FnMut(&str) -> bool) -> Cl
         let host = inside(&normalized);
         return of_kind("workspace_relative", Some(normalized.clone()), host);
     }
-    let remainder = relative_to(&normalized, root).filter(|way| !way.starts_with(".."));
+    let remainder = relative_to(&normalized, root).filter(|way| !leads_out(way));
     if remainder.is_some() {
         return of_kind("host_absolute", remainder, normalized.clone());
     }
@@ -104,6 +104,11 @@ fn classify(input: &str, root: &str, mut exists: impl FnMut(&str) -> bool) -> Cl
         };
     }
     of_kind("host_absolute", None, normalized.clone())
+}
+
+/// Whether a relative path begins by going up. A name may begin with two dots as well.
+fn leads_out(path: &str) -> bool {
+    path == ".." || path.starts_with("../")
 }
 
 #[cfg(test)]
@@ -129,6 +134,13 @@ mod tests {
         );
         check("/w/src", "host_absolute", Some("src"), Some("/w/src"));
         check("/w", "host_absolute", Some("."), Some("/w"));
+        check("/w/..a", "host_absolute", Some("..a"), Some("/w/..a"));
+        check(
+            "..a/b",
+            "workspace_relative",
+            Some("..a/b"),
+            Some("/w/..a/b"),
+        );
         check("/etc", "host_absolute", None, Some("/etc"));
         check("/other", "host_absolute", None, Some("/other"));
         let drifted = check(

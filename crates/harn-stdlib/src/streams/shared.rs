@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use harn_machine::value::Foreign;
-use harn_machine::{Context, Failure, Value, argument, take};
+use harn_machine::{Context, Failure, Fault, Value, argument, take};
 
 /// What readers share.
 struct Shared {
@@ -22,15 +22,25 @@ struct Shared {
     taken: Vec<usize>,
 }
 
-pub(super) fn broadcast(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+pub(super) fn broadcast(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+) -> Result<Value, Failure> {
     let readers = match *argument(arguments, 0) {
         Value::Int(readers) => usize::try_from(readers).unwrap_or(0),
         _ => 0,
     };
+    // A program may ask for more readers than there is memory.
+    let bytes = readers.saturating_mul(size_of::<usize>());
+    context.reserve(bytes)?;
+    let mut taken = Vec::new();
+    let room = taken.try_reserve_exact(readers);
+    room.map_err(|_| Fault::stopped(format!("Memory limit exceeded: {bytes} bytes")))?;
+    taken.resize(readers, 0);
     let shared = Shared {
         items: VecDeque::new(),
         forgotten: 0,
-        taken: vec![0; readers],
+        taken,
     };
     let content = Box::new(RefCell::new(shared));
     let foreign = Foreign::new("broadcast", "<broadcast>".to_owned(), content);
