@@ -64,6 +64,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         arguments: arguments.arguments.clone(),
         world: WorldOptions {
             environment: environment::all(),
+            ..WorldOptions::default()
         },
         ..RunOptions::default()
     };

@@ -114,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         arguments: arguments.arguments.clone(),
         world: WorldOptions {
             environment: environment::all(),
+            ..WorldOptions::default()
         },
         timeout: arguments.timeout,
         memory: arguments.max_memory,

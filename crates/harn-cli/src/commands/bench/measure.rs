@@ -34,6 +34,7 @@ pub(super) fn measure(
     let options = RunOptions {
         world: WorldOptions {
             environment: environment::all(),
+            ..WorldOptions::default()
         },
         is_detached: true,
         timeout: Some(RUN_TIMEOUT),

@@ -180,6 +180,7 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
     let options = RunOptions {
         world: WorldOptions {
             environment: environment::all(),
+            ..WorldOptions::default()
         },
         timeout: Some(TIME_LIMIT),
         ..RunOptions::default()

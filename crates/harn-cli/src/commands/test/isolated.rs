@@ -37,6 +37,7 @@ pub(super) fn run(
     let options = RunOptions {
         world: WorldOptions {
             environment: settings.environment.clone(),
+            ..WorldOptions::default()
         },
         folder: folder_of(path),
         is_detached: true,
