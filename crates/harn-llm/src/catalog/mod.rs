@@ -21,6 +21,7 @@ pub mod price;
 pub mod rank;
 pub mod resolve;
 pub mod route;
+pub mod tool_format;
 mod version;
 
 pub use capabilities::{Capabilities, Capability, Parity, StructuredOutput};

@@ -122,10 +122,8 @@ fn provider(
     if let Some(name) = wanted.provider.filter(|_| !auto) {
         return (name.to_owned(), None);
     }
-    if auto && wanted.model.is_some() {
-        if let Some(found) = model {
-            return inferred(found);
-        }
+    if let Some(found) = model.filter(|_| auto && wanted.model.is_some()) {
+        return inferred(found);
     }
     if let Some(name) = provider_of_environment(environment) {
         return (name.to_owned(), None);

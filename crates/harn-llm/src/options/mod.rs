@@ -24,6 +24,7 @@ use crate::catalog::rank::{self, Decision, Policy};
 use crate::catalog::resolve::{self, Wanted};
 use crate::catalog::{Invalid, route};
 use crate::tool_search::{self, Place, Plan, Search};
+use crate::wire::Wire;
 use crate::{Request, ToolSearch};
 
 use gate::Asked;
@@ -36,6 +37,12 @@ const TIMEOUT_S_DEFAULT: u64 = 120;
 
 /// How long to wait before the first retry.
 const BACKOFF_MS_DEFAULT: u64 = 250;
+
+/// How many tokens Ollama reads.
+const OLLAMA_NUM_CTX_DEFAULT: u64 = 32_768;
+
+/// How long Ollama keeps a model in memory.
+const OLLAMA_KEEP_ALIVE_DEFAULT: &str = "30m";
 
 /// The key of a provider's own options that is meant for us.
 const FORCE_NATIVE_SEARCH: &str = "force_native_tool_search";
@@ -88,6 +95,19 @@ impl CallOptions {
     /// Whether the answer is to be JSON.
     pub fn expects_structure(&self) -> bool {
         self.request.output != crate::Output::Text || self.structured.schema.is_some()
+    }
+
+    /// What is merged into the body for a provider: what the caller gave for it, and what the
+    /// environment says about Ollama.
+    pub fn extra_for(&self, provider: &str, catalog: Catalog<'_>) -> Map<String, Value> {
+        let own = self.provider_options.get(provider);
+        let mut extra = own.cloned().unwrap_or_default();
+        extra.remove(FORCE_NATIVE_SEARCH);
+        let entry = catalog.config.providers.get(provider);
+        if entry.is_some_and(|entry| route::wire(provider, entry) == Wire::Ollama) {
+            add_ollama_settings(&mut extra, catalog);
+        }
+        extra
     }
 }
 
@@ -210,7 +230,10 @@ fn fill(
         .or_else(|| environment.filled("HARN_LLM_TIMEOUT")?.trim().parse().ok())
         .filter(|seconds| *seconds > 0)
         .unwrap_or(TIMEOUT_S_DEFAULT);
-    call.idle_timeout_s = options.positive("idle_timeout");
+    call.idle_timeout_s = options.positive("idle_timeout").or_else(|| {
+        let listed = context.catalog.config.models.get(&call.request.model);
+        listed.and_then(|model| model.stream_timeout)
+    });
     call.fallback_chain = fallback_chain(options);
     call.session_id = options.given_text("session_id");
     call.user_visible = options.flag("user_visible");
@@ -219,10 +242,9 @@ fn fill(
         Some(spec.into())
     });
     call.provider_options = provider_options(options, context);
-    let own = call.provider_options.get(&call.provider);
+    let extra = call.extra_for(&call.provider, context.catalog);
     let request = &mut call.request;
-    request.extra = own.cloned().unwrap_or_default();
-    request.extra.remove(FORCE_NATIVE_SEARCH);
+    request.extra = extra;
     request.system = system.map(str::to_owned);
     request.messages = messages;
     request.output = output;
@@ -341,6 +363,23 @@ fn fallback_chain(options: Options<'_>) -> Vec<String> {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+/// How much Ollama reads, and how long it keeps a model, unless the caller says so.
+fn add_ollama_settings(extra: &mut Map<String, Value>, catalog: Catalog<'_>) {
+    let environment = catalog.environment;
+    let length: u64 = environment
+        .filled("HARN_OLLAMA_NUM_CTX")
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(OLLAMA_NUM_CTX_DEFAULT);
+    let keep = environment.filled("HARN_OLLAMA_KEEP_ALIVE");
+    extra
+        .entry("keep_alive")
+        .or_insert_with(|| keep.unwrap_or(OLLAMA_KEEP_ALIVE_DEFAULT).into());
+    let options = extra.entry("options").or_insert_with(|| Map::new().into());
+    if let Value::Object(options) = options {
+        options.entry("num_ctx").or_insert_with(|| length.into());
+    }
 }
 
 /// The options that are named like a provider.

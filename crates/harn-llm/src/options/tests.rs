@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -465,4 +466,106 @@ fn a_search_holds_tools_back() {
     assert_eq!(Value::from(forced.request.extra), json!({"x": 1}));
     let none = read(json!({"provider": "mock", "tool_search": true}));
     assert!(none.search.is_none() && none.native_tools.is_none());
+}
+
+#[test]
+fn ollama_is_told_how_much_to_read_and_keep() {
+    let call = read(json!({"provider": "ollama", "ollama": {"options": {"seed": 1}}}));
+    assert_eq!(
+        Value::from(call.request.extra),
+        json!({"keep_alive": "30m", "options": {"num_ctx": 32_768, "seed": 1}})
+    );
+    let environment = Keys(&[
+        ("HARN_OLLAMA_NUM_CTX", "9"),
+        ("HARN_OLLAMA_KEEP_ALIVE", "1h"),
+    ]);
+    let options = json!({"provider": "ollama", "ollama": {"keep_alive": 0}});
+    let call = with(&environment, true, options).unwrap();
+    assert_eq!(
+        Value::from(call.request.extra),
+        json!({"keep_alive": 0, "options": {"num_ctx": 9}})
+    );
+}
+
+#[test]
+fn a_listed_model_may_be_silent_for_longer() {
+    let call = read(json!({"provider": "ollama"}));
+    assert_eq!(
+        (&*call.request.model, call.idle_timeout_s),
+        ("llama3.2", Some(300))
+    );
+    let call = read(json!({"provider": "ollama", "idle_timeout": 5}));
+    assert_eq!(call.idle_timeout_s, Some(5));
+}
+
+/// Any value a program may pass, not too deep.
+fn any_value() -> impl Strategy<Value = Value> {
+    let words = [
+        "",
+        "native",
+        "regex",
+        "high",
+        "json_schema",
+        "always(",
+        "auto",
+        "tool_registry",
+        "é(",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop::sample::select(words.to_vec()).prop_map(Value::from),
+    ];
+    let keys = [
+        "name",
+        "parameters",
+        "type",
+        "properties",
+        "items",
+        "tools",
+        "_type",
+        "mode",
+        "schema",
+        "kind",
+        "role",
+        "content",
+        "url",
+        "defer_loading",
+        "budget_tokens",
+        "level",
+        "function",
+    ];
+    leaf.prop_recursive(4, 32, 5, move |inner| {
+        let key = prop::sample::select(keys.to_vec()).prop_map(str::to_owned);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(key, inner, 0..5).prop_map(Value::from_iter),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_options_make_it_panic(
+        fields in prop::collection::btree_map(
+            prop::sample::select(vec![
+                "provider", "model", "max_tokens", "stop", "tools", "tool_choice", "tool_format",
+                "tool_search", "messages", "prefill", "thinking", "reasoning_effort",
+                "anthropic_beta_features", "response_format", "json_schema", "output_schema",
+                "output_format", "schema_retries", "budget", "max_cost_usd", "route_policy",
+                "fallback_chain", "mock", "openai",
+            ]),
+            any_value(),
+            0..6,
+        ),
+        mocked in any::<bool>(),
+    ) {
+        let options: Map<String, Value> = fields
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
+        let _ = with(&Keys(&[]), mocked, options.into());
+    }
 }

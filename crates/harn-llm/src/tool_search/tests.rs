@@ -122,9 +122,10 @@ fn the_provider_searches_if_it_can() {
     assert!(plan.native && plan.deferred.is_empty());
     assert_eq!(names(&plan.tools), ["read", "send_mail", "list_mail"]);
     assert!(plan.tools[1].defer_loading);
+    let unable = Capability::default();
     let forced = Place {
         forced: true,
-        ..place(&Capability::default())
+        ..place(&unable)
     };
     assert!(
         search(json!({"mode": "native"}))

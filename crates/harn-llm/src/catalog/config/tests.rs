@@ -184,7 +184,8 @@ fn mistakes_name_file_line_and_key() {
 
 #[test]
 fn the_provider_file_is_where_the_environment_says() {
-    let rows: [(&[(&str, &str)], Option<&str>); 3] = [
+    type Rows<'a> = &'a [(&'a str, &'a str)];
+    let rows: [(Rows<'_>, Option<&str>); 3] = [
         (
             &[("HARN_PROVIDERS_CONFIG", "/x.toml"), ("HOME", "/h")],
             Some("/x.toml"),
