@@ -179,10 +179,10 @@ const TRANSIENT_WORDS: &[(&[&str], Reason)] = &[
 pub fn classify(category: Category, message: &str) -> Reason {
     let text = message.to_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-    if text.contains("kind") && text.contains("transient") {
-        if let Some((_, reason)) = TRANSIENT_WORDS.iter().find(|(words, _)| says(words)) {
-            return *reason;
-        }
+    let calls_itself_transient = text.contains("kind") && text.contains("transient");
+    let named = TRANSIENT_WORDS.iter().find(|(words, _)| says(words));
+    if let Some((_, reason)) = named.filter(|_| calls_itself_transient) {
+        return *reason;
     }
     if let Some(reason) = forbidden_or_too_long(&text) {
         return reason;
@@ -236,10 +236,8 @@ pub fn http_failure(provider: &str, status: u16, body: &str, retry_after: Option
     };
     let phrase = status_phrase(status);
     let mut message = format!("{provider} HTTP {status}{phrase} [{tag}]: {body}");
-    if reason == Reason::ContextOverflow {
-        if let Some(tokens) = largest_number(body) {
-            message.push_str(&format!(" (offending_tokens: {tokens})"));
-        }
+    if let (Reason::ContextOverflow, Some(tokens)) = (reason, largest_number(body)) {
+        message.push_str(&format!(" (offending_tokens: {tokens})"));
     }
     if let Some(text) = retry_after {
         message.push_str(&format!(" (retry-after: {text})"));

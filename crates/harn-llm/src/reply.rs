@@ -168,11 +168,10 @@ impl Collector {
             .last()
             .is_some_and(|call| call.place == self.reply.blocks.len());
         let last = self.reply.blocks.last_mut().filter(|_| !call_between);
-        if let Some(last) = last.filter(|last| last["type"] == kind) {
-            if let Some(Value::String(whole)) = last.get_mut("text") {
-                whole.push_str(text);
-                return;
-            }
+        let last = last.filter(|last| last["type"] == kind);
+        if let Some(Value::String(whole)) = last.and_then(|last| last.get_mut("text")) {
+            whole.push_str(text);
+            return;
         }
         let block = json!({"type": kind, "text": text, "visibility": visibility});
         self.reply.blocks.push(block);

@@ -189,12 +189,11 @@ impl Desk {
         let enabled = resolve::check_enabled(&self.environment, provider);
         enabled.map_err(|invalid| forbidden(invalid.to_string()))?;
         let mut request = call.request.clone();
-        if provider != call.provider {
-            let own = call.provider_options.get(provider).cloned();
-            request.extra = own.unwrap_or_default();
-        }
         let route = {
             let state = self.state();
+            if provider != call.provider {
+                request.extra = call.extra_for(provider, self.catalog(&state));
+            }
             let model = &request.model;
             route::build(
                 &state.config,

@@ -71,10 +71,13 @@ pub struct Recording {
     /// Takes secrets out of what is written.
     pub redaction: Redaction,
     /// Takes a line for each call, in the format of fixture files.
-    pub lines: Option<Box<dyn FnMut(&str) + Send>>,
+    pub lines: Option<TakeLine>,
     /// Keeps an answer per request, by its hash.
     pub by_hash: Option<ByHash>,
 }
+
+/// Takes a line.
+pub type TakeLine = Box<dyn FnMut(&str) + Send>;
 
 /// Whether answers by hash are kept or given again.
 pub enum ByHash {
@@ -94,10 +97,13 @@ pub struct Ports {
     /// An id that nobody else has.
     pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
     /// What is wrong with data (second) by a schema (first).
-    pub schema_errors: Arc<dyn Fn(&Value, &Value) -> Vec<String> + Send + Sync>,
+    pub schema_errors: Arc<SchemaErrors>,
     /// Tells the operator.
     pub warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
+
+/// What is wrong with data (second) by a schema (first).
+pub type SchemaErrors = dyn Fn(&Value, &Value) -> Vec<String> + Send + Sync;
 
 /// What a desk starts with.
 pub struct Setup {
