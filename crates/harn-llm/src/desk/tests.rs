@@ -1,1 +1,305 @@
-//! x
+//! Calls over a network that does what the test says.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::{Desk, Ports, Question, Recording, Setup, Thrown};
+use crate::catalog::{Capabilities, Config};
+use crate::mock::Mock;
+use crate::transport::{Body, HttpAnswer, Later, TimeLimits, Transport};
+use crate::wire::HttpRequest;
+use crate::{Category, Error};
+
+/// What the network says to one request.
+enum Said {
+    Answer(u16, Vec<(&'static str, &'static str)>, Vec<&'static str>),
+    Failure(Error),
+    /// The head of an answer, and then nothing for ever.
+    Silence(Arc<AtomicBool>),
+}
+
+#[derive(Default)]
+struct Network {
+    script: Mutex<VecDeque<Said>>,
+    asked: Mutex<Vec<(String, Value)>>,
+}
+
+impl Transport for Network {
+    fn send<'a>(
+        &'a self,
+        request: &'a HttpRequest,
+        _: &'a TimeLimits,
+    ) -> Later<'a, Result<HttpAnswer, Error>> {
+        let asked = (request.url.clone(), request.body.clone());
+        self.asked.lock().unwrap().push(asked);
+        let said = self.script.lock().unwrap().pop_front();
+        Box::pin(async move {
+            match said.expect("the script goes on") {
+                Said::Failure(error) => Err(error),
+                Said::Silence(dropped) => Ok(HttpAnswer {
+                    status: 200,
+                    headers: sse(),
+                    body: Box::new(Silent(dropped)),
+                }),
+                Said::Answer(status, headers, chunks) => {
+                    let named = headers
+                        .into_iter()
+                        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+                    let mut headers = sse();
+                    headers.extend(named);
+                    Ok(HttpAnswer {
+                        status,
+                        headers,
+                        body: Box::new(Chunks(chunks.into())),
+                    })
+                }
+            }
+        })
+    }
+}
+
+fn sse() -> Vec<(String, String)> {
+    vec![("content-type".to_owned(), "text/event-stream".to_owned())]
+}
+
+struct Chunks(VecDeque<&'static str>);
+
+impl Body for Chunks {
+    fn chunk(&mut self) -> Later<'_, Result<Option<Bytes>, Error>> {
+        let chunk = self.0.pop_front();
+        Box::pin(async move { Ok(chunk.map(Bytes::from)) })
+    }
+}
+
+struct Silent(Arc<AtomicBool>);
+
+impl Body for Silent {
+    fn chunk(&mut self) -> Later<'_, Result<Option<Bytes>, Error>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+const HELLO: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}\n\ndata: [DONE]\n\n";
+
+fn hello() -> Said {
+    Said::Answer(200, Vec::new(), vec![HELLO])
+}
+
+fn desk(script: Vec<Said>) -> (Desk, Arc<Network>) {
+    let network = Arc::new(Network {
+        script: Mutex::new(script.into()),
+        ..Network::default()
+    });
+    let environment = [
+        ("OPENAI_API_KEY", "sk-marked"),
+        ("GROQ_API_KEY", "gsk-marked"),
+    ];
+    let environment: BTreeMap<String, String> = environment
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let started = Instant::now();
+    let desk = Desk::new(Setup {
+        environment,
+        config: Config::built_in(),
+        capabilities: Capabilities::default(),
+        mock: Mock::default(),
+        transport: Arc::clone(&network) as Arc<dyn Transport>,
+        ports: Ports {
+            now: Arc::new(move || i64::try_from(started.elapsed().as_millis()).unwrap()),
+            chance: Arc::new(|| 0.0),
+            new_id: Arc::new(|| "id".to_owned()),
+            schema_errors: Arc::new(|_, data| match data.get("ok") {
+                Some(_) => Vec::new(),
+                None => vec!["missing key `ok`".to_owned()],
+            }),
+            warn: Arc::new(|_| {}),
+        },
+        recording: Recording::default(),
+    });
+    (desk, network)
+}
+
+fn question(options: Value) -> Question {
+    let mut all = json!({"provider": "openai", "model": "gpt-4o"});
+    for (key, value) in options.as_object().into_iter().flatten() {
+        all[key] = value.clone();
+    }
+    let options: Map<String, Value> = all.as_object().unwrap().clone();
+    Question {
+        prompt: "Hi".to_owned(),
+        system: None,
+        options,
+    }
+}
+
+fn dict(thrown: Thrown) -> Value {
+    match thrown {
+        Thrown::Dict(dict) => dict,
+        other => panic!("not a dict: {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_becomes_a_dict() {
+    let (desk, network) = desk(vec![hello()]);
+    let result = desk.call(&question(json!({}))).await.unwrap();
+    assert_eq!(result["text"], "Hello");
+    assert_eq!(result["provider"], "openai");
+    assert_eq!(result["model"], "gpt-4o");
+    assert_eq!(result["stop_reason"], "stop");
+    assert_eq!(result["usage"]["input_tokens"], 10);
+    assert_eq!(
+        result["transcript"]["messages"][1],
+        json!({"role": "assistant", "content": "Hello"})
+    );
+    let asked = network.asked.lock().unwrap();
+    assert_eq!(asked[0].0, "https://api.openai.com/v1/chat/completions");
+    assert_eq!(
+        asked[0].1["messages"],
+        json!([{"role": "user", "content": "Hi"}])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_asks_for_time_gets_it() {
+    let slow_down = Said::Answer(429, vec![("retry-after", "2.5")], vec!["later"]);
+    let broken = Said::Failure(Error::new(Category::TransientNetwork, "gone"));
+    let (desk, network) = desk(vec![slow_down, broken, hello()]);
+    let started = Instant::now();
+    let result = desk
+        .call(&question(json!({"llm_retries": 2})))
+        .await
+        .unwrap();
+    assert_eq!(result["text"], "Hello");
+    // 2.5 s as asked, then the second pause of the backoff: 250 ms twice.
+    assert_eq!(started.elapsed(), Duration::from_millis(3000));
+    assert_eq!(network.asked.lock().unwrap().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_will_not_pass_is_told_at_once() {
+    let (desk, network) = desk(vec![Said::Answer(401, Vec::new(), vec!["no such key"])]);
+    let thrown = desk
+        .call(&question(json!({"llm_retries": 5})))
+        .await
+        .unwrap_err();
+    let expected = json!({
+        "category": "auth", "kind": "terminal", "reason": "auth_failure",
+        "message": "openai HTTP 401 Unauthorized [auth_failure]: no such key",
+        "provider": "openai", "model": "gpt-4o",
+    });
+    assert_eq!(dict(thrown), expected);
+    assert_eq!(network.asked.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn others_stand_in_for_a_provider_that_fails() {
+    let down = || Said::Answer(500, Vec::new(), vec!["down"]);
+    let (desk, network) = desk(vec![down(), hello()]);
+    let chain = json!({"fallback_chain": ["deepseek", "groq"]});
+    let result = desk.call(&question(chain)).await.unwrap();
+    // There is no key for DeepSeek, so it is not asked.
+    assert_eq!(result["provider"], "groq");
+    let asked = network.asked.lock().unwrap();
+    assert_eq!(
+        asked[1].0,
+        "https://api.groq.com/openai/v1/chat/completions"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_cut_off_is_an_error_and_never_a_call() {
+    let cut = "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"rm\",\"arguments\":\"{\\\"path\\\":\\\"/\\\"}\"}}]}}]}\n\n";
+    let (desk, _) = desk(vec![Said::Answer(200, Vec::new(), vec![cut])]);
+    let thrown = dict(desk.call(&question(json!({}))).await.unwrap_err());
+    assert_eq!(thrown["category"], "stream_truncated");
+    assert_eq!(thrown["kind"], "transient");
+}
+
+#[tokio::test(start_paused = true)]
+async fn giving_up_drops_the_connection_at_once() {
+    let dropped = Arc::new(AtomicBool::new(false));
+    let (desk, _) = desk(vec![Said::Silence(Arc::clone(&dropped))]);
+    let question = question(json!({}));
+    let waiting = desk.call(&question);
+    let gave_up = tokio::time::timeout(Duration::from_secs(1), waiting).await;
+    assert!(gave_up.is_err());
+    assert!(dropped.load(Ordering::SeqCst));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_does_not_fit_is_asked_for_again() {
+    let bad = "data: {\"choices\":[{\"delta\":{\"content\":\"{\\\"no\\\":1}\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let good = "data: {\"choices\":[{\"delta\":{\"content\":\"{\\\"ok\\\":1}\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let said = |text| Said::Answer(200, Vec::new(), vec![text]);
+    let (desk, network) = desk(vec![said(bad), said(good)]);
+    let schema = json!({"type": "object", "required": ["ok"]});
+    let data = desk
+        .call_structured(&question(json!({})), &schema)
+        .await
+        .unwrap();
+    assert_eq!(data, json!({"ok": 1}));
+    let asked = network.asked.lock().unwrap();
+    let messages = asked[1].1["messages"].as_array().unwrap();
+    // The question and what was wrong; the bad answer is not repeated.
+    assert_eq!(messages.len(), 2);
+    let told = messages[1]["content"].as_str().unwrap();
+    assert!(
+        told.contains("Validation errors: missing key `ok`."),
+        "{told}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_would_cost_too_much_is_not_asked() {
+    let (desk, network) = desk(vec![hello()]);
+    let limits = json!({"max_cost_usd": 0.000_001});
+    let thrown = dict(desk.call(&question(limits)).await.unwrap_err());
+    assert_eq!(thrown["category"], "budget_exceeded");
+    assert_eq!(thrown["limit"], "max_cost_usd");
+    assert!(network.asked.lock().unwrap().is_empty());
+    // 10 tokens in and 5 out at 2.5 and 10 dollars a million.
+    desk.call(&question(json!({}))).await.unwrap();
+    let spent = desk.answer("llm_session_cost", &[]).unwrap().unwrap();
+    assert_eq!(spent["total_cost"], json!(0.000_075));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limited_provider_is_asked_when_its_minute_is_over() {
+    let (desk, _) = desk(vec![hello(), hello()]);
+    let set = desk.answer("llm_rate_limit", &[json!("openai"), json!({"rpm": 1})]);
+    assert_eq!(set.unwrap().unwrap(), json!(true));
+    let started = Instant::now();
+    desk.call(&question(json!({}))).await.unwrap();
+    desk.call(&question(json!({}))).await.unwrap();
+    assert_eq!(started.elapsed(), Duration::from_secs(60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pieces_of_a_stream_are_handed_on_and_errors_come_last() {
+    let (desk, _) = desk(vec![hello(), Said::Answer(500, Vec::new(), vec!["down"])]);
+    for expected in [
+        "Hello",
+        "error: openai HTTP 500 Internal Server Error [http_error]: down",
+    ] {
+        let call = desk
+            .open_stream(&question(json!({"llm_retries": 3})))
+            .unwrap();
+        let mut pieces = Vec::new();
+        desk.run_stream(&call, |piece| pieces.push(piece)).await;
+        assert_eq!(pieces, [expected]);
+    }
+}

@@ -329,6 +329,7 @@ impl<'t> Splitter<'t> {
             }
         };
         if !body.is_empty() {
+            let body = think::without_tags(body);
             self.blocks.push(format!("<{tag}>{body}</{tag}>"));
         }
     }

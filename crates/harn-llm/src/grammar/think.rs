@@ -146,23 +146,38 @@ pub(super) fn without_reasoning(text: &str) -> String {
             said.push_str(&text);
         }
     }
-    let orphan = TAGS
-        .iter()
-        .filter_map(|(_, close)| Some((said.find(close)?, close.len())))
-        .min();
-    match orphan {
-        Some((at, length)) if ends_thought(&said, at, length) => said[at + length..].to_owned(),
-        _ => said,
+    match end_of_thought(&said) {
+        Some(end) => without_tags(&said[end..]),
+        None => said,
     }
 }
 
-/// Whether a closing tag without an opening one ends a thought: it stands at an end of its
-/// line, and not in a call.
-fn ends_thought(said: &str, at: usize, length: usize) -> bool {
-    let (before, after) = (&said[..at], &said[at + length..]);
+/// Where a thought ends that was never opened: after the first closing tag that stands at an
+/// end of its line, and not in a call.
+fn end_of_thought(said: &str) -> Option<usize> {
+    let before_calls = said.find(CALL.0).unwrap_or(said.len());
+    let mut tags = said[..before_calls].match_indices("</");
+    tags.find_map(|(at, _)| {
+        let mut closers = TAGS.iter().map(|(_, close)| *close);
+        let close = closers.find(|close| said[at..].starts_with(close))?;
+        let end = at + close.len();
+        is_at_line_end(said, at, end).then_some(end)
+    })
+}
+
+/// A tag that neither begins nor ends a thought must not be taken for one that does when the
+/// text is read again.
+pub(super) fn without_tags(said: &str) -> String {
+    let (before, from_call) = said.split_at(said.find(CALL.0).unwrap_or(said.len()));
+    let tags = TAGS.iter().flat_map(|(open, close)| [open, close]);
+    let before = tags.fold(before.to_owned(), |text, tag| text.replace(tag, ""));
+    before + from_call
+}
+
+fn is_at_line_end(said: &str, from: usize, to: usize) -> bool {
+    let (before, after) = (&said[..from], &said[to..]);
     let begins_line = before.trim_end_matches([' ', '\t']).ends_with('\n') || before.is_empty();
-    let ends_line = after.starts_with(['\n', '\r']) || after.is_empty();
-    (begins_line || ends_line) && !before.contains(CALL.0)
+    begins_line || after.starts_with(['\n', '\r']) || after.is_empty()
 }
 
 #[cfg(test)]
@@ -185,6 +200,13 @@ mod tests {
             }
         }
         (text, thought)
+    }
+
+    #[test]
+    fn a_thought_that_is_closed_twice_ends_once() {
+        assert_eq!(without_reasoning("hm</think>\na</think>\nb"), "\na\nb");
+        let call = "hm</think>\n<tool_call>t({a: \"</think>\n\"})</tool_call>";
+        assert_eq!(without_reasoning(call), call[10..]);
     }
 
     #[test]
