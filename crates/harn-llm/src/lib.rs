@@ -12,6 +12,29 @@
 //! it a file byte by byte, a tape feeds it what was recorded, and the transport feeds it the
 //! network; all three run the same code.
 //!
+//! ```
+//! use harn_llm::wire::{self, Frame, Wire};
+//! use harn_llm::{Collector, StopReason};
+//!
+//! let mut decoder = wire::decoder(Wire::Chat);
+//! let (mut events, mut collector) = (Vec::new(), Collector::default());
+//! for data in [
+//!     r#"{"choices": [{"delta": {"content": "Good "}}]}"#,
+//!     r#"{"choices": [{"delta": {"content": "day"}, "finish_reason": "stop"}]}"#,
+//! ] {
+//!     decoder.frame(Frame { event: "", data }, &mut events)?;
+//! }
+//! decoder.finish(&mut events)?;
+//! events.iter().for_each(|event| collector.push(event));
+//! let reply = collector.finish();
+//! assert_eq!(reply.text, "Good day");
+//! assert_eq!(reply.stop.map(|stop| stop.reason), Some(StopReason::End));
+//! # Ok::<(), harn_llm::Error>(())
+//! ```
+//!
+//! Whoever wants retries, budgets, a mock and structured answers as well asks at a
+//! [`desk`]; it is what programs speak to.
+//!
 //! This crate knows nothing of events, sessions or programs. Who calls it decides what is
 //! shown, stored and charged.
 
