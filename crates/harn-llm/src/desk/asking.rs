@@ -14,7 +14,7 @@ use crate::mock::{self, by_hash};
 use crate::options::CallOptions;
 use crate::retry::Retry;
 use crate::transport::TimeLimits;
-use crate::{Category, Error, Reply, Request};
+use crate::{Error, Reply, Request};
 
 /// An answer and who gave it.
 #[derive(Clone, Debug)]
@@ -263,8 +263,7 @@ impl Desk {
         let dollars = cost(state, provider, model, usage.input, usage.output);
         state.trace.call(provider, model, usage, *took_ms);
         let charged = state.spending.charge(dollars);
-        charged
-            .map_err(|text| Refusal::Forbidden(Thrown::Categorised(Category::BudgetExceeded, text)))
+        charged.map_err(|text| Refusal::Forbidden(Thrown::Plain(text)))
     }
 }
 

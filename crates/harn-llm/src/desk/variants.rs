@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::structured::Attempted;
 use super::{Desk, Thrown};
 use crate::Category;
-use crate::classify::{Reason, classify};
+use crate::classify::classify;
 use crate::exchange::Listener;
 use crate::grammar::extract::extract;
 use crate::options::CallOptions;
@@ -196,10 +196,7 @@ impl Thrown {
             Thrown::Plain(text) | Thrown::Runtime(text) => (Category::Generic, text),
             Thrown::Categorised(category, text) => (*category, text),
         };
-        let reason = match category {
-            Category::BudgetExceeded => Reason::Unknown,
-            category => classify(category, message),
-        };
+        let reason = classify(category, message);
         json!({
             "category": category.word(),
             "kind": reason.kind().word(),
