@@ -10,8 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 async fn server() -> (TcpListener, HttpRequest) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a port is free");
+    let address = listener.local_addr().expect("it is bound");
     let request = HttpRequest {
         url: format!("http://{address}/v1/x"),
         headers: vec![("x-api-key".to_owned(), Secret::new("sk-marked"))],
@@ -25,11 +26,11 @@ async fn hear(stream: &mut TcpStream, body: &str) -> String {
     let mut heard = Vec::new();
     while !heard.ends_with(body.as_bytes()) {
         let mut buffer = [0; 1024];
-        let count = stream.read(&mut buffer).await.unwrap();
+        let count = stream.read(&mut buffer).await.expect("it can be read");
         assert_ne!(count, 0, "the request ended early");
         heard.extend_from_slice(&buffer[..count]);
     }
-    String::from_utf8(heard).unwrap()
+    String::from_utf8(heard).expect("requests are text")
 }
 
 fn limits(milliseconds: u64) -> TimeLimits {
