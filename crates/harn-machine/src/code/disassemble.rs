@@ -77,6 +77,13 @@ fn write_function(out: &mut String, path: &str, function: &Function) {
     for (number, start) in function.defers.iter().enumerate() {
         let _ = writeln!(out, "      defer {number} -> {start}");
     }
+    for (number, keep) in function.keeps.iter().enumerate() {
+        for (block, registers) in (keep.first..).zip(&keep.registers) {
+            let registers: Vec<_> = registers.iter().map(|one| format!("r{one}")).collect();
+            let line = format!("      keep {number} defer {block} {}", registers.join(" "));
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
 }
 
 fn show_capture(capture: &CaptureFrom) -> String {

@@ -81,6 +81,8 @@ pub struct Function {
     pub(crate) handlers: Vec<Handler>,
     /// Where the blocks begin that run at the end, by number.
     pub(crate) defers: Vec<u32>,
+    /// What such blocks need of a round that is over, of inner loops first.
+    pub(crate) keeps: Vec<Keep>,
 }
 
 impl Function {
@@ -110,6 +112,23 @@ pub(crate) struct Handler {
     pub(crate) target: u32,
     /// The register that gets the error.
     pub(crate) register: u16,
+}
+
+/// What blocks that run at the end need of a round of the loop they are in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// The number of the first block in the loop.
+    pub(crate) first: u32,
+    /// The variables of the loop that each block reads, from that one on.
+    pub(crate) registers: Vec<Vec<u16>>,
+}
+
+impl Keep {
+    /// What a block needs, if it is in the loop.
+    pub(crate) fn registers_of(&self, block: usize) -> Option<&[u16]> {
+        let at = block.checked_sub(self.first as usize)?;
+        self.registers.get(at).map(Vec::as_slice)
+    }
 }
 
 /// A step of a path that is assigned to.
