@@ -157,6 +157,23 @@ impl Names {
         slot
     }
 
+    /// Sets a slot aside for the name that is bound next, while its value is looked at: the
+    /// value may be put there piece by piece, so no scope inside it may use that slot.
+    pub(super) fn reserve(&mut self) -> Option<u32> {
+        let is_top = self.scopes.len() == 1;
+        (!is_top).then(|| self.fresh_slot())
+    }
+
+    /// The slot is free for the name. If something after it stays in use, the name goes there.
+    pub(super) fn give_back(&mut self, slot: Option<u32>) {
+        let (_, next) = self.around.last_mut().expect("the file is a frame");
+        if let Some(slot) = slot
+            && *next == slot + 1
+        {
+            *next = slot;
+        }
+    }
+
     /// Binds a name in the innermost scope.
     pub(super) fn declare(&mut self, name: &SmolStr, kind: Kind) -> Declared {
         match self.in_this_scope(name) {

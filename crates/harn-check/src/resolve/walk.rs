@@ -288,18 +288,27 @@ impl Walk {
 
     /// A default sees the names before its own.
     fn bind_part(&mut self, name: &Name, default: Option<&Expression>, kind: Kind) {
-        default.into_iter().for_each(|value| self.expression(value));
+        if let Some(value) = default {
+            self.value_to_bind(value);
+        }
         self.declare(name, kind);
     }
 
     fn binding(&mut self, binding: &Binding) {
-        self.expression(&binding.value);
+        self.value_to_bind(&binding.value);
         let kind = if binding.mutable {
             Kind::Var
         } else {
             Kind::Let
         };
         self.bind_pattern(&binding.pattern, kind);
+    }
+
+    /// What the name that is bound next gets.
+    fn value_to_bind(&mut self, value: &Expression) {
+        let slot = self.names.reserve();
+        self.expression(value);
+        self.names.give_back(slot);
     }
 
     fn assignment(&mut self, assignment: &Assignment) {

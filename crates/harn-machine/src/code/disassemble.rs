@@ -78,11 +78,10 @@ fn write_function(out: &mut String, path: &str, function: &Function) {
         let _ = writeln!(out, "      defer {number} -> {start}");
     }
     for (number, keep) in function.keeps.iter().enumerate() {
-        for (block, registers) in (keep.first..).zip(&keep.registers) {
-            let registers: Vec<_> = registers.iter().map(|one| format!("r{one}")).collect();
-            let line = format!("      keep {number} defer {block} {}", registers.join(" "));
-            let _ = writeln!(out, "{}", line.trim_end());
-        }
+        let registers: Vec<_> = keep.registers.iter().map(|one| format!("r{one}")).collect();
+        let (blocks, registers) = (&keep.blocks, registers.join(" "));
+        let line = format!("      keep {number} defer {blocks:?} {registers}");
+        let _ = writeln!(out, "{}", line.trim_end());
     }
 }
 

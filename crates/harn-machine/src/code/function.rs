@@ -1,6 +1,7 @@
 //! A compiled function: instructions and everything they refer to.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use harn_check::Schema;
@@ -117,18 +118,10 @@ pub(crate) struct Handler {
 /// What blocks that run at the end need of a round of the loop they are in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Keep {
-    /// The number of the first block in the loop.
-    pub(crate) first: u32,
-    /// The variables of the loop that each block reads, from that one on.
-    pub(crate) registers: Vec<Vec<u16>>,
-}
-
-impl Keep {
-    /// What a block needs, if it is in the loop.
-    pub(crate) fn registers_of(&self, block: usize) -> Option<&[u16]> {
-        let at = block.checked_sub(self.first as usize)?;
-        self.registers.get(at).map(Vec::as_slice)
-    }
+    /// The numbers of those blocks.
+    pub(crate) blocks: Range<u32>,
+    /// The variables of a round that they read.
+    pub(crate) registers: Vec<u16>,
 }
 
 /// A step of a path that is assigned to.

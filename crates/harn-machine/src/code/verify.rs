@@ -87,10 +87,9 @@ impl Verifier<'_> {
         let is_inside = defers.all(|start| (*start as usize) < len);
         ensure(is_inside, "a deferred block is not in the code")?;
         for keep in &self.function.keeps {
-            let end = keep.first as usize + keep.registers.len();
-            let is_inside = end <= self.function.defers.len();
+            let is_inside = keep.blocks.end as usize <= self.function.defers.len();
             ensure(is_inside, "something is kept for no deferred block")?;
-            let mut registers = keep.registers.iter().flatten();
+            let mut registers = keep.registers.iter();
             registers.try_for_each(|register| self.registers(*register, 1))?;
         }
         Ok(())

@@ -66,26 +66,34 @@ impl Compiler<'_> {
 /// What the blocks of a function that run at the end need of rounds that are over. The last of
 /// these blocks ends at `end`.
 pub(super) fn kept(function: &Function, rounds: &[Round], end: usize) -> Vec<Keep> {
+    let number = |block: usize| u32::try_from(block).unwrap_or(u32::MAX);
     let kept = rounds.iter().map(|round| Keep {
-        first: u32::try_from(round.blocks.start).unwrap_or(u32::MAX),
-        registers: (round.blocks.clone())
-            .map(|block| needed(function, block, end, &round.bound))
-            .collect(),
+        blocks: number(round.blocks.start)..number(round.blocks.end),
+        registers: needed(function, round, end),
     });
     kept.collect()
 }
 
-/// The variables of a round that a block reads.
-fn needed(function: &Function, block: usize, end: usize, bound: &[u16]) -> Vec<u16> {
-    let start = function.defers.get(block).map_or(end, |at| *at as usize);
-    let end = (function.defers.get(block + 1)).map_or(end, |at| *at as usize);
+/// The variables of a round that its blocks read, or the blocks that those have inside.
+fn needed(function: &Function, round: &Round, end: usize) -> Vec<u16> {
+    let start_of = |block: usize| function.defers.get(block).map_or(end, |at| *at as usize);
+    let mut blocks: Vec<usize> = round.blocks.clone().collect();
     let mut needed = Vec::new();
-    for instruction in function.code.get(start..end).unwrap_or_default() {
-        function.each_use(*instruction, |register, _| {
-            if bound.contains(&register) {
-                needed.push(register);
+    let mut next = 0;
+    while let Some(block) = blocks.get(next).copied() {
+        next += 1;
+        let code = start_of(block)..start_of(block + 1);
+        for instruction in function.code.get(code).unwrap_or_default() {
+            let inner = usize::from(instruction.b());
+            if instruction.op() == Op::DeferPush && !blocks.contains(&inner) {
+                blocks.push(inner);
             }
-        });
+            function.each_use(*instruction, |register, _| {
+                if round.bound.contains(&register) {
+                    needed.push(register);
+                }
+            });
+        }
     }
     needed.sort_unstable();
     needed.dedup();

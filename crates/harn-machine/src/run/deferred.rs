@@ -6,11 +6,15 @@
 //!
 //! ```text
 //! DeferPush              DeferKeep at the end of a round               DeferRestore
-//! [block, -1]     ──►    [block, round, register, value, …]     ──►    the values are back
+//! [block, -1]     ──►    [block, loop, variable, …]             ──►    the variables are back
 //! ```
 //!
+//! A variable is three items: its register, the round it is of, and what it held.
+//!
 //! The block that runs first was reached last. So what a round left in the registers is still
-//! there when its own blocks run, and nothing is kept of a round that was not over.
+//! there when its own blocks run, and nothing is kept of a round that was not over. Blocks of
+//! one round share its variables: what the first of them changes the next one sees, so only
+//! the first brings them back.
 
 use crate::code::{Function, Op};
 use crate::value::Value;
@@ -34,13 +38,17 @@ pub(super) fn push(function: &Function, list: &mut Value, block: u16) {
 }
 
 /// A round is over: the blocks that were reached in it keep what they need of it.
-pub(super) fn keep(function: &Function, registers: &mut [Value], list: usize, round: u32) {
-    let Some(needs) = function.keeps.get(round as usize) else {
+pub(super) fn keep(function: &Function, registers: &mut [Value], list: usize, around: u32) {
+    let Some(needed) = function.keeps.get(around as usize) else {
         return;
     };
     let Value::List(mut entries) = std::mem::take(&mut registers[list]) else {
         return;
     };
+    let is_inside = |block| u32::try_from(block).is_ok_and(|block| needed.blocks.contains(&block));
+    // Whatever is kept later was reached later, or is of another loop.
+    let reached = i64::try_from(entries.len()).unwrap_or(i64::MAX);
+    let round = Value::Int((reached << u16::BITS) | i64::from(around));
     for entry in entries.items_mut().iter_mut().rev() {
         let Value::List(kept) = entry else {
             break;
@@ -49,23 +57,19 @@ pub(super) fn keep(function: &Function, registers: &mut [Value], list: usize, ro
         let [Value::Int(block), Value::Int(by), ..] = kept[..] else {
             break;
         };
-        let needed = usize::try_from(block).ok();
-        let Some(needed) = needed.and_then(|block| needs.registers_of(block)) else {
-            break;
-        };
         // Outer loops have larger numbers. What they have seen, and all before it, is complete.
-        if by >= i64::from(round) {
+        if !is_inside(block) || by >= i64::from(around) {
             break;
         }
-        for register in needed {
+        for register in &needed.registers {
             let name = i64::from(*register);
-            let mut names = kept[2..].iter().step_by(2);
-            if !names.any(|one| matches!(one, Value::Int(one) if *one == name)) {
-                kept.push(Value::Int(name));
-                kept.push(registers[usize::from(*register)].clone());
+            let mut names = kept[2..].chunks_exact(3);
+            if !names.any(|one| matches!(one[0], Value::Int(one) if one == name)) {
+                let value = registers[usize::from(*register)].clone();
+                kept.extend([Value::Int(name), round.clone(), value]);
             }
         }
-        kept[1] = Value::Int(i64::from(round));
+        kept[1] = Value::Int(i64::from(around));
     }
     registers[list] = Value::List(entries);
 }
@@ -97,16 +101,35 @@ pub(super) fn restore(registers: &mut [Value], list: usize) {
     let Value::List(entries) = &mut registers[list] else {
         return;
     };
-    let Some(Value::List(entry)) = entries.items_mut().pop() else {
+    let entries = entries.items_mut();
+    let Some(Value::List(entry)) = entries.pop() else {
         return;
     };
-    let mut kept = entry.into_items().into_iter().skip(2);
-    while let (Some(Value::Int(register)), Some(value)) = (kept.next(), kept.next()) {
-        if let Some(place) = usize::try_from(register)
-            .ok()
-            .and_then(|at| registers.get_mut(at))
-        {
+    let kept = entry.into_items();
+    if let Some(Value::List(next)) = entries.last_mut() {
+        share(&kept, next.items_mut());
+    }
+    let mut kept = kept.into_iter().skip(2);
+    while let (Some(Value::Int(register)), Some(_), Some(value)) =
+        (kept.next(), kept.next(), kept.next())
+    {
+        let place = usize::try_from(register).ok();
+        let place = place.and_then(|at| registers.get_mut(at));
+        if let (Some(place), false) = (place, matches!(value, Value::Absent)) {
             *place = value;
+        }
+    }
+}
+
+/// The variables of a round that one block has brought back, or found, are there for the next.
+fn share(kept: &[Value], next: &mut [Value]) {
+    let (Some(kept), Some(next)) = (kept.get(2..), next.get_mut(2..)) else {
+        return;
+    };
+    for variable in next.chunks_exact_mut(3) {
+        let is_same = |one: &[Value]| one[0] == variable[0] && one[1] == variable[1];
+        if kept.chunks_exact(3).any(is_same) {
+            variable[2] = Value::Absent;
         }
     }
 }

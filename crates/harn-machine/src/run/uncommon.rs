@@ -180,7 +180,7 @@ fn changing(
             let value = read(registers, c, i.n() & TAKE_C != 0);
             let mut root = std::mem::take(&mut registers[a]);
             let indexes = |at: u16| registers[usize::from(at)].clone();
-            let set = access::set_path(&mut root, &function.paths[b], indexes, value);
+            let set = access::set_path(&mut root, &function.paths[b], &indexes, value);
             registers[a] = root;
             meter.add(2 * size_of::<Value>());
             set?;

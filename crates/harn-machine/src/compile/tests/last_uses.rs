@@ -105,7 +105,7 @@ fn what_a_deferred_block_reads_stays() {
             "1..10 -> 13 r4",
             "13..19 -> 13 r4",
             "defer 0 -> 15",
-            "keep 0 defer 0 r1",
+            "keep 0 defer 0..1 r1",
         ],
     );
 }

@@ -193,9 +193,12 @@ fn handlers_must_be_nested() {
 #[test]
 fn tables_must_hold_what_exists() {
     check(|main| main.defers = vec![60_000], "deferred block");
-    check(|main| main.keeps[0].first = 60_000, "no deferred block");
     check(
-        |main| main.keeps[0].registers[0].push(60_000),
+        |main| main.keeps[0].blocks.end = 60_000,
+        "no deferred block",
+    );
+    check(
+        |main| main.keeps[0].registers.push(60_000),
         "register 60000",
     );
     check(
