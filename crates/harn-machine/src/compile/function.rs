@@ -184,9 +184,12 @@ impl Compiler<'_> {
         let slots = slots.map_or(0, |frame| frame.slots);
         let count = u32::try_from(parameters.len()).unwrap_or(u32::MAX);
         // Mostly the slots of parameters are the registers where arguments arrive.
-        let is_in_place = |(parameter, slot): (&Taking<'_>, u32)| {
-            self.declared_name(parameter.name) == Declared::In(Place::Local(slot))
-        };
+        let is_in_place =
+            |(parameter, slot): (&Taking<'_>, u32)| match self.declared_name(parameter.name) {
+                Declared::In(place) => place == Place::Local(slot),
+                Declared::Nowhere => true,
+                Declared::Again => false,
+            };
         if parameters.iter().zip(0..).all(is_in_place) {
             self.variables(slots.max(count));
         } else {
