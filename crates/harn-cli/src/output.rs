@@ -215,15 +215,31 @@ pub(crate) struct Untrusted<T>(pub(crate) T);
 
 impl<T: Display> Display for Untrusted<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.to_string().chars() {
-            if character.is_control() || is_direction(character) {
-                write!(out, "{}", character.escape_default())?;
-            } else {
-                write!(out, "{character}")?;
-            }
-        }
-        Ok(())
+        show(&self.0.to_string(), |_| false, out)
     }
+}
+
+/// What a program says, or a line of it: lines and tabs are part of a text, and a program that
+/// is indented with tabs is shown as it is. The rest is shown as in [`Untrusted`].
+pub(crate) struct UntrustedText<T>(pub(crate) T);
+
+impl<T: Display> Display for UntrustedText<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_text = |character| matches!(character, '\n' | '\t');
+        show(&self.0.to_string(), is_text, out)
+    }
+}
+
+fn show(text: &str, is_fine: fn(char) -> bool, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for character in text.chars() {
+        let is_special = character.is_control() || is_direction(character);
+        if is_special && !is_fine(character) {
+            write!(out, "{}", character.escape_default())?;
+        } else {
+            write!(out, "{character}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Characters that change the order in which others are shown, or end a line.
@@ -272,5 +288,10 @@ mod tests {
             r"a\u{1b}[31m\nb ä"
         );
         assert_eq!(Untrusted("abc\u{202e}cba").to_string(), r"abc\u{202e}cba");
+        assert_eq!(Untrusted("a\tb").to_string(), r"a\tb");
+        assert_eq!(
+            UntrustedText("a\u{1b}[31m\n\tb").to_string(),
+            "a\\u{1b}[31m\n\tb"
+        );
     }
 }

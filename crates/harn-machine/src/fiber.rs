@@ -21,6 +21,8 @@ pub(crate) struct Fiber {
     pub(crate) depth: u32,
     /// Whether it waits to be woken.
     pub(crate) is_parked: bool,
+    /// Counts how often it was parked, so that a timer of an earlier wait can be told.
+    pub(crate) parked: u16,
     /// What the body that is being called waits for.
     pub(crate) waiting: Option<Box<Waiting>>,
     /// Who waited for a generator that this one has asked, and can ask it now.
@@ -150,6 +152,7 @@ impl Fiber {
             frames: Vec::with_capacity(1),
             depth: 0,
             is_parked: false,
+            parked: 0,
             waiting: None,
             woken: Vec::new(),
             deadlines: Vec::new(),

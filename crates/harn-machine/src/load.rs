@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use harn_check::modules::{ImportError, SourceFile, Workspace};
+use harn_check::modules::{ImportError, LoadFailure, SourceFile, Workspace};
 use harn_check::resolve::{Resolved, Role, resolve};
 use harn_check::{Imported, refusals};
 use harn_syntax::LineIndex;
@@ -93,7 +93,7 @@ pub(crate) fn load(
     let entry_path = workspace.canonical(path);
     let mut loaded: HashMap<Arc<Path>, Loaded> = HashMap::new();
     let mut actions = Vec::new();
-    for file in &plan.order {
+    for (file, importer) in plan.order.iter().zip(&plan.importers) {
         let is_entry = **file == *entry_path;
         if is_entry {
             // Circles are closed once everything else is loaded.
@@ -103,7 +103,8 @@ pub(crate) fn load(
                 .collect();
             actions.push(Action::Bind(pairs));
         }
-        if !is_entry && let Some(failure) = refused(workspace, file) {
+        if !is_entry && let Some(failure) = refused(workspace, file, importer.as_ref()) {
+            let failure = import_failure(workspace, &failure, &entry_path, path);
             actions.push(Action::Fail(failure));
             return Ok(actions);
         }
@@ -121,7 +122,7 @@ pub(crate) fn load(
     }
     match plan.failure {
         Some(failure) => {
-            let fault = import_failure(workspace, &failure);
+            let fault = import_failure(workspace, &failure, &entry_path, path);
             actions.push(Action::Fail(fault));
         }
         None => actions.push(Action::Enter),
@@ -129,8 +130,12 @@ pub(crate) fn load(
     Ok(actions)
 }
 
-/// What keeps an imported file from being compiled.
-pub(crate) fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Failure> {
+/// What keeps a file from being compiled, at the import that led to it.
+pub(crate) fn refused(
+    workspace: &mut Workspace,
+    file: &Arc<Path>,
+    importer: Option<&(Arc<Path>, usize)>,
+) -> Option<LoadFailure> {
     let parsed = workspace.parsed(file).ok()?;
     let module = &parsed.parsed.module;
     let refusal = refusals(module).into_iter().next()?;
@@ -143,16 +148,29 @@ pub(crate) fn refused(workspace: &mut Workspace, file: &Arc<Path>) -> Option<Fai
         message: refusal.message,
         initialisation: is_binding,
     };
-    Some(Fault::runtime(error.to_string()))
+    let (importer, import) = importer?;
+    Some(LoadFailure {
+        importer: importer.clone(),
+        import: *import,
+        error,
+    })
 }
 
+/// The error that an import fails with. The file the program starts with is called what the
+/// caller calls it.
 pub(crate) fn import_failure(
     workspace: &mut Workspace,
-    failure: &harn_check::modules::LoadFailure,
+    failure: &LoadFailure,
+    entry: &Path,
+    shown: &Path,
 ) -> Failure {
     let mut fault = Fault::runtime(failure.error.to_string());
     if let Ok(file) = workspace.parsed(&failure.importer) {
-        let source = Rc::new(source_of(&failure.importer, &file, false));
+        let name = match *failure.importer == *entry {
+            true => shown,
+            false => &failure.importer,
+        };
+        let source = Rc::new(source_of(name, &file, false));
         let offset = import_offset(&file, failure.import);
         let line = source.lines.position(&source.text, offset).line;
         fault.trace.push(TraceStep {

@@ -29,8 +29,9 @@ use crate::value::{Dict, Text, Value};
 pub struct Scheduler {
     fibers: HashMap<FiberId, Box<Fiber>>,
     ready: VecDeque<FiberId>,
-    /// When parked fibers wake by themselves; a sequence number keeps them in order.
-    timers: BinaryHeap<Reverse<(i64, u64, FiberId)>>,
+    /// When parked fibers wake by themselves. Those of fibers that something else has woken
+    /// stay until they are found at the top, or are too many.
+    timers: BinaryHeap<Reverse<Timer>>,
     effects: HashMap<EffectId, FiberId>,
     /// Rung when something is dropped that a parked fiber waits for.
     bell: Rc<Bell>,
@@ -38,6 +39,20 @@ pub struct Scheduler {
     /// How much memory is used.
     pub(crate) meter: Meter,
 }
+
+/// When a parked fiber wakes by itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Timer {
+    at: i64,
+    /// Keeps those of the same time in order.
+    number: u64,
+    fiber: FiberId,
+    /// The wait that it belongs to.
+    wait: u16,
+}
+
+/// So many timers are kept whatever has become of their fibers.
+const STALE_TIMERS_MIN: usize = 64;
 
 /// What a new task is to do.
 pub struct Start {
@@ -137,12 +152,37 @@ impl Scheduler {
     /// Puts a fiber where it waits to be woken, at the latest at `until`.
     pub(crate) fn park(&mut self, mut fiber: Box<Fiber>, until: Option<i64>) {
         let id = fiber.strand.id;
+        fiber.is_parked = true;
+        fiber.parked = fiber.parked.wrapping_add(1);
+        let wait = fiber.parked;
+        self.fibers.insert(id, fiber);
         if let Some(until) = until {
             let number = self.number();
-            self.timers.push(Reverse((until, number, id)));
+            self.timers.push(Reverse(Timer {
+                at: until,
+                number,
+                fiber: id,
+                wait,
+            }));
+            self.drop_stale_timers();
         }
-        fiber.is_parked = true;
-        self.fibers.insert(id, fiber);
+    }
+
+    /// Forgets the timers of waits that are over once they are most of all. A fiber has one
+    /// timer at most, so whoever is woken early again and again does not fill the memory.
+    fn drop_stale_timers(&mut self) {
+        if self.timers.len() <= STALE_TIMERS_MIN + 2 * self.fibers.len() {
+            return;
+        }
+        let mut timers = std::mem::take(&mut self.timers);
+        timers.retain(|Reverse(timer)| self.is_awaited(timer));
+        self.timers = timers;
+    }
+
+    /// Whether the wait of a timer goes on.
+    fn is_awaited(&self, timer: &Timer) -> bool {
+        let fiber = self.fibers.get(&timer.fiber);
+        fiber.is_some_and(|fiber| fiber.is_parked && fiber.parked == timer.wait)
     }
 
     /// Whether a fiber waits to be woken.
@@ -172,28 +212,29 @@ impl Scheduler {
 
     /// Wakes everybody whose time has come.
     pub(crate) fn wake_due(&mut self, now: i64) {
-        while let Some(Reverse((until, _, id))) = self.timers.peek().copied() {
-            // A fiber that is not parked was woken by something else.
-            if until > now {
+        while let Some(Reverse(timer)) = self.timers.peek().copied() {
+            if timer.at > now {
                 return;
             }
             self.timers.pop();
-            self.wake(id);
+            if self.is_awaited(&timer) {
+                self.wake(timer.fiber);
+            }
         }
     }
 
     /// When somebody wakes by itself.
     pub(crate) fn next_time(&mut self) -> Option<i64> {
-        while let Some(Reverse((until, _, id))) = self.timers.peek().copied() {
-            if self.is_parked(id) {
-                return Some(until);
+        while let Some(Reverse(timer)) = self.timers.peek() {
+            if self.is_awaited(timer) {
+                return Some(timer.at);
             }
             self.timers.pop();
         }
         None
     }
 
-    /// Whether somebody wakes by itself.
+    /// Whether somebody may wake by itself.
     pub(crate) fn has_timers(&self) -> bool {
         !self.timers.is_empty()
     }
@@ -300,16 +341,64 @@ impl Scheduler {
             until,
             checks: crate::run::GRACE_CHECKS,
         });
-        let id = task.fiber;
-        if self.is_parked(id) {
-            let number = self.number();
-            self.timers.push(Reverse((until, number, id)));
-            self.wake(id);
-        }
+        // If it goes on waiting, it does so until then at the latest.
+        self.wake(task.fiber);
     }
 
     /// Everything that is there, to be measured.
     pub(crate) fn fibers(&self) -> impl Iterator<Item = &Fiber> {
         self.fibers.values().map(|fiber| &**fiber)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scheduler() -> Scheduler {
+        Scheduler::new(Meter::new(None))
+    }
+
+    /// Parks a fiber and wakes it before its time.
+    fn park_and_wake(scheduler: &mut Scheduler, fiber: Box<Fiber>, until: i64) -> Box<Fiber> {
+        let id = fiber.strand.id;
+        scheduler.park(fiber, Some(until));
+        scheduler.wake(id);
+        scheduler.next_ready().unwrap()
+    }
+
+    #[test]
+    fn timers_of_waits_that_are_over_do_not_pile_up() {
+        let mut scheduler = scheduler();
+        let id = scheduler.new_fiber();
+        let mut fiber = Box::new(Fiber::new(id, Rc::default()));
+        for until in 0..10_000 {
+            fiber = park_and_wake(&mut scheduler, fiber, 1_000_000 + until);
+        }
+        assert!(scheduler.timers.len() <= STALE_TIMERS_MIN + 2);
+    }
+
+    #[test]
+    fn the_timer_of_an_earlier_wait_wakes_nobody() {
+        let mut scheduler = scheduler();
+        let id = scheduler.new_fiber();
+        let fiber = Box::new(Fiber::new(id, Rc::default()));
+        let fiber = park_and_wake(&mut scheduler, fiber, 10);
+        scheduler.park(fiber, Some(20));
+        assert_eq!(scheduler.next_time(), Some(20));
+        scheduler.wake_due(15);
+        assert!(scheduler.is_parked(id));
+        scheduler.wake_due(20);
+        assert!(!scheduler.is_parked(id));
+    }
+
+    #[test]
+    fn a_fiber_that_waits_for_ever_has_no_time() {
+        let mut scheduler = scheduler();
+        let id = scheduler.new_fiber();
+        let fiber = Box::new(Fiber::new(id, Rc::default()));
+        let fiber = park_and_wake(&mut scheduler, fiber, 10);
+        scheduler.park(fiber, None);
+        assert_eq!(scheduler.next_time(), None);
     }
 }

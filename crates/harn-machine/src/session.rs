@@ -84,11 +84,12 @@ impl Session {
         let plan = workspace.load_plan(path);
         let entry = workspace.canonical(path);
         let mut actions = Vec::new();
-        for file in plan.order.iter().filter(|file| ***file != *entry) {
-            if self.loaded.contains_key(file) {
+        for (file, importer) in plan.order.iter().zip(&plan.importers) {
+            if **file == *entry || self.loaded.contains_key(file) {
                 continue;
             }
-            if let Some(failure) = load::refused(workspace, file) {
+            if let Some(failure) = load::refused(workspace, file, importer.as_ref()) {
+                let failure = load::import_failure(workspace, &failure, &entry, path);
                 return Ok(vec![Action::Fail(failure)]);
             }
             let closure = load::load_file(machine, workspace, file, file, None, &mut self.loaded)?;
@@ -96,7 +97,9 @@ impl Session {
             actions.push(Action::Run(closure));
         }
         if let Some(failure) = plan.failure {
-            actions.push(Action::Fail(load::import_failure(workspace, &failure)));
+            actions.push(Action::Fail(load::import_failure(
+                workspace, &failure, &entry, path,
+            )));
             return Ok(actions);
         }
         self.load_entry(machine, workspace, path, &entry, &mut actions)?;

@@ -19,6 +19,9 @@ pub struct LoadPlan {
     /// The modules, each after those it imports. The file the program starts with is the
     /// last one, unless something fails before.
     pub order: Vec<Arc<Path>>,
+    /// The import that led to each of them, by file and number. The file the program starts
+    /// with has none.
+    pub importers: Vec<Option<(Arc<Path>, usize)>>,
     /// Imports of a module that is itself waiting for the one that imports it, by file and
     /// number. They bind nothing until everything is loaded.
     pub circular: Vec<(Arc<Path>, usize)>,
@@ -219,6 +222,10 @@ impl Loader {
         };
         self.states.insert(file, State::Loaded);
         self.plan.order.push(Arc::clone(database.path(file)));
+        // The module that waits for this one is still at the import that led here.
+        let waiting = self.waiting.last();
+        let importer = waiting.map(|frame| (Arc::clone(database.path(frame.file)), frame.next));
+        self.plan.importers.push(importer);
         let outline = database.get::<OutlineQuery>(file);
         self.declared.extend(outline.exported_functions().cloned());
     }

@@ -62,6 +62,8 @@ pub(super) struct Names {
     around: Vec<(FrameId, u32)>,
     /// What a frame has captured, by where it is in the frame around.
     captured: HashMap<(FrameId, Source), u32>,
+    /// The slot that was set aside for the name that is just being bound.
+    reserved: Option<u32>,
 }
 
 /// A place that can be captured.
@@ -78,6 +80,7 @@ impl Names {
             top: Vec::new(),
             around: Vec::new(),
             captured: HashMap::new(),
+            reserved: None,
         };
         names.enter_frame(FrameKind::Top, 0);
         names
@@ -157,6 +160,26 @@ impl Names {
         slot
     }
 
+    /// Sets a slot aside for a name while its value is looked at: the value may be put there
+    /// piece by piece, so no scope inside it may use that slot.
+    pub(super) fn reserve(&mut self) -> Option<u32> {
+        let is_top = self.scopes.len() == 1;
+        (!is_top).then(|| self.fresh_slot())
+    }
+
+    /// Binds a name in the innermost scope, to the slot that was set aside for it.
+    pub(super) fn declare_in(&mut self, slot: Option<u32>, name: &SmolStr, kind: Kind) -> Declared {
+        let (_, next) = self.around.last_mut().expect("the file is a frame");
+        match slot {
+            // Nothing after it is still in use.
+            Some(slot) if *next == slot + 1 => *next = slot,
+            slot => self.reserved = slot,
+        }
+        let declared = self.declare(name, kind);
+        self.reserved = None;
+        declared
+    }
+
     /// Binds a name in the innermost scope.
     pub(super) fn declare(&mut self, name: &SmolStr, kind: Kind) -> Declared {
         match self.in_this_scope(name) {
@@ -175,7 +198,10 @@ impl Names {
     pub(super) fn bind(&mut self, name: &SmolStr, kind: Kind) -> Place {
         let place = match self.scopes.len() {
             1 => self.new_top(name, false),
-            _ => Place::Local(self.fresh_slot()),
+            _ => Place::Local(match self.reserved.take() {
+                Some(slot) => slot,
+                None => self.fresh_slot(),
+            }),
         };
         self.bind_to(name, kind, place);
         place

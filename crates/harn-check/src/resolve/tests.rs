@@ -59,6 +59,28 @@ fn variables_live_in_slots() {
     assert_eq!(slots, [0, 2]);
 }
 
+/// 5.12: a value is put where its name will be, while variables inside it are still in use.
+#[test]
+fn the_slot_of_a_name_is_not_used_inside_its_value() {
+    check(
+        "fn f() { let a = if true { let b = 1; g(b) }; g(a) }",
+        "g= b=local1 g= a=local0",
+    );
+    check(
+        "fn f() { let {a = if true { let b = 1; g(b) }} = {}; g(a) }",
+        "g= b=local1 g= a=local0",
+    );
+    check(
+        "fn f(a = if true { let b = 1; g(b) }, ...c) { g(a); g(c) }",
+        "g= b=local2 g= a=local0 g= c=local1",
+    );
+    // What a deferred block sees stays in use, but does not move the name to other variables.
+    check(
+        "fn f() { let a = match 1 { b -> { let c = b; g(c) } d -> { defer { g(d) } } }; g(a) }",
+        "b=local1 g= c=local2 g= d=local1 g= a=local0",
+    );
+}
+
 /// 4.1: shadowing, and reading before the binding.
 #[test]
 fn the_innermost_binding_counts_once_it_is_there() {

@@ -185,12 +185,14 @@ impl Walk {
         self.names.close();
     }
 
-    /// A default sees the parameters before its own.
+    /// A default sees the parameters before its own. Its variables are none of the slots of
+    /// parameters, where arguments may be waiting.
     fn parameters(&mut self, parameters: &[Parameter]) {
-        for parameter in parameters {
+        let slots: Vec<_> = parameters.iter().map(|_| self.names.reserve()).collect();
+        for (parameter, slot) in parameters.iter().zip(slots) {
             let default = parameter.default.iter();
             default.for_each(|value| self.expression(value));
-            self.declare(&parameter.name, Kind::Let);
+            self.declare_in(slot, &parameter.name, Kind::Let);
         }
     }
 
@@ -288,18 +290,41 @@ impl Walk {
 
     /// A default sees the names before its own.
     fn bind_part(&mut self, name: &Name, default: Option<&Expression>, kind: Kind) {
-        default.into_iter().for_each(|value| self.expression(value));
-        self.declare(name, kind);
+        match default {
+            Some(value) => self.bind_value(name, value, kind),
+            None => self.declare(name, kind),
+        }
     }
 
     fn binding(&mut self, binding: &Binding) {
-        self.expression(&binding.value);
         let kind = if binding.mutable {
             Kind::Var
         } else {
             Kind::Let
         };
-        self.bind_pattern(&binding.pattern, kind);
+        match &binding.pattern.kind {
+            PatternKind::Name(name) => self.bind_value(name, &binding.value, kind),
+            _ => {
+                self.expression(&binding.value);
+                self.bind_pattern(&binding.pattern, kind);
+            }
+        }
+    }
+
+    /// Binds a name to a value, in which the name is not bound yet.
+    fn bind_value(&mut self, name: &Name, value: &Expression, kind: Kind) {
+        let slot = self.names.reserve();
+        self.expression(value);
+        self.declare_in(slot, name, kind);
+    }
+
+    /// Binds a name to the slot that was set aside for it.
+    fn declare_in(&mut self, slot: Option<u32>, name: &Name, kind: Kind) {
+        let declared = match name.is_discard() {
+            true => Declared::Nowhere,
+            false => self.names.declare_in(slot, &name.text, kind),
+        };
+        self.declarations.insert(name.span.start, declared);
     }
 
     fn assignment(&mut self, assignment: &Assignment) {

@@ -27,7 +27,7 @@ use super::run::{Terminal, exit_status};
 use super::{Outcome, doc};
 use crate::arguments::after_help;
 use crate::environment;
-use crate::output::{Output, Untrusted};
+use crate::output::{Output, Untrusted, UntrustedText};
 use crate::suggestion;
 
 const EXAMPLES: &str = "  \
@@ -164,7 +164,7 @@ impl Conversation {
         }
         self.is_fine = false;
         for line in runtime_error(failure).to_string().lines() {
-            output.note(format_args!("{}", Untrusted(line)));
+            output.note(format_args!("{}", UntrustedText(line)));
         }
         None
     }

@@ -15,7 +15,7 @@ use super::Outcome;
 use super::findings::Findings;
 use crate::arguments::after_help;
 use crate::environment;
-use crate::output::{Output, Untrusted};
+use crate::output::{Output, Untrusted, UntrustedText};
 
 const EXAMPLES: &str = "  \
   harn run main.harn                   A program
@@ -185,7 +185,7 @@ fn status(value: &Value, output: &mut Output) -> Outcome {
                 } else {
                     text
                 };
-                output.note(format_args!("{}", Untrusted(text)));
+                output.note(format_args!("{}", UntrustedText(text)));
                 Outcome::Problems
             }
             _ => Outcome::Done,
@@ -205,7 +205,7 @@ fn failed(failure: &Failure, output: &mut Output) -> Outcome {
     }
     let error = runtime_error(failure);
     for line in error.to_string().lines() {
-        output.note(format_args!("{}", Untrusted(line)));
+        output.note(format_args!("{}", UntrustedText(line)));
     }
     Outcome::Problems
 }

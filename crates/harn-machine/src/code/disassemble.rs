@@ -77,6 +77,12 @@ fn write_function(out: &mut String, path: &str, function: &Function) {
     for (number, start) in function.defers.iter().enumerate() {
         let _ = writeln!(out, "      defer {number} -> {start}");
     }
+    for (number, keep) in function.keeps.iter().enumerate() {
+        let registers: Vec<_> = keep.registers.iter().map(|one| format!("r{one}")).collect();
+        let (blocks, registers) = (&keep.blocks, registers.join(" "));
+        let line = format!("      keep {number} defer {blocks:?} {registers}");
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
 }
 
 fn show_capture(capture: &CaptureFrom) -> String {

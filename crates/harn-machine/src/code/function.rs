@@ -1,6 +1,7 @@
 //! A compiled function: instructions and everything they refer to.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use harn_check::Schema;
@@ -81,6 +82,8 @@ pub struct Function {
     pub(crate) handlers: Vec<Handler>,
     /// Where the blocks begin that run at the end, by number.
     pub(crate) defers: Vec<u32>,
+    /// What such blocks need of a round that is over, of inner loops first.
+    pub(crate) keeps: Vec<Keep>,
 }
 
 impl Function {
@@ -110,6 +113,15 @@ pub(crate) struct Handler {
     pub(crate) target: u32,
     /// The register that gets the error.
     pub(crate) register: u16,
+}
+
+/// What blocks that run at the end need of a round of the loop they are in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// The numbers of those blocks.
+    pub(crate) blocks: Range<u32>,
+    /// The variables of a round that they read.
+    pub(crate) registers: Vec<u16>,
 }
 
 /// A step of a path that is assigned to.

@@ -15,7 +15,7 @@ mod verify;
 
 pub use coverage::Coverage;
 pub use disassemble::disassemble;
-pub(crate) use function::{CaptureFrom, Expected, Handler, ParameterCheck, PathStep, Site};
+pub(crate) use function::{CaptureFrom, Expected, Handler, Keep, ParameterCheck, PathStep, Site};
 pub use function::{Function, FunctionKind, Source};
 pub(crate) use last_use::mark_last_uses;
 pub(crate) use op::{Instruction, OPTIONAL, Op, Raised, TAKE_B, TAKE_C};

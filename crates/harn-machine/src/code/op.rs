@@ -318,6 +318,9 @@ ops! {
         DictRest Write Read Keys;
         /// the list a of blocks to run at the end gets number b
         DeferPush Change Number -;
+        /// the last block in the list a of blocks to run at the end loses its place there and
+        /// gets back what was kept for it
+        DeferRestore Change - -;
     }
     wide {
         /// a = number
@@ -354,9 +357,12 @@ ops! {
         CheckParameter Read Check;
         /// if argument a (a number) was passed: jump
         JumpIfPassed Number Jump;
-        /// jump to the last block in the list a of blocks to run at the end, which loses it;
-        /// if there is none: jump
+        /// jump to the last block in the list a of blocks to run at the end, which loses it
+        /// now or at the beginning of the block; if there is none: jump
         DeferNext Change Jump;
+        /// the blocks in the list a of blocks to run at the end keep what they need of the
+        /// round that is over
+        DeferKeep Change Number;
     }
 }
 

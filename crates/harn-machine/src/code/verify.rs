@@ -85,7 +85,14 @@ impl Verifier<'_> {
         let len = self.function.code.len();
         let mut defers = self.function.defers.iter();
         let is_inside = defers.all(|start| (*start as usize) < len);
-        ensure(is_inside, "a deferred block is not in the code")
+        ensure(is_inside, "a deferred block is not in the code")?;
+        for keep in &self.function.keeps {
+            let is_inside = keep.blocks.end as usize <= self.function.defers.len();
+            ensure(is_inside, "something is kept for no deferred block")?;
+            let mut registers = keep.registers.iter();
+            registers.try_for_each(|register| self.registers(*register, 1))?;
+        }
+        Ok(())
     }
 
     fn capture(&self, capture: CaptureFrom) -> Result<(), String> {
@@ -226,6 +233,10 @@ impl Verifier<'_> {
                 let number = usize::try_from(instruction.signed_b());
                 let number = number.map_err(|_| "a number is negative")?;
                 within(number, self.function.defers.len(), "deferred block")
+            }
+            Op::DeferKeep => {
+                let number = instruction.wide_bc() as usize;
+                within(number, self.function.keeps.len(), "round")
             }
             _ => Ok(()),
         }

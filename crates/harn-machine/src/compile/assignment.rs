@@ -141,8 +141,37 @@ impl Compiler<'_> {
         };
         let first = computed.map_or(0, |last| last + 1);
         let steps = self.steps(&postfix.suffixes[first..], &assignment.value);
+        if assignment.op == Some(BinaryOp::Add) && is_collection(&assignment.value) {
+            return self.grow(at, root, &steps, &assignment.value);
+        }
         let value = self.new_value(at, root, &steps, assignment);
         self.set(at, root, &steps, value);
+    }
+
+    /// `a.b += [value]`: while it grows, the value is not in its place, because it can only
+    /// grow in place if nobody else has it. If that fails, it is put back.
+    fn grow(&mut self, at: u32, root: Root, steps: &[Step<'_>], value: &Expression) {
+        let old = self.old_value(at, root, steps);
+        let right = self.operand(value);
+        let nil = self.temporary();
+        let error = self.temporary();
+        self.load_nil(at, nil);
+        // What is not there must not be there after a failure either.
+        let absent = self.branch(at, Op::JumpEqual, old, nil);
+        self.set(at, root, steps, nil);
+        self.land(absent);
+        self.guard(error, GuardKind::Catch);
+        self.op(at, Op::Add, old, old, right);
+        if let Some(guarded) = self.end_guard() {
+            let end = self.jump(at, Op::Jump, 0);
+            self.handle(&guarded);
+            let absent = self.branch(at, Op::JumpEqual, old, nil);
+            self.set(at, root, steps, old);
+            self.land(absent);
+            self.op(at, Op::Rethrow, error, 0, 0);
+            self.land(end);
+        }
+        self.set(at, root, steps, old);
     }
 
     fn steps<'e>(
@@ -174,6 +203,13 @@ impl Compiler<'_> {
         let Some(op) = assignment.op else {
             return self.operand(&assignment.value);
         };
+        let old = self.old_value(at, root, steps);
+        self.combine(at, op, old, old, &assignment.value);
+        old
+    }
+
+    /// What is there before it is changed.
+    fn old_value(&mut self, at: u32, root: Root, steps: &[Step<'_>]) -> u16 {
         let old = self.temporary();
         let mut from = match root {
             Root::Register(register) | Root::Lost(register) => register,
@@ -192,7 +228,6 @@ impl Compiler<'_> {
             }
             from = old;
         }
-        self.combine(at, op, old, old, &assignment.value);
         old
     }
 
@@ -258,6 +293,18 @@ impl Compiler<'_> {
             }
         }
     }
+}
+
+/// Whether an expression gives something that collections grow by.
+fn is_collection(expression: &Expression) -> bool {
+    matches!(
+        expression.kind,
+        ExpressionKind::List(_)
+            | ExpressionKind::Dict(_)
+            | ExpressionKind::String(_)
+            | ExpressionKind::RawString(_)
+            | ExpressionKind::Interpolated(_)
+    )
 }
 
 /// Whether the value of an expression is written by the last instruction of its code, so that

@@ -129,6 +129,7 @@ impl Compiler<'_> {
         self.evaluate(&item.count, count);
         self.load_int(at, attempt, 0);
         let start = self.here();
+        let before = self.begin_round();
         self.guard(error, GuardKind::Catch);
         self.block(&item.body, d);
         let Some(guarded) = self.end_guard() else {
@@ -136,6 +137,7 @@ impl Compiler<'_> {
         };
         let end = self.jump(at, Op::Jump, 0);
         self.handle(&guarded);
+        self.end_round(at, &before);
         self.op(at, Op::AddInt, attempt, attempt, 1);
         let again = self.branch(at, Op::JumpLess, attempt, count);
         self.aim(again, start);

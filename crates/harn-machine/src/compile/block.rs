@@ -8,7 +8,7 @@ use harn_syntax::tree::{
     Block, Expression, ExpressionKind, Guard, If, ItemKind, Require, Statement, StatementKind,
 };
 
-use super::body::Announced;
+use super::body::{Announced, DeferredBlock};
 use super::exits::Exit;
 use super::permits::Guard as PermitGuard;
 use super::unit::Compiler;
@@ -239,7 +239,10 @@ impl Compiler<'_> {
         let Some(deferred) = &mut self.body.deferred else {
             return;
         };
-        deferred.blocks.push(Rc::new(block.clone()));
+        deferred.blocks.push(DeferredBlock {
+            block: Rc::new(block.clone()),
+            is_in_loop: self.body.loops > 0,
+        });
         let (list, number) = (deferred.list, deferred.blocks.len() - 1);
         let number = self.small(number);
         self.op(at, Op::DeferPush, list, number, 0);

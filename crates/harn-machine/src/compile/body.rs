@@ -9,6 +9,7 @@ use smol_str::SmolStr;
 
 use super::emit::Jump;
 use super::exits::Region;
+use super::rounds::Round;
 use crate::code::{Function, Handler, Instruction, ParameterCheck, PathStep, Site};
 use crate::value::{Shape, Text, Value};
 
@@ -32,6 +33,14 @@ pub(super) struct Body {
     pub(super) checks: Vec<ParameterCheck>,
     pub(super) handlers: Vec<Handler>,
     pub(super) defers: Vec<u32>,
+    /// Where the last of them ends.
+    pub(super) defers_end: usize,
+    /// What blocks that run at the end need of rounds that are over.
+    pub(super) rounds: Vec<Round>,
+    /// How many loops are around the place that is being compiled.
+    pub(super) loops: usize,
+    /// The variables that were bound in a function with such blocks, in that order.
+    pub(super) bound: Vec<u16>,
 
     /// The register of the resolver's first slot.
     pub(super) slot_base: u16,
@@ -63,7 +72,15 @@ pub(super) struct Deferred {
     /// The register with the list of their numbers.
     pub(super) list: u16,
     /// Those that are not compiled yet, in the order of their numbers.
-    pub(super) blocks: Vec<Rc<Block>>,
+    pub(super) blocks: Vec<DeferredBlock>,
+}
+
+/// A block that runs at the end.
+#[derive(Clone)]
+pub(super) struct DeferredBlock {
+    pub(super) block: Rc<Block>,
+    /// Whether it is in a loop, so that it may be reached several times.
+    pub(super) is_in_loop: bool,
 }
 
 /// A function of a block that is open.

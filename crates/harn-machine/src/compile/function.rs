@@ -11,8 +11,9 @@ use smol_str::SmolStr;
 
 use super::attempt::finally_guard;
 use super::block::never_ends;
-use super::body::{Body, Deferred, Held};
+use super::body::{Body, Deferred, DeferredBlock, Held};
 use super::exits::{Exit, FAILED, Finally, GuardKind};
+use super::rounds::kept;
 use super::search;
 use super::unit::Compiler;
 use crate::code::{
@@ -183,9 +184,12 @@ impl Compiler<'_> {
         let slots = slots.map_or(0, |frame| frame.slots);
         let count = u32::try_from(parameters.len()).unwrap_or(u32::MAX);
         // Mostly the slots of parameters are the registers where arguments arrive.
-        let is_in_place = |(parameter, slot): (&Taking<'_>, u32)| {
-            self.declared_name(parameter.name) == Declared::In(Place::Local(slot))
-        };
+        let is_in_place =
+            |(parameter, slot): (&Taking<'_>, u32)| match self.declared_name(parameter.name) {
+                Declared::In(place) => place == Place::Local(slot),
+                Declared::Nowhere => true,
+                Declared::Again => false,
+            };
         if parameters.iter().zip(0..).all(is_in_place) {
             self.variables(slots.max(count));
         } else {
@@ -319,7 +323,7 @@ impl Compiler<'_> {
         self.load_int(at, kind, FAILED);
         let next = self.here();
         let done = self.jump(at, Op::DeferNext, list);
-        self.deferred_blocks(at, next);
+        self.deferred_blocks(at, list, next);
         let Some(guarded) = self.end_guard() else {
             return;
         };
@@ -332,16 +336,20 @@ impl Compiler<'_> {
     }
 
     /// The blocks that run at the end. They may register further ones.
-    fn deferred_blocks(&mut self, at: u32, next: usize) {
+    fn deferred_blocks(&mut self, at: u32, list: u16, next: usize) {
         let mut number = 0;
         loop {
             let deferred = self.body.deferred.as_ref();
-            let Some(block) = deferred.and_then(|deferred| deferred.blocks.get(number).cloned())
-            else {
+            let block = deferred.and_then(|deferred| deferred.blocks.get(number).cloned());
+            self.body.defers_end = self.here();
+            let Some(DeferredBlock { block, is_in_loop }) = block else {
                 return;
             };
             let start = u32::try_from(self.here()).unwrap_or(u32::MAX);
             self.body.defers.push(start);
+            if is_in_loop {
+                self.op(at, Op::DeferRestore, list, 0, 0);
+            }
             self.block(&block, None);
             self.jump_to(at, next);
             number += 1;
@@ -386,7 +394,9 @@ impl Compiler<'_> {
             checks: body.checks,
             handlers: body.handlers,
             defers: body.defers,
+            keeps: Vec::new(),
         };
+        function.keeps = kept(&function, &body.rounds, body.defers_end);
         mark_last_uses(&mut function, temporaries);
         function
     }

@@ -13,10 +13,12 @@ impl Compiler<'_> {
     pub(super) fn while_loop(&mut self, at: u32, item: &While) {
         let enter = self.jump(at, Op::Jump, 0);
         let start = self.here();
+        let before = self.begin_round();
         self.body.regions.push(Region::Loop(Loop::default()));
         self.block(&item.body, None);
         let around = self.end_loop();
         self.land_all(around.continues);
+        self.end_round(at, &before);
         self.land(enter);
         for jump in self.condition(&item.condition, true) {
             self.aim(jump, start);
@@ -40,6 +42,7 @@ impl Compiler<'_> {
         let enter = self.jump(at, Op::Jump, 0);
         let start = self.here();
         let visible = self.visible.len();
+        let before = self.begin_round();
         self.body.regions.push(Region::Loop(Loop::default()));
         let mark = self.mark();
         let value = self.bind_item(&item.pattern);
@@ -47,6 +50,7 @@ impl Compiler<'_> {
         self.block(&item.body, None);
         let around = self.end_loop();
         self.land_all(around.continues);
+        self.end_round(at, &before);
         self.land(enter);
         let next = self.branch(at, Op::ForLoop, state, value);
         self.aim(next, start);

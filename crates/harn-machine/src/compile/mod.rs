@@ -50,6 +50,7 @@ mod permits;
 mod pipe;
 mod postfix;
 mod registers;
+mod rounds;
 mod schema;
 mod search;
 mod suggestion;

@@ -175,7 +175,11 @@ impl Compiler<'_> {
 
     pub(super) fn target_of(&mut self, declared: Declared) -> Target {
         match declared {
-            Declared::In(Place::Local(slot)) => Target::Register(self.slot(slot)),
+            Declared::In(Place::Local(slot)) => {
+                let register = self.slot(slot);
+                self.note_bound(register);
+                Target::Register(register)
+            }
             Declared::In(Place::Top(top)) => match self.top_register(top) {
                 Some(register) => Target::Register(register),
                 None => Target::Global(self.top_global(top)),

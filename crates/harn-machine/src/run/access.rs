@@ -210,7 +210,7 @@ fn list_position(items: &List, index: &Value) -> Result<Option<usize>, Failure> 
 pub(crate) fn set_path(
     root: &mut Value,
     steps: &[PathStep],
-    registers: impl Fn(u16) -> Value,
+    registers: &dyn Fn(u16) -> Value,
     value: Value,
 ) -> Result<(), Failure> {
     let Some((last, before)) = steps.split_last() else {
@@ -218,12 +218,24 @@ pub(crate) fn set_path(
     };
     let mut target = root;
     for (at, step) in before.iter().enumerate() {
+        let rest = &steps[at + 1..];
+        let has_places = match step {
+            PathStep::Field(_) => matches!(target, Value::Dict(_) | Value::Struct(_)),
+            PathStep::Index(register) => match target {
+                Value::Dict(_) => true,
+                Value::List(_) => matches!(registers(*register), Value::Int(_)),
+                _ => false,
+            },
+        };
+        if !has_places {
+            return set_in_part(target, step, rest, registers, value);
+        }
         let next = match step {
-            PathStep::Field(name) => field_mut(target, name)?,
-            PathStep::Index(register) => index_mut(target, &registers(*register))?,
+            PathStep::Field(name) => field_mut(target, name),
+            PathStep::Index(register) => index_mut(target, &registers(*register)),
         };
         let Some(next) = next else {
-            return in_nil(&steps[at + 1..], registers);
+            return set_path(&mut Value::Nil, rest, registers, value);
         };
         target = next;
     }
@@ -233,51 +245,47 @@ pub(crate) fn set_path(
     }
 }
 
-/// The rest of a path begins at something that is missing.
-fn in_nil(steps: &[PathStep], registers: impl Fn(u16) -> Value) -> Result<(), Failure> {
-    let mut nil = Value::Nil;
-    match steps {
-        [PathStep::Field(name)] => set_field(&mut nil, name, Value::Nil),
-        [PathStep::Field(name), ..] => field_mut(&mut nil, name).map(|_| ()),
-        [PathStep::Index(register), _, ..] => {
-            index_mut(&mut nil, &registers(*register)).map(|_| ())
+/// Goes on with a path in a part of a value that can be read but not replaced, such as a
+/// character of a string.
+fn set_in_part(
+    target: &mut Value,
+    step: &PathStep,
+    rest: &[PathStep],
+    registers: &dyn Fn(u16) -> Value,
+    value: Value,
+) -> Result<(), Failure> {
+    match step {
+        PathStep::Field(name) => {
+            let mut part = field(target, &Site::new(name.clone()))?;
+            set_path(&mut part, rest, registers, value)?;
+            set_field(target, name, part)
         }
-        _ => Ok(()),
+        PathStep::Index(register) => {
+            let mut part = index(target, &registers(*register))?;
+            set_path(&mut part, rest, registers, value)
+        }
     }
 }
 
-fn field_mut<'a>(target: &'a mut Value, name: &Text) -> Result<Option<&'a mut Value>, Failure> {
+fn field_mut<'a>(target: &'a mut Value, name: &Text) -> Option<&'a mut Value> {
     match target {
-        Value::Dict(dict) => Ok(dict.get_mut(name)),
+        Value::Dict(dict) => dict.get_mut(name),
         Value::Struct(body) => {
-            let at = body.shape.position(name);
-            let body = Rc::make_mut(body);
-            let found = at.and_then(|at| body.values.get_mut(at));
-            Ok(found.filter(|value| !matches!(value, Value::Absent)))
+            let at = body.shape.position(name)?;
+            let found = Rc::make_mut(body).values.get_mut(at)?;
+            (!matches!(found, Value::Absent)).then_some(found)
         }
-        _ => {
-            let kind = target.type_name();
-            let message = format!("cannot access property `{name}` on {kind}");
-            Err(Fault::type_error(message))
-        }
+        _ => None,
     }
 }
 
-fn index_mut<'a>(target: &'a mut Value, index: &Value) -> Result<Option<&'a mut Value>, Failure> {
-    match target {
-        Value::List(items) => match index {
-            Value::Int(at) => {
-                let at = position(*at, items.len());
-                Ok(at.and_then(|at| items.items_mut().get_mut(at)))
-            }
-            _ => Err(misfit("list", index)),
-        },
-        Value::Dict(dict) => Ok(dict.get_mut(&index.to_text())),
-        _ => Err(misfit(target.type_name(), index)),
+fn index_mut<'a>(target: &'a mut Value, index: &Value) -> Option<&'a mut Value> {
+    match (target, index) {
+        (Value::List(items), Value::Int(at)) => {
+            let at = position(*at, items.len())?;
+            items.items_mut().get_mut(at)
+        }
+        (Value::Dict(dict), key) => dict.get_mut(&key.to_text()),
+        _ => None,
     }
-}
-
-fn misfit(kind: &str, index: &Value) -> Failure {
-    let message = format!("cannot index into {kind} with {}", index.type_name());
-    Fault::type_error(message)
 }

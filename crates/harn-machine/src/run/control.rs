@@ -39,19 +39,6 @@ pub(super) fn rethrown(value: Value) -> Failure {
     }
 }
 
-/// Where the next block begins that runs at the end; it is removed from the list of them.
-#[inline(never)]
-pub(super) fn next_deferred(function: &Function, list: &mut Value) -> Option<usize> {
-    let Value::List(list) = list else {
-        return None;
-    };
-    let Some(Value::Int(block)) = list.items_mut().pop() else {
-        return None;
-    };
-    let block = usize::try_from(block).ok()?;
-    function.defers.get(block).map(|target| *target as usize)
-}
-
 /// Whether a value is what a pattern wants.
 #[inline(never)]
 pub(super) fn fits(function: &Function, value: &Value, i: Instruction) -> bool {

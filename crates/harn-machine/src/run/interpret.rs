@@ -28,15 +28,13 @@ use crate::value::{List, Struct, Value};
 
 use super::arithmetic::{Arithmetic, Operand, arithmetic, is_less, is_less_equal};
 use super::call::{Called, Site, call_builtin, call_method, call_value, pause};
-use super::control::{
-    call_with_list, fits, give_back, next_deferred, raise, rethrown, tail_call, waits, yielded,
-};
+use super::control::{call_with_list, fits, give_back, raise, rethrown, tail_call, waits, yielded};
 use super::each::EACH;
 use super::interrupt::{Interrupt, before_going_on, between, fail};
 use super::loops::{self, Next};
 use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
 use super::uncommon::uncommon;
-use super::{access, build, each, tasks};
+use super::{access, build, deferred, each, tasks};
 
 /// How many jumps back and calls a fiber may make before others have their turn: about a
 /// millisecond.
@@ -854,7 +852,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 jump!(i.signed_c());
                             }
                         }
-                        Op::DeferNext => match next_deferred(&*function, &mut *register!(i.a())) {
+                        Op::DeferNext => match deferred::next(&*function, &mut *register!(i.a())) {
                             Some(target) => ip = (&*function).code.as_ptr().add(target),
                             None => jump!(i.signed_wide()),
                         },

@@ -13,6 +13,7 @@ mod arithmetic;
 mod build;
 mod call;
 mod control;
+mod deferred;
 mod each;
 mod interpret;
 mod interrupt;

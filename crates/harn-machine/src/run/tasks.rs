@@ -270,7 +270,10 @@ fn settle(machine: &mut Machine, fiber: &mut Fiber, tasks: Vec<Rc<Task>>) -> Val
     for task in tasks {
         let result = match task.state.replace(TaskState::Gone) {
             TaskState::Ended { result, output } => {
-                write(machine, fiber, &output);
+                // What a task wrote that failed does not appear, whoever waited for it.
+                if result.is_ok() {
+                    write(machine, fiber, &output);
+                }
                 result
             }
             _ => Ok(Value::Nil),

@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::value::{Enum, Range, Value};
 
 use super::arithmetic::{Arithmetic, Operand, arithmetic, contains, negate};
-use super::{access, build, loops, tasks};
+use super::{access, build, deferred, loops, tasks};
 
 /// How long `deadline` lasts if it is given something that is no time.
 const DEADLINE_MS: i64 = 30_000;
@@ -180,7 +180,7 @@ fn changing(
             let value = read(registers, c, i.n() & TAKE_C != 0);
             let mut root = std::mem::take(&mut registers[a]);
             let indexes = |at: u16| registers[usize::from(at)].clone();
-            let set = access::set_path(&mut root, &function.paths[b], indexes, value);
+            let set = access::set_path(&mut root, &function.paths[b], &indexes, value);
             registers[a] = root;
             meter.add(2 * size_of::<Value>());
             set?;
@@ -202,13 +202,9 @@ fn changing(
         }
         Op::ExpectDict => build::expect_dict(&registers[a])?,
         Op::ExpectList => build::expect_list(&registers[a])?,
-        Op::DeferPush => {
-            let block = Value::Int(i64::from(i.b()));
-            match &mut registers[a] {
-                Value::List(list) => list.items_mut().push(block),
-                other => *other = Value::list(vec![block]),
-            }
-        }
+        Op::DeferPush => deferred::push(function, &mut registers[a], i.b()),
+        Op::DeferKeep => deferred::keep(function, registers, a, i.wide_bc()),
+        Op::DeferRestore => deferred::restore(registers, a),
         Op::CheckParameter => {
             let check = &function.checks[i.wide_bc() as usize];
             let (parameter, value) = (&check.parameter, &registers[a]);

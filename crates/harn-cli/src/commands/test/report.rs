@@ -10,7 +10,7 @@ use super::coverage::{Counts, Covered, CoveredJson};
 use super::discovery::{Suite, Test};
 use super::isolated::Ran;
 use crate::counting::count;
-use crate::output::{Output, Untrusted};
+use crate::output::{Output, Untrusted, UntrustedText};
 use crate::progress::Progress;
 
 /// Columns in front of what went wrong.
@@ -108,13 +108,13 @@ fn tell(file: &str, name: &str, ran: &Ran, output: &mut Output) -> io::Result<()
     };
     writeln!(output, "  {}  {name} [{file}]", palette.problem("FAIL"))?;
     for line in error.lines() {
-        let line = format!("{INDENT}{}", Untrusted(line));
+        let line = format!("{INDENT}{}", UntrustedText(line));
         writeln!(output, "{}", line.trim_end())?;
     }
     if !ran.output.is_empty() {
         output.note(format_args!("{INDENT}output of {name}:"));
         for line in ran.output.lines() {
-            output.note(format_args!("{INDENT}  {}", Untrusted(line)));
+            output.note(format_args!("{INDENT}  {}", UntrustedText(line)));
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `harn run`.
 
+use super::Programs;
 use crate::program::harn;
 
 #[track_caller]
@@ -27,4 +28,46 @@ fn the_system_shows_eight_bits_of_a_status() {
 fn the_value_of_an_entry_is_clamped() {
     check("pipeline main() { return 263 }", 255);
     check("pipeline main() { return -1 }", 0);
+}
+
+/// Section 0: what an entry gives that failed is rendered, and rendering leaves a text as it is.
+#[test]
+fn a_failed_result_is_rendered_as_it_is() {
+    let programs = Programs::new(&[
+        ("lines.harn", r#"pipeline p() { Err("a\tb\nc") }"#),
+        ("empty.harn", r#"pipeline p() { Err("") }"#),
+        ("dict.harn", "pipeline p() { Err({code: 7}) }"),
+    ]);
+    let run = |name| programs.harn(&["run", name]).exits_with(1);
+    run("lines.harn").says("", "a\tb\nc\n");
+    run("empty.harn").says("", "error\n");
+    run("dict.harn").says("", "{code: 7}\n");
+}
+
+/// Section 18.3: the line is shown as it is written, also if it is indented with tabs.
+#[test]
+fn an_uncaught_error_shows_its_line() {
+    let text = "fn helper() {\n\tthrow \"a\\tb\"\n}\n\nhelper()\n";
+    let programs = Programs::new(&[("demo.harn", text)]);
+    programs
+        .harn(&["run", "demo.harn"])
+        .exits_with(1)
+        .says("", "error: Thrown: a\tb\n  --> demo.harn:2:2\n   |\n 2 | \tthrow \"a\\tb\"\n   |  ^^^^^\n  = note: called from pipeline at demo.harn:5\n");
+}
+
+/// Sections 11.6 and 18.3: an import that fails is an error of the file it is in, which has
+/// the name that was given.
+#[test]
+fn a_failed_import_is_shown_where_it_is() {
+    let programs = Programs::new(&[
+        ("main.harn", "println(1)\nimport \"./library\"\n"),
+        ("library.harn", "pub fn add(a) { break }\n"),
+    ]);
+    programs
+        .harn(&["run", "main.harn"])
+        .exits_with(1)
+        .says("", "error: Runtime error: Import compile error: break outside of loop (line 2)\n  --> main.harn:2:1\n   |\n 2 | import \"./library\"\n   | ^^^^^^\n");
+    programs.add("main.harn", "import { sub } from \"./gone\"\n");
+    let call = programs.harn(&["run", "main.harn"]).exits_with(1);
+    assert!(call.stderr.contains("\n  --> main.harn:1:1\n"), "{call:?}");
 }

@@ -19,7 +19,7 @@ var data = {a: {b: [1, 2]}, z: S {a: 1}}
 data.a.b[n] = 2
 try { helper() } catch (e: E) { throw E.A(e) }
 defer { log(data.a) }
-for x in [1, 2] { log(\"x: ${x}\") }
+for x in [1, 2] { log(\"x: ${x}\"); defer { log(x) } }
 impl S { fn m(self, ...rest) { } }
 match data { E.A(x) -> { log(x) } [a] -> { } _ -> { missing } }
 log(closure(1).m(2)[0:1])
@@ -68,7 +68,7 @@ fn with_wide(one: Instruction, wide: u32) -> Instruction {
 
 #[test]
 fn operands_must_exist() {
-    let broken: [(Op, Change, &str); 16] = [
+    let broken: [(Op, Change, &str); 17] = [
         (Op::LoadInt, |one| with_a(one, 60_000), "register 60000"),
         (Op::Move, |one| with_b(one, 60_000), "register 60000"),
         (Op::NewList, |one| with_c(one, 1000), "no register"),
@@ -87,6 +87,7 @@ fn operands_must_exist() {
         (Op::SetGlobal, |one| with_wide(one, 64), "global 64"),
         (Op::MakeClosure, |one| with_wide(one, 9999), "function 9999"),
         (Op::DeferPush, |one| with_b(one, 5), "deferred block 5"),
+        (Op::DeferKeep, |one| with_wide(one, 5), "round 5"),
         (Op::ForLoop, |one| with_c(one, i16::MAX as u16), "target"),
         (Op::Jump, |one| with_wide(one, i32::MIN as u32), "leads out"),
     ];
@@ -192,6 +193,14 @@ fn handlers_must_be_nested() {
 #[test]
 fn tables_must_hold_what_exists() {
     check(|main| main.defers = vec![60_000], "deferred block");
+    check(
+        |main| main.keeps[0].blocks.end = 60_000,
+        "no deferred block",
+    );
+    check(
+        |main| main.keeps[0].registers.push(60_000),
+        "register 60000",
+    );
     check(
         |main| main.keys.push(vec![Text::new("b"), Text::new("a")]),
         "keys are not sorted",
