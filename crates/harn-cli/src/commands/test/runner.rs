@@ -18,6 +18,7 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use harn_check::modules::{Disk, Workspace};
+use harn_vm::ModelOptions;
 
 use super::discovery::{Suite, Test, What};
 use super::isolated::{self, Ran};
@@ -31,6 +32,8 @@ pub(super) struct Settings {
     pub(super) jobs: NonZeroUsize,
     pub(super) timeout: Duration,
     pub(super) environment: BTreeMap<String, String>,
+    /// Who answers when a test asks a model.
+    pub(super) models: ModelOptions,
     /// Whether it is counted how often lines run.
     pub(super) counts_lines: bool,
 }
