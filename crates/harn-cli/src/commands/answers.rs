@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use harn_vm::llm::tape::Matching;
+use harn_vm::llm::tape::{Matching, Redaction, TapeRecorder};
 use harn_vm::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
 
 use super::project::{manifest_here, manifest_of};
@@ -141,23 +141,28 @@ impl Answers {
 }
 
 impl Recordings {
-    /// Adds where things are written, after a look whether they can be.
+    /// Adds where things are written, after a look whether they can be. Gives what is worth
+    /// telling about a tape that exists.
     ///
     /// # Errors
-    /// A file cannot be written; says which.
-    pub(super) fn add_to(&self, options: &mut ModelOptions) -> Result<(), String> {
-        for path in [&self.llm_mock_record, &self.tape_record]
-            .into_iter()
-            .flatten()
-        {
+    /// A file cannot be written, or is something else; says which.
+    pub(super) fn add_to(&self, options: &mut ModelOptions) -> Result<Option<String>, String> {
+        if let Some(path) = &self.llm_mock_record {
             let file = fs::OpenOptions::new().create(true).append(true).open(path);
             file.map_err(|error| format!("{}: {error}", path.display()))?;
+            options.record_fixtures = Some(path.clone());
         }
-        options.record_fixtures.clone_from(&self.llm_mock_record);
-        if let Some(path) = &self.tape_record {
-            options.tape = Some(TapeUse::Record(path.clone()));
-        }
-        Ok(())
+        let Some(path) = &self.tape_record else {
+            return Ok(None);
+        };
+        // Nothing is recorded here, so nothing has to be taken out.
+        let opened = TapeRecorder::open(path, Redaction::none());
+        let (_, torn) = opened.map_err(|error| error.to_string())?;
+        options.tape = Some(TapeUse::Record(path.clone()));
+        Ok(torn.map(|torn| {
+            let (path, line) = (path.display(), torn.line);
+            format!("{path} line {line} was never finished and is cut off")
+        }))
     }
 }
 

@@ -68,15 +68,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<usize>,
 
+    /// What the program finds in `argv`
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+
     #[command(flatten)]
     answers: Answers,
 
     #[command(flatten)]
     recordings: Recordings,
-
-    /// What the program finds in `argv`
-    #[arg(last = true, value_name = "ARGUMENT")]
-    arguments: Vec<String>,
 }
 
 /// A number and what follows it.
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     if !is_fine(&mut workspace, &path, output) {
         return Ok(Outcome::Problems);
     }
-    let models = match models(arguments) {
+    let models = match models(arguments, output) {
         Ok(models) => models,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
@@ -160,9 +160,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
 }
 
 /// Who answers when the program asks a model.
-fn models(arguments: &Arguments) -> Result<ModelOptions, String> {
+fn models(arguments: &Arguments, output: &mut Output) -> Result<ModelOptions, String> {
     let mut models = arguments.answers.options()?;
-    arguments.recordings.add_to(&mut models)?;
+    if let Some(note) = arguments.recordings.add_to(&mut models)? {
+        output.note(format_args!("note: {}", Untrusted(note)));
+    }
     let file = arguments.file.as_deref();
     models.manifest = match file.filter(|file| file.as_os_str() != "-") {
         Some(file) => manifest_of(file),

@@ -12,8 +12,9 @@ use harn_agent::llm::tape::Redaction;
 /// What is shorter cannot be a key, and would be found in innocent text.
 const KEY_BYTES_MIN: usize = 6;
 
-/// What is configured about models.
-#[derive(Clone, Debug)]
+/// What is configured about models. It cannot be printed for debugging: people write keys into
+/// headers.
+#[derive(Clone)]
 pub struct KnownModels {
     /// Providers, aliases and models.
     pub config: Config,

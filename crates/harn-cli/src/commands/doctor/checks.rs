@@ -82,11 +82,11 @@ fn keys(known: &KnownModels, environment: &Variables) -> Vec<Finding> {
                 findings.push(key_finding(name, variable, value));
             }
             None if key.available => {}
-            None => missing.push(format!("{name} ({})", key.variables.join(" or "))),
+            None => missing.push(name.as_str()),
         }
     }
     if !missing.is_empty() {
-        let text = format!("none for {}", missing.join(", "));
+        let text = format!("none is set for {}", missing.join(", "));
         findings.push(Finding::ok("keys", text));
     }
     findings

@@ -19,7 +19,16 @@ pub(in super::super) struct Key {
 }
 
 impl Key {
-    /// In a few words.
+    /// In a few words, with the first variable standing for all.
+    pub(super) fn tell_briefly(&self) -> String {
+        match (&self.found_in, self.variables.as_slice()) {
+            (None, [first, _, ..]) => format!("{first}, … missing"),
+            (None, [only]) => format!("{only} missing"),
+            _ => self.tell(),
+        }
+    }
+
+    /// In words.
     pub(in super::super) fn tell(&self) -> String {
         match &self.found_in {
             Some(name) => format!("{name} is set"),

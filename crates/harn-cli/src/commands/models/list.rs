@@ -145,7 +145,11 @@ fn models(ctx: &Ctx<'_>) -> Vec<Model> {
 fn write(listing: &Listing, ctx: &mut Ctx<'_>) -> io::Result<()> {
     let mut table = Table::new(["PROVIDER", "KEY", "WHERE"]);
     for one in &listing.providers {
-        table.add([one.name.clone(), one.key.tell(), one.base_url.clone()]);
+        table.add([
+            one.name.clone(),
+            one.key.tell_briefly(),
+            one.base_url.clone(),
+        ]);
     }
     table.write(ctx.output)?;
     if listing.models.is_empty() {

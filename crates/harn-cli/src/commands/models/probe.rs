@@ -184,13 +184,13 @@ fn write(report: &Report, ctx: &mut Ctx<'_>) -> io::Result<()> {
         if let Some(seen) = &step.seen {
             let first = seen
                 .first_piece_ms
-                .map_or("no piece came".to_owned(), |ms| {
+                .map_or("it came in one piece".to_owned(), |ms| {
                     format!("first piece after {ms}ms")
                 });
             let stop = seen.stop_reason.as_deref().unwrap_or("-");
             writeln!(
                 ctx.output,
-                "      {first}, {} of text and {} of thoughts",
+                "      {first}; pieces of text: {}, of thoughts: {}",
                 seen.pieces, seen.thoughts
             )?;
             writeln!(

@@ -27,7 +27,6 @@ use super::isolated::{self, Ran};
 const STACK_BYTES: usize = 8 << 20;
 
 /// How tests are run.
-#[derive(Debug)]
 pub(super) struct Settings {
     pub(super) jobs: NonZeroUsize,
     pub(super) timeout: Duration,
