@@ -89,7 +89,7 @@ fn online(answer: fn(&str) -> String, code: i32) -> Vec<Value> {
     command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     let answer = finished(&mut command).exits_with(code).json();
     server.requests();
-    let findings = answer["findings"].as_array().unwrap().iter();
+    let findings = answer["findings"].as_array().expect("it is a list").iter();
     findings
         .filter(|one| one["area"] == "online")
         .cloned()
