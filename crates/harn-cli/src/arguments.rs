@@ -22,6 +22,8 @@ const EXAMPLES: &str = "  \
   harn explain shadow-variable         What a message means
   harn doc split                       What a builtin does
   harn repl                            A prompt to try things
+  harn models list                     Which models can be asked
+  harn doctor                          What keeps programs from working
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
   harn events topics                   What is in the event log
@@ -110,10 +112,11 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        // `harn`; commands without commands; `test` and `events` with one and nine of their own.
+        // `harn`; commands without commands; `test`, `events` and `models` with one, nine and
+        // three of their own.
         assert_eq!(
             seen,
-            1 + 12 + 2 + 10,
+            1 + 13 + 2 + 10 + 4,
             "a page is missing here, or there is a new one"
         );
     }

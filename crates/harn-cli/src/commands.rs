@@ -1,16 +1,20 @@
 //! The subcommands, one file each.
 
+mod answers;
 mod bench;
 mod check;
 mod completions;
 mod disasm;
 mod doc;
+mod doctor;
 mod events;
 mod explain;
 mod findings;
 mod fixing;
 mod fmt;
 mod lint;
+mod matrix;
+mod models;
 mod new;
 mod parse;
 mod project;
@@ -46,6 +50,8 @@ pub(crate) enum Command {
     Parse(parse::Arguments),
     Disasm(disasm::Arguments),
     Events(events::Arguments),
+    Models(models::Arguments),
+    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -105,6 +111,8 @@ pub(crate) fn run(
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),
         Command::Disasm(arguments) => disasm::run(arguments, form, output),
+        Command::Models(arguments) => models::run(arguments, form, output),
+        Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }

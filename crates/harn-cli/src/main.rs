@@ -19,6 +19,7 @@ mod environment;
 mod output;
 mod progress;
 mod suggestion;
+mod table;
 mod timestamp;
 mod wrapping;
 

@@ -17,7 +17,7 @@ mod world;
 
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
-pub use models::{FixtureFile, ModelOptions, Rerun};
+pub use models::{KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
 pub use world::{Sink, World, WorldOptions};

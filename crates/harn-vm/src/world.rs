@@ -1,6 +1,7 @@
 //! The real world: clock, chance, files, processes, environment, terminal.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -23,12 +24,22 @@ pub trait Sink {
 }
 
 /// What a program finds in the world.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct WorldOptions {
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
     /// What it finds when it asks models.
     pub models: ModelOptions,
+}
+
+/// Variables hold keys, so only their number is shown.
+impl fmt::Debug for WorldOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("WorldOptions");
+        shown.field("variables", &self.environment.len());
+        shown.field("models", &self.models);
+        shown.finish()
+    }
 }
 
 /// The real world. What takes time is done by threads of its own, which say when they are
@@ -316,5 +327,19 @@ mod tests {
         assert_eq!(perform(canonical), Answer::Text(Some(here)));
         let absolute = FileRequest::Read(folder.join("a.txt"));
         assert_eq!(perform(absolute), Answer::Octets(b"text".to_vec()));
+    }
+
+    #[test]
+    fn options_are_shown_without_the_values_of_variables() {
+        let marked = ("OPENAI_API_KEY".to_owned(), "sk-marked".to_owned());
+        let options = WorldOptions {
+            environment: [marked].into(),
+            ..WorldOptions::default()
+        };
+        let shown = format!("{options:?}");
+        assert!(
+            shown.contains("variables: 1") && !shown.contains("marked"),
+            "{shown}"
+        );
     }
 }

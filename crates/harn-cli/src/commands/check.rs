@@ -11,7 +11,7 @@ use harn_check::{Analysis, CheckOptions, Phase, analyse};
 use super::findings::{Findings, write_json};
 use super::project::{Complaints, Projects, manifest_of};
 use super::watching::watch;
-use super::{Form, Outcome, sources};
+use super::{Form, Outcome, matrix, sources};
 use crate::arguments::after_help;
 use crate::output::{Output, Untrusted};
 
@@ -19,6 +19,7 @@ const EXAMPLES: &str = "  \
   harn check main.harn                 One program
   harn check src/ --strict-types       All programs in a folder, strictly
   harn check . --watch                 Again whenever a file changes
+  harn check --provider-matrix         Which models can do what
   harn check . --json | jq '.files[].diagnostics[].message'";
 
 /// Check programs without running them
@@ -30,11 +31,15 @@ const EXAMPLES: &str = "  \
 /// diagnostics; each diagnostic has severity, code, message, line, column, end_line,
 /// end_column, label, secondary, notes, help and fix. `harn explain CODE` tells more about a
 /// code.
+///
+/// With --provider-matrix and --json the answer is {"rules": [RULE, …], "families"}. RULE has
+/// provider, models, version_min, origin, capabilities, thinking_modes, tool_search, max_tools,
+/// preferred_tool_format and tool_mode_parity.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
     /// Programs, or folders of programs
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "provider_matrix")]
     paths: Vec<PathBuf>,
 
     /// Warn about values from outside that are used without validation; also
@@ -45,9 +50,16 @@ pub(crate) struct Arguments {
     /// Check again whenever a file changes
     #[arg(long)]
     watch: bool,
+
+    /// Instead of checking, show which models can do what, rule by rule
+    #[arg(long, conflicts_with_all = ["paths", "strict_types", "watch"])]
+    provider_matrix: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
+    if arguments.provider_matrix {
+        return matrix::run(form, output);
+    }
     let mut checker = Checker {
         workspace: Workspace::new(Box::new(Disk)),
         checks: Checks::new(),

@@ -69,9 +69,7 @@ impl Projects {
     /// # Errors
     /// As for a file.
     pub(super) fn settings_here(&mut self) -> Result<Settings, String> {
-        let here = Path::new(".");
-        let here = fs::canonicalize(here).unwrap_or_else(|_| here.to_owned());
-        self.from(manifest_at_or_above(&here))
+        self.from(manifest_here())
     }
 
     fn from(&mut self, manifest: Option<PathBuf>) -> Result<Settings, String> {
@@ -88,6 +86,13 @@ impl Projects {
 pub(super) fn manifest_of(file: &Path) -> Option<PathBuf> {
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     manifest_at_or_above(file.parent()?)
+}
+
+/// The `harn.toml` of the project that we are in, whatever is in it.
+pub(super) fn manifest_here() -> Option<PathBuf> {
+    let here = Path::new(".");
+    let here = fs::canonicalize(here).unwrap_or_else(|_| here.to_owned());
+    manifest_at_or_above(&here)
 }
 
 fn manifest_at_or_above(folder: &Path) -> Option<PathBuf> {

@@ -22,6 +22,7 @@ use harn_vm::{RunOptions, Session, WorldOptions, runtime_error};
 use self::editor::Editor;
 use self::entry::Entry;
 use self::lines::Lines;
+use super::answers;
 use super::findings::Findings;
 use super::run::{Terminal, exit_status};
 use super::{Outcome, doc};
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         arguments: arguments.arguments.clone(),
         world: WorldOptions {
             environment: environment::all(),
-            ..WorldOptions::default()
+            models: answers::of_project(None),
         },
         ..RunOptions::default()
     };

@@ -9,10 +9,14 @@ use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
 use harn_vm::machine::{Failure, FaultKind, Stream, Value};
-use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
+use harn_vm::{
+    ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error,
+};
 
 use super::Outcome;
+use super::answers::{Answers, Recordings};
 use super::findings::Findings;
+use super::project::{manifest_here, manifest_of};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
@@ -22,7 +26,10 @@ const EXAMPLES: &str = "  \
   harn run main.harn -- --fast 3       With arguments, in `argv`
   harn run -e 'println(1 + 2)'         A program given on the command line
   echo 'println(argv)' | harn run -    A program from the standard input
-  harn run main.harn --timeout 5s      Stopped after five seconds, with status 124";
+  harn run main.harn --timeout 5s      Stopped after five seconds, with status 124
+  harn run main.harn --scenario a.scenario.toml    With a scripted model
+  harn run main.harn --llm-mock a.jsonl            With scripted answers
+  harn run main.harn --replay                      With the answers of --record";
 
 /// How much output is held back at most.
 const HELD_BACK: usize = 16 * 1024;
@@ -34,6 +41,9 @@ const TIMED_OUT: u8 = 124;
 ///
 /// Checks a program and runs it. The status is 0, or the int that its entry gives, 1 if it
 /// fails, what it passes to exit(), and 124 if its time is over.
+///
+/// Models are asked over the network unless an option says who answers instead: first
+/// --llm-mock and llm_mock() in the program, then --replay, --scenario and --tape-replay.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -61,6 +71,12 @@ pub(crate) struct Arguments {
     /// What the program finds in `argv`
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<String>,
+
+    #[command(flatten)]
+    answers: Answers,
+
+    #[command(flatten)]
+    recordings: Recordings,
 }
 
 /// A number and what follows it.
@@ -110,11 +126,18 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     if !is_fine(&mut workspace, &path, output) {
         return Ok(Outcome::Problems);
     }
+    let models = match models(arguments, output) {
+        Ok(models) => models,
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
+            return Ok(Outcome::Problems);
+        }
+    };
     let options = RunOptions {
         arguments: arguments.arguments.clone(),
         world: WorldOptions {
             environment: environment::all(),
-            ..WorldOptions::default()
+            models,
         },
         timeout: arguments.timeout,
         memory: arguments.max_memory,
@@ -134,6 +157,20 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         Ok(Ended::Ended(Ok(value))) => Ok(status(&value, output)),
         Ok(Ended::Ended(Err(failure))) => Ok(failed(&failure, output)),
     }
+}
+
+/// Who answers when the program asks a model.
+fn models(arguments: &Arguments, output: &mut Output) -> Result<ModelOptions, String> {
+    let mut models = arguments.answers.options()?;
+    if let Some(note) = arguments.recordings.add_to(&mut models)? {
+        output.note(format_args!("note: {}", Untrusted(note)));
+    }
+    let file = arguments.file.as_deref();
+    models.manifest = match file.filter(|file| file.as_os_str() != "-") {
+        Some(file) => manifest_of(file),
+        None => manifest_here(),
+    };
+    Ok(models)
 }
 
 /// Where the program is. A text gets a name in the working folder, so that it can import.

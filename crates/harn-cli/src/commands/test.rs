@@ -26,6 +26,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use self::discovery::Suite;
 use self::report::{Report, Results};
+use super::answers::Answers;
 use super::{Form, Outcome};
 use crate::arguments::after_help;
 use crate::environment;
@@ -45,6 +46,10 @@ const EXAMPLES: &str = "  \
 /// them runs in an interpreter of its own, in the folder of its file, several at a time, and
 /// passes if it ends without an error. The exit code is 1 if one fails. What a test that fails
 /// has written is shown on standard error.
+///
+/// A test that asks a model gets the answers that lie beside its file, in
+/// NAME.llm-mock.jsonl; without them the mock answers, unless the environment or an option
+/// names somebody else.
 ///
 /// With --json the answer is {"passed", "failed", "total", "duration_ms", "tests": [{"name",
 /// "file", "passed", "duration_ms", "error", "output"}, …]}, and with --coverage also
@@ -95,6 +100,9 @@ struct Options {
     /// Test again whenever a file changes
     #[arg(long)]
     watch: bool,
+
+    #[command(flatten)]
+    answers: Answers,
 }
 
 /// How it is told which lines have run.
@@ -130,12 +138,17 @@ fn run_once(
     form: Form,
     output: &mut Output,
 ) -> io::Result<Outcome> {
+    let settings = match settings(options) {
+        Ok(settings) => settings,
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
+            return Ok(Outcome::Problems);
+        }
+    };
     let started = Instant::now();
     let (suite, is_whole) = Suite::find(paths, options.filter.as_deref(), output);
     let mut report = Report::new(&suite, form, options.coverage.is_some(), output)?;
-    runner::run_all(&suite, &settings(options), |test, ran| {
-        report.add(test, ran, output)
-    })?;
+    runner::run_all(&suite, &settings, |test, ran| report.add(test, ran, output))?;
     let results = report.end(started.elapsed(), output)?;
     let mut is_fine = is_whole && results.failed() == 0;
     for (path, error) in write_files(options, &suite, &results) {
@@ -170,18 +183,20 @@ fn write_files<'a>(
     failures
 }
 
-fn settings(options: &Options) -> runner::Settings {
+fn settings(options: &Options) -> Result<runner::Settings, String> {
     let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let mut environment = environment::all();
     let is_chosen = |name: &&str| environment.contains_key(*name);
-    if !["HARN_LLM_PROVIDER", "LLM_PROVIDER"].iter().any(is_chosen) {
+    let is_chosen = ["HARN_LLM_PROVIDER", "LLM_PROVIDER"].iter().any(is_chosen);
+    if !is_chosen && !options.answers.names_somebody() {
         // A test that asks a model should not cost money by accident.
         environment.insert("HARN_LLM_PROVIDER".to_owned(), "mock".to_owned());
     }
-    runner::Settings {
+    Ok(runner::Settings {
         jobs: options.jobs.unwrap_or_else(processors),
         timeout: Duration::from_millis(options.timeout),
         environment,
+        models: options.answers.options()?,
         counts_lines: options.coverage.is_some(),
-    }
+    })
 }

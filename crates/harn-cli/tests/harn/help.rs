@@ -29,6 +29,11 @@ const PAGES: &[&[&str]] = &[
     &["events", "stats"],
     &["events", "verify"],
     &["events", "repair"],
+    &["models"],
+    &["models", "list"],
+    &["models", "show"],
+    &["models", "probe"],
+    &["doctor"],
 ];
 
 #[test]
@@ -92,6 +97,13 @@ fn wrong_usage_is_told_on_stderr() {
         &["events", "show", "--limit", "1", "--last", "1"],
         &["events", "show", "--log", "a", "--base", "b"],
         &["events", "export"],
+        &["models", "show"],
+        &["models", "probe"],
+        &["check", "a.harn", "--provider-matrix"],
+        &["run", "a.harn", "--record", "--replay"],
+        &["run", "a.harn", "--tape-record", "a", "--tape-replay", "b"],
+        &["run", "a.harn", "--tape-match", "lenient"],
+        &["run", "a.harn", "--scenario", "a", "--replay"],
     ] {
         let call = harn(arguments).exits_with(2);
         assert_eq!(call.stdout, "");

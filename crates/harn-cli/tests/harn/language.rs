@@ -26,12 +26,12 @@ use crate::program::{Call, finished, program};
 
 /// A folder with programs, gone after the test. Commands are called inside it, so that files
 /// have short names.
-struct Programs {
+pub(crate) struct Programs {
     folder: TempDir,
 }
 
 impl Programs {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let programs = Self { folder };
         for (name, text) in files {
@@ -41,32 +41,32 @@ impl Programs {
     }
 
     /// Writes a file, and the folders it is in.
-    fn add(&self, name: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn add(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.path(name);
         let folder = path.parent().expect("it is below ours");
         fs::create_dir_all(folder).expect("the folder is ours");
         fs::write(path, text).expect("the folder is ours");
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).expect("the folder is ours")
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root().join(name)
     }
 
-    fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.folder.path()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program();
         command.current_dir(self.root()).args(arguments);
         command
     }
 
-    fn harn(&self, arguments: &[&str]) -> Call {
+    pub(crate) fn harn(&self, arguments: &[&str]) -> Call {
         finished(&mut self.command(arguments))
     }
 }
@@ -74,7 +74,7 @@ impl Programs {
 impl Call {
     /// Fails the test unless this is all it said.
     #[track_caller]
-    fn says(self, stdout: &str, stderr: &str) -> Self {
+    pub(crate) fn says(self, stdout: &str, stderr: &str) -> Self {
         assert_eq!(
             (self.stdout.as_str(), self.stderr.as_str()),
             (stdout, stderr)

@@ -9,6 +9,7 @@ mod event_log;
 mod help;
 mod language;
 mod log_file;
+mod models;
 mod program;
 mod streams;
 mod types;

@@ -273,6 +273,65 @@ impl Capabilities {
     }
 }
 
+/// Where a rule is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The program installed it.
+    Program,
+    /// The manifest of the project.
+    Manifest,
+    /// It came with Harn.
+    BuiltIn,
+}
+
+/// A rule, for people.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleView<'a> {
+    /// Where it is from.
+    pub origin: Origin,
+    /// Whose models.
+    pub provider: &'a str,
+    /// Which of them: globs over the lower-cased id.
+    pub models: &'a [String],
+    /// From which version.
+    pub version_min: Option<(u32, u32)>,
+    /// What they can do.
+    pub capability: &'a Capability,
+}
+
+impl Capabilities {
+    /// All rules: by source, then by provider, then in the order in which they are tried.
+    pub fn rules(&self) -> impl Iterator<Item = RuleView<'_>> {
+        let sources = [
+            (Origin::Program, &self.user),
+            (Origin::Manifest, &self.manifest),
+            (Origin::BuiltIn, &self.built_in),
+        ];
+        let lists = sources.into_iter().flat_map(|(origin, rules)| {
+            let lists = rules.provider.iter();
+            lists.map(move |(provider, rules)| (origin, provider, rules))
+        });
+        lists.flat_map(|(origin, provider, rules)| {
+            rules.iter().map(move |rule| RuleView {
+                origin,
+                provider,
+                models: rule.model_match.items(),
+                version_min: rule.version_min,
+                capability: &rule.capability,
+            })
+        })
+    }
+
+    /// Whose rules a provider has when it has none of its own.
+    pub fn families(&self) -> BTreeMap<&str, &str> {
+        let sources = [&self.built_in, &self.manifest, &self.user].into_iter();
+        let families = sources.flat_map(|rules| &rules.provider_family);
+        families
+            .map(|(provider, family)| (provider.as_str(), family.as_str()))
+            .collect()
+    }
+}
+
 impl Capability {
     /// Whether it can be made to think that way.
     pub fn thinks(&self, mode: &str) -> bool {

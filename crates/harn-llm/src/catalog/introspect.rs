@@ -215,12 +215,16 @@ impl Catalog<'_> {
 /// log.
 fn headers(entry: &Provider) -> Map<String, Value> {
     let shown = entry.extra_headers.iter().map(|(name, value)| {
-        let lower = name.to_lowercase();
-        let sensitive = SENSITIVE.iter().any(|part| lower.contains(part));
-        let value = if sensitive { REDACTED } else { value };
+        let value = if is_sensitive(name) { REDACTED } else { value };
         (name.clone(), value.into())
     });
     shown.collect()
+}
+
+/// Whether a header of that name may hold a key.
+pub fn is_sensitive(header: &str) -> bool {
+    let header = header.to_lowercase();
+    SENSITIVE.iter().any(|part| header.contains(part))
 }
 
 fn describe_model(id: &str, model: &Model) -> Value {

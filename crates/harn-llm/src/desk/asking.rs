@@ -23,6 +23,8 @@ pub(super) struct Answered {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) took_ms: i64,
+    /// What the log of calls knows the call by, if there is one.
+    pub(super) call_id: Option<String>,
 }
 
 /// Why nobody was asked, or nobody answered.
@@ -59,6 +61,20 @@ impl Desk {
         }
     }
 
+    /// Asks that provider and nobody else.
+    pub(super) async fn ask_only(
+        &self,
+        call: &CallOptions,
+        listener: &mut Listener<'_>,
+    ) -> Result<Answered, Thrown> {
+        let (provider, model) = (&call.provider, &call.request.model);
+        let answered = self.ask_provider(provider, call, listener).await;
+        answered.map_err(|refusal| match refusal {
+            Refusal::Forbidden(forbidden) => forbidden,
+            Refusal::Failed(error) => Thrown::Dict(thrown(&error, provider, model, self.now())),
+        })
+    }
+
     fn fallbacks(&self, call: &CallOptions) -> Vec<String> {
         let state = self.state();
         rank::fallbacks(
@@ -93,13 +109,15 @@ impl Desk {
             attempt += 1;
             if is_empty_completion(&error.message) {
                 let model = &call.request.model;
-                self.state().trace.push(json!({
+                let event = json!({
                     "type": "empty_completion_retry",
                     "attempt": attempt,
                     "provider": provider,
                     "model": model,
                     "error": error.message,
-                }));
+                });
+                self.state().trace.push(event.clone());
+                self.log(vec![event]);
             }
             self.pause(provider, pause).await;
         }
@@ -107,8 +125,8 @@ impl Desk {
 
     /// The mock is in no hurry to be asked again, and tests are.
     async fn pause(&self, provider: &str, pause: Duration) {
-        let is_mocked = self.state().mock.intercepts(provider);
-        if !is_mocked && !pause.is_zero() {
+        let is_patient = self.state().is_patient(provider);
+        if is_patient && !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }
     }
@@ -120,15 +138,12 @@ impl Desk {
         listener: &mut Listener<'_>,
     ) -> Result<Answered, Refusal> {
         self.check_budget(provider, call)?;
+        let call_id = self.log_request(provider, call);
         let started = self.now();
-        let answer = match self.answer_from_script(provider, call) {
-            Some(answer) => answer,
-            None => {
-                let reply = self.exchange(provider, call, listener).await?;
-                let provider = provider.to_owned();
-                reply.map(|reply| mock::Answer { reply, provider })
-            }
-        };
+        let answer = self.answer_of(provider, call, listener).await?;
+        let took_ms = self.now() - started;
+        let reply = answer.as_ref().map(|answer| &answer.reply);
+        self.log_response(call_id.as_deref(), took_ms, reply);
         self.record(provider, &call.request, &answer);
         let mock::Answer { reply, provider } = answer.map_err(Refusal::Failed)?;
         let model = reply
@@ -139,10 +154,29 @@ impl Desk {
             reply,
             provider,
             model,
-            took_ms: self.now() - started,
+            took_ms,
+            call_id,
         };
         self.charge(&answered)?;
         Ok(answered)
+    }
+
+    /// What whoever stands in says, or else the provider.
+    async fn answer_of(
+        &self,
+        provider: &str,
+        call: &CallOptions,
+        listener: &mut Listener<'_>,
+    ) -> Result<Result<mock::Answer, Error>, Refusal> {
+        if let Some(answer) = self.answer_from_script(provider, call) {
+            return Ok(answer);
+        }
+        let reply = match self.play(call, listener).await {
+            Some(reply) => reply,
+            None => self.exchange(provider, call, listener).await?,
+        };
+        let provider = provider.to_owned();
+        Ok(reply.map(|reply| mock::Answer { reply, provider }))
     }
 
     fn check_budget(&self, provider: &str, call: &CallOptions) -> Result<(), Refusal> {
@@ -168,7 +202,7 @@ impl Desk {
         call: &CallOptions,
     ) -> Option<Result<mock::Answer, Error>> {
         let state = &mut *self.state();
-        if state.mock.intercepts(provider) {
+        if state.is_mocked(provider) {
             let native_tools = call.native_tools.as_deref();
             return Some(state.mock.answer(&call.request, native_tools));
         }
@@ -211,7 +245,8 @@ impl Desk {
             request: &request,
             limits: time_limits(call),
         };
-        Ok(ask(&*self.transport, exchange, listener).await)
+        let reply = ask(&*self.transport, exchange, listener).await;
+        Ok(reply.map_err(|error| self.without_secrets(error)))
     }
 
     /// Waits until the provider may be asked.
@@ -235,12 +270,17 @@ impl Desk {
     }
 
     /// Writes down what was said, if somebody wants that.
-    fn record(&self, provider: &str, request: &Request, answer: &Result<mock::Answer, Error>) {
+    pub(super) fn record(
+        &self,
+        provider: &str,
+        request: &Request,
+        answer: &Result<mock::Answer, Error>,
+    ) {
         let recording = &mut self.state().recording;
         let provider = answer.as_ref().map_or(provider, |answer| &answer.provider);
         if let Some(lines) = &mut recording.lines {
             let line = mock::fixtures::line(provider, answer.as_ref().map(|answer| &answer.reply));
-            lines(&recording.redaction.text(&line));
+            lines(recording.redaction.text(&line).trim_end());
         }
         if let (Some(ByHash::Record(store)), Ok(answer)) = (&mut recording.by_hash, answer) {
             let recorded = by_hash::record(&mut **store, request, answer, &recording.redaction);
@@ -257,6 +297,7 @@ impl Desk {
             provider,
             model,
             took_ms,
+            ..
         } = answered;
         let state = &mut *self.state();
         let usage = &reply.usage;

@@ -33,20 +33,18 @@ impl Desk {
     ) -> Result<Value, Thrown> {
         let call = self.read(question)?;
         let prefix = &question.prompt;
-        let is_mocked = self.state().mock.intercepts(&call.provider);
+        let is_mocked = self.state().is_mocked(&call.provider);
+        let mut worded = call.clone();
+        let prompt = in_words(prefix, suffix);
+        worded.request.messages = vec![json!({"role": "user", "content": prompt})];
         let answered = match is_mocked {
             true => {
                 let answer = Mock::completion(&call.request.model, prefix, suffix);
                 self.mocked(&call, answer)
             }
             false => match self.endpoint(&call)? {
-                Some(endpoint) => self.complete(&call, endpoint, prefix, suffix).await?,
-                None => {
-                    let mut call = call.clone();
-                    let prompt = in_words(prefix, suffix);
-                    call.request.messages = vec![json!({"role": "user", "content": prompt})];
-                    self.ask(&call, &mut silent()).await?
-                }
+                Some(endpoint) => self.complete(&worded, endpoint, prefix, suffix).await?,
+                None => self.ask(&worded, &mut silent()).await?,
             },
         };
         let attempted = Attempted {
@@ -65,11 +63,15 @@ impl Desk {
             reply: answer.reply,
             provider: answer.provider,
             took_ms: 0,
+            call_id: None,
         }
     }
 
-    /// The provider's own endpoint for completions, if it has one.
+    /// The provider's own endpoint for completions, if it has one and is asked at all.
     fn endpoint(&self, call: &CallOptions) -> Result<Option<(Wire, HttpRequest)>, Thrown> {
+        if self.state().is_scripted() {
+            return Ok(None);
+        }
         let plain = |invalid: crate::catalog::Invalid| Thrown::Plain(invalid.to_string());
         resolve::check_enabled(&self.environment, &call.provider).map_err(plain)?;
         let state = self.state();
@@ -127,14 +129,25 @@ impl Desk {
         };
         let started = self.now();
         self.permit(&call.provider).await;
+        let call_id = self.log_request(&call.provider, call);
         let answer = ask_json(&*self.transport, &call.provider, &request, limits).await;
+        let took_ms = self.now() - started;
+        let answer = answer.map_err(|error| self.without_secrets(error));
+        let answer = answer.map(|answer| mock::Answer {
+            reply: read(&answer),
+            provider: call.provider.clone(),
+        });
+        let reply = answer.as_ref().map(|answer| &answer.reply);
+        self.log_response(call_id.as_deref(), took_ms, reply);
+        self.record(&call.provider, &call.request, &answer);
         let answer = answer
             .map_err(|error| Thrown::Dict(thrown(&error, &call.provider, model, self.now())))?;
         Ok(Answered {
-            reply: read(&answer),
-            provider: call.provider.clone(),
+            reply: answer.reply,
+            provider: answer.provider,
             model: model.clone(),
-            took_ms: self.now() - started,
+            took_ms,
+            call_id,
         })
     }
 }

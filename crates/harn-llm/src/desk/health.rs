@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::Desk;
+use crate::Secret;
 use crate::catalog::{resolve, route};
 use crate::exchange::{ask_json, is_up};
 use crate::options::value::{display, truthy};
+use crate::tape::Redaction;
 use crate::transport::TimeLimits;
 use crate::wire::HttpRequest;
-use crate::{Category, Secret};
 
 /// How long a provider may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -66,6 +67,10 @@ impl Desk {
                 return sick(name, "missing_key", &invalid.to_string());
             }
         }
+        // A key that came as an option is one that only we know of.
+        let given = key.iter().fold(Redaction::none(), |redaction, key| {
+            redaction.with_secret(&Secret::new(key))
+        });
         let request = match self.knocking(name, key) {
             Ok(request) => request,
             Err(text) => return sick(name, "invalid_request", &text),
@@ -81,8 +86,10 @@ impl Desk {
                 &format!("{name} is reachable"),
                 json!({"status": status, "url": url}),
             ),
-            Err(error) if error.category == Category::Auth => sick(name, "auth", &error.message),
-            Err(error) => sick(name, error.category.word(), &error.message),
+            Err(error) => {
+                let error = self.without_secrets(error);
+                sick(name, error.category.word(), &given.text(&error.message))
+            }
         }
     }
 
@@ -144,7 +151,10 @@ impl Desk {
         };
         match ask_json(&*self.transport, name, &request, limits).await {
             Ok(_) => healthy(name, &format!("{model} is loaded"), json!({"model": model})),
-            Err(error) => sick(name, error.category.word(), &error.message),
+            Err(error) => {
+                let error = self.without_secrets(error);
+                sick(name, error.category.word(), &error.message)
+            }
         }
     }
 }

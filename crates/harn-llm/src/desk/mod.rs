@@ -5,7 +5,8 @@
 //!                        │
 //!                        └─► providers: the one asked for, then its fallbacks
 //!                               │
-//!                               └─► tries: permit, budget, mock or exchange, pause
+//!                               └─► tries: permit, budget, somebody who stands in or
+//!                                   exchange, pause
 //! ```
 //!
 //! Each arrow is a file: `structured` for attempts, `asking` for providers and tries,
@@ -16,10 +17,13 @@
 //! nothing else.
 
 mod asking;
+mod call_log;
 mod completion;
 mod health;
+mod probe;
 mod questions;
 mod result;
+mod stand_in;
 mod stream;
 mod structured;
 #[cfg(test)]
@@ -32,7 +36,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
-use crate::Category;
 use crate::budget::Spending;
 use crate::catalog::introspect::Catalog;
 use crate::catalog::{Capabilities, Config};
@@ -41,7 +44,10 @@ use crate::options::{self, CallOptions};
 use crate::rate::RateLimits;
 use crate::tape::Redaction;
 use crate::transport::Transport;
+use crate::{Category, Error};
 
+pub use probe::Probed;
+pub use stand_in::Staged;
 pub use stream::StreamCall;
 pub use trace::Trace;
 pub use variants::{Question, argument_envelope};
@@ -64,14 +70,18 @@ struct State {
     rates: RateLimits,
     trace: Trace,
     recording: Recording,
+    staged: Option<Staged>,
+    call_log: call_log::CallLog,
 }
 
 /// Where answers are written to and come from, if somebody wants that.
 pub struct Recording {
-    /// Takes secrets out of what is written.
+    /// Takes secrets out of what is written, and out of what providers complain about.
     pub redaction: Redaction,
     /// Takes a line for each call, in the format of fixture files.
     pub lines: Option<TakeLine>,
+    /// Takes a line for everything that is asked and heard.
+    pub transcript: Option<TakeLine>,
     /// Keeps an answer per request, by its hash.
     pub by_hash: Option<ByHash>,
 }
@@ -121,6 +131,8 @@ pub struct Setup {
     pub ports: Ports,
     /// Where answers are written to, or come from.
     pub recording: Recording,
+    /// A scenario that answers instead of providers.
+    pub staged: Option<Staged>,
 }
 
 /// What a program catches.
@@ -148,6 +160,7 @@ impl Desk {
                 capabilities: setup.capabilities,
                 mock: setup.mock,
                 recording: setup.recording,
+                staged: setup.staged,
                 ..State::default()
             }),
         }
@@ -165,6 +178,12 @@ impl Desk {
         }
     }
 
+    /// An error as one may show it. Some providers repeat the key that they refuse.
+    fn without_secrets(&self, error: Error) -> Error {
+        let message = self.state().recording.redaction.text(&error.message);
+        Error { message, ..error }
+    }
+
     fn now(&self) -> i64 {
         (self.ports.now)()
     }
@@ -179,7 +198,7 @@ impl Desk {
         let state = self.state();
         let context = options::Context {
             catalog: self.catalog(&state),
-            mocked: state.mock.is_scripted() || state.recording.replays(),
+            mocked: state.is_scripted(),
         };
         let call = options::parse(prompt, system, options, context);
         drop(state);
@@ -196,6 +215,7 @@ impl Default for Recording {
         Self {
             redaction: Redaction::none(),
             lines: None,
+            transcript: None,
             by_hash: None,
         }
     }

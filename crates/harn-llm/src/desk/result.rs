@@ -178,7 +178,7 @@ fn tool_calls(reply: &Reply, parsed: &Parsed) -> Option<Value> {
     (!parsed.calls.is_empty()).then(|| written.collect())
 }
 
-fn call_dict(call: &ToolCall) -> Value {
+pub(super) fn call_dict(call: &ToolCall) -> Value {
     json!({
         "id": call.id,
         "type": "tool_call",
@@ -201,7 +201,7 @@ fn visible_text(call: &CallOptions, interpreted: &Interpreted, reply: &Reply) ->
 }
 
 /// Why the answer ended: the provider's word, or ours where it has none.
-fn stop_reason(reply: &Reply) -> Option<String> {
+pub(super) fn stop_reason(reply: &Reply) -> Option<String> {
     let stop = reply.stop.as_ref()?;
     if let Some(word) = &stop.word {
         return Some(word.clone());

@@ -28,19 +28,28 @@ impl Desk {
     /// `error: `.
     pub async fn run_stream(&self, call: &StreamCall, mut each: impl FnMut(String) + Send) {
         let StreamCall(call) = call;
-        let is_mocked = self.state().mock.intercepts(&call.provider);
+        let is_mocked = self.state().is_mocked(&call.provider);
         if is_mocked {
             return Mock::stream_words(&call.request).into_iter().for_each(each);
         }
+        let mut is_heard = false;
         let mut listener = |event: &StreamEvent| {
             if let StreamEvent::TextDelta { text } = event {
+                is_heard = true;
                 each(text.clone());
             }
         };
-        if let Err(thrown) = self.ask(call, &mut listener).await {
-            let dict = thrown.as_dict();
-            let message = dict["message"].as_str().unwrap_or_default();
-            each(format!("error: {message}"));
+        match self.ask(call, &mut listener).await {
+            // A recording knows the answer and not its pieces.
+            Ok(answered) if !is_heard && !answered.reply.text.is_empty() => {
+                each(answered.reply.text);
+            }
+            Ok(_) => {}
+            Err(thrown) => {
+                let dict = thrown.as_dict();
+                let message = dict["message"].as_str().unwrap_or_default();
+                each(format!("error: {message}"));
+            }
         }
     }
 }

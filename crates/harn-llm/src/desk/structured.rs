@@ -34,6 +34,7 @@ impl Desk {
             let answered = self.ask(&asked, listener).await?;
             attempts += 1;
             let interpreted = interpret(&answered.reply, call);
+            self.log_interpreted(&answered, &interpreted);
             let errors = match call.expects_structure() {
                 true => self.errors(call, &interpreted, &answered),
                 false => Vec::new(),

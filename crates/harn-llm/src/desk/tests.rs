@@ -9,12 +9,14 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::{Desk, Ports, Question, Recording, Setup, Thrown};
+use super::{Desk, Ports, Question, Recording, Setup, Staged, Thrown};
 use crate::catalog::{Capabilities, Config};
 use crate::mock::Mock;
+use crate::scenario::Scenario;
+use crate::tape::Redaction;
 use crate::transport::{Body, HttpAnswer, Later, TimeLimits, Transport};
 use crate::wire::HttpRequest;
-use crate::{Category, Error};
+use crate::{Category, Error, Secret};
 
 /// What the network says to one request.
 enum Said {
@@ -128,6 +130,7 @@ fn desk(script: Vec<Said>) -> (Desk, Arc<Network>) {
             warn: Arc::new(|_| {}),
         },
         recording: Recording::default(),
+        staged: None,
     });
     (desk, network)
 }
@@ -302,4 +305,71 @@ async fn pieces_of_a_stream_are_handed_on_and_errors_come_last() {
         desk.run_stream(&call, |piece| pieces.push(piece)).await;
         assert_eq!(pieces, [expected]);
     }
+}
+
+/// A scenario on the desk, and a network that must not be asked.
+fn staged(text: &str, in_real_time: bool) -> Desk {
+    let (desk, _) = desk(Vec::new());
+    let scenario = Scenario::parse("a.scenario.toml", text).unwrap();
+    desk.state().staged = Some(Staged {
+        scenario,
+        in_real_time,
+    });
+    desk
+}
+
+const PACED: &str = "\
+first_pause_ms = 1000
+pause_ms = 100
+piece_chars = 1
+
+[[turn]]
+error = { category = \"rate_limit\", retry_after_ms = 5000 }
+
+[[turn]]
+text = \"ab\"
+";
+
+/// 5 seconds until it may be asked again, 1 to begin, and twice 0.05 to 0.15.
+#[tokio::test(start_paused = true)]
+async fn a_scenario_takes_its_time_only_if_somebody_wants_that() {
+    for (in_real_time, least_ms, most_ms) in [(true, 6100, 6300), (false, 0, 0)] {
+        let desk = staged(PACED, in_real_time);
+        let started = Instant::now();
+        let asked = question(json!({"llm_retries": 1}));
+        assert_eq!(desk.call(&asked).await.unwrap()["text"], "ab");
+        let took = started.elapsed().as_millis();
+        assert!((least_ms..=most_ms).contains(&took), "{took}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_probe_tells_what_was_seen() {
+    let desk = staged("[[turn]]\ntext = \"ab\"\npiece_chars = 1\n", false);
+    let probed = desk.probe("openai", "gpt-4o").await.unwrap();
+    assert_eq!((probed.pieces, probed.text.as_str()), (2, "ab"));
+    assert_eq!(probed.first_piece_ms, Some(0));
+    let over = desk.probe("openai", "gpt-4o").await.unwrap_err();
+    assert!(dict(over)["message"].as_str().unwrap().contains("is over"));
+}
+
+/// Some providers repeat the key that they refuse.
+#[tokio::test(start_paused = true)]
+async fn no_key_is_in_an_error_or_a_log() {
+    let refused = || Said::Answer(401, Vec::new(), vec!["{\"error\": \"bad key sk-marked\"}"]);
+    let (desk, _) = desk(vec![refused(), refused(), refused()]);
+    let written = Arc::new(Mutex::new(String::new()));
+    let (lines, records) = (Arc::clone(&written), Arc::clone(&written));
+    desk.state().recording = Recording {
+        redaction: Redaction::none().with_secret(&Secret::new("sk-marked")),
+        lines: Some(Box::new(move |line| lines.lock().unwrap().push_str(line))),
+        transcript: Some(Box::new(move |line| records.lock().unwrap().push_str(line))),
+        by_hash: None,
+    };
+    let mut shown = dict(desk.call(&question(json!({}))).await.unwrap_err()).to_string();
+    let health = desk.healthcheck(&json!("openai"), &Map::new()).await;
+    let completion = desk.completion(&question(json!({})), Some("!")).await;
+    shown += &format!("{health}{completion:?}{}", written.lock().unwrap());
+    assert_eq!(shown.matches("[redacted]").count(), 7, "{shown}");
+    assert!(!shown.contains("marked"), "{shown}");
 }

@@ -172,7 +172,8 @@ fn file_name(hash: &str) -> String {
     format!("{hash}.json")
 }
 
-fn hash(value: &Value) -> String {
+/// The 16 hex digits that stand for a JSON value.
+pub(crate) fn hash(value: &Value) -> String {
     let text = value.to_string();
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
     format!("{:016x}", text.bytes().fold(FNV_OFFSET, step))

@@ -147,6 +147,8 @@ pub fn parse(
         let capability = catalog.capabilities.of(&call.provider, &call.request.model);
         gate::check(&call, asked, &capability)?;
         if call.provider != "mock" {
+            // Where calls are forbidden, a key would not help.
+            resolve::check_enabled(catalog.environment, &call.provider)?;
             resolve::check_key(catalog.config, catalog.environment, &call.provider)?;
             sampling::drop_unsupported(&mut call, options, catalog);
         }

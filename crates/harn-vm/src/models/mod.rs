@@ -8,13 +8,18 @@
 //! with the builtin's name and its arguments as JSON, so that a tape of effects holds all a
 //! program ever learned from models.
 
+mod asker;
 mod builtins;
+mod known;
 mod options;
 mod port;
 mod reply;
 mod runtime;
+mod set_up;
 
-pub use options::{FixtureFile, ModelOptions, Rerun};
+pub use asker::ModelAsker;
+pub use known::KnownModels;
+pub use options::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
 
 pub(crate) use builtins::register;
 pub(crate) use port::ModelPort;

@@ -1,26 +1,18 @@
 //! Performs the effects of the kind `llm`.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use harn_agent::llm::catalog::{Capabilities, Config, Source};
-use harn_agent::llm::desk::{ByHash, Desk, Ports, Question, Recording, Setup, Thrown};
-use harn_agent::llm::mock::Mock;
-use harn_agent::llm::mock::by_hash::Folder;
-use harn_agent::llm::transport::{Http, HttpOptions};
+use harn_agent::llm::desk::{Desk, Question, Thrown};
 use harn_machine::{Answer, EffectId, Outside};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::AbortHandle;
 
-use super::options::{ModelOptions, Rerun};
+use super::options::ModelOptions;
 use super::reply::encode;
 use super::runtime::Runtime;
-use crate::json::from_json;
+use super::set_up::set_up;
 
 /// Performs the effects of the kind `llm`. Nothing is opened or read before the first one.
 pub(crate) struct ModelPort {
@@ -242,110 +234,4 @@ async fn ask(desk: &Desk, asked: &Asked) -> Result<Value, Thrown> {
 
 fn schema_or_name(asked: &Asked) -> Value {
     asked.arguments.first().cloned().unwrap_or_default()
-}
-
-/// A desk as options and environment want it.
-fn set_up(
-    options: &ModelOptions,
-    environment: &BTreeMap<String, String>,
-) -> Result<Arc<Desk>, String> {
-    let providers = Config::provider_file(environment);
-    let is_named = environment.contains_key("HARN_PROVIDERS_CONFIG");
-    let providers = match &providers {
-        Some(path) => read(Path::new(path), is_named)?,
-        None => None,
-    };
-    let manifest = match &options.manifest {
-        Some(path) => read(path, true)?,
-        None => None,
-    };
-    let config = Config::load(
-        providers.as_ref().map(|(path, text)| Source { path, text }),
-        manifest.as_ref().map(|(path, text)| Source { path, text }),
-    );
-    let config = config.map_err(|invalid| invalid.to_string())?;
-    let capabilities =
-        Capabilities::load(manifest.as_ref().map(|(path, text)| Source { path, text }));
-    let capabilities = capabilities.map_err(|invalid| invalid.to_string())?;
-    let mut mock = Mock::default();
-    for file in &options.fixtures {
-        mock.load_fixtures(&file.name, &file.text)?;
-    }
-    let variable = |names: [&str; 2]| {
-        let mut set = names.iter().filter_map(|name| environment.get(*name));
-        set.find(|value| !value.is_empty()).cloned()
-    };
-    let http = HttpOptions {
-        proxy: variable(["HTTPS_PROXY", "https_proxy"]),
-        no_proxy: variable(["NO_PROXY", "no_proxy"]),
-    };
-    Ok(Arc::new(Desk::new(Setup {
-        environment: environment.clone(),
-        config,
-        capabilities,
-        mock,
-        transport: Arc::new(Http::new(http)),
-        ports: ports(),
-        recording: recording(options)?,
-    })))
-}
-
-/// A file's path and text; `None` if it is not there and need not be.
-fn read(path: &Path, must_exist: bool) -> Result<Option<(String, String)>, String> {
-    let name = path.display().to_string();
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some((name, text))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(None),
-        Err(error) => Err(format!("{name}: {error}")),
-    }
-}
-
-fn recording(options: &ModelOptions) -> Result<Recording, String> {
-    let mut recording = Recording::default();
-    if let Some(path) = &options.record_fixtures {
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        let mut file = file.map_err(|error| format!("{}: {error}", path.display()))?;
-        recording.lines = Some(Box::new(move |line: &str| {
-            let _a_lost_recording_ends_no_run = writeln!(file, "{line}");
-        }));
-    }
-    recording.by_hash = options.rerun.as_ref().map(|rerun| match rerun {
-        Rerun::Record(folder) => ByHash::Record(Box::new(Folder::new(folder))),
-        Rerun::Replay(folder) => ByHash::Replay(Box::new(Folder::new(folder))),
-    });
-    Ok(recording)
-}
-
-fn ports() -> Ports {
-    Ports {
-        now: Arc::new(now),
-        chance: Arc::new(|| f64::from(random_u32()) / f64::from(u32::MAX)),
-        new_id: Arc::new(|| harn_stdlib::uuid_of_time(now(), random_octets())),
-        schema_errors: Arc::new(|schema, data| {
-            harn_stdlib::schema_errors(&from_json(schema), &from_json(data))
-        }),
-        warn: Arc::new(|text| tracing::warn!("{text}")),
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the port that everybody else asks"
-)]
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let since = since.map(|since| since.as_millis()).unwrap_or_default();
-    i64::try_from(since).unwrap_or(i64::MAX)
-}
-
-fn random_u32() -> u32 {
-    let [a, b, c, d, ..] = random_octets();
-    u32::from_le_bytes([a, b, c, d])
-}
-
-fn random_octets() -> [u8; 16] {
-    let mut octets = [0; 16];
-    // Without chance, ids repeat and pauses are even; nothing worth failing for.
-    let _ = getrandom::fill(&mut octets);
-    octets
 }

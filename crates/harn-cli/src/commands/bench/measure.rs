@@ -7,6 +7,7 @@ use harn_check::modules::Workspace;
 use harn_vm::machine::{Entry, FaultKind, Stream};
 use harn_vm::{Outcome, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
+use super::super::answers;
 use super::statistics::{Statistics, is_stable};
 use crate::environment;
 
@@ -34,7 +35,7 @@ pub(super) fn measure(
     let options = RunOptions {
         world: WorldOptions {
             environment: environment::all(),
-            ..WorldOptions::default()
+            models: answers::of_project(Some(path)),
         },
         is_detached: true,
         timeout: Some(RUN_TIMEOUT),

@@ -4,6 +4,7 @@
 //! NAME.harn + NAME.expected   must succeed; warnings, then output, line by line
 //! NAME.harn + NAME.error      must fail; the error matches one of the lines
 //! NAME.harn alone             is not run
+//! NAME.llm-mock.jsonl         what models answer; real ones are not asked
 //! ```
 
 use std::cell::RefCell;
@@ -18,10 +19,10 @@ use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, analyse};
 use harn_syntax::Severity;
 use harn_vm::machine::{FaultKind, Stream};
-use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions};
+use harn_vm::{ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions};
 use regex::Regex;
 
-use super::super::{Form, Outcome, sources};
+use super::super::{Form, Outcome, answers, sources};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted};
@@ -35,7 +36,7 @@ const EXAMPLES: &str = "  \
 /// Looks for programs below a folder that have an expectation beside them: NAME.expected with
 /// the warnings and the output of a program that succeeds, or NAME.error with lines of which
 /// one is part of the error of a program that fails; a line that begins with `re:` is a
-/// regular expression.
+/// regular expression. Models answer from NAME.llm-mock.jsonl, and real ones are not asked.
 ///
 /// With --json the answer is {"passed", "failed": [{"program", "why"}, …]}.
 #[derive(Debug, Args)]
@@ -171,16 +172,26 @@ fn judge(path: &Path, expected: &Expected, workspace: &mut Workspace) -> Result<
     })
 }
 
+/// The variable that forbids real calls.
+const CALLS_DISABLED: &str = "HARN_LLM_CALLS_DISABLED";
+
 /// How long a program may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Runs a program. Gives its error, if it fails.
 fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Option<String> {
     let kept = Rc::new(RefCell::new(String::new()));
+    let models = match answers::beside(path, &ModelOptions::default()) {
+        Ok(models) => models,
+        Err(why) => return Some(why),
+    };
+    let mut environment = environment::all();
+    // A promise must not depend on what a real model says today.
+    environment.insert(CALLS_DISABLED.to_owned(), "1".to_owned());
     let options = RunOptions {
         world: WorldOptions {
-            environment: environment::all(),
-            ..WorldOptions::default()
+            environment,
+            models,
         },
         timeout: Some(TIME_LIMIT),
         ..RunOptions::default()

@@ -12,6 +12,7 @@ use harn_check::refusals;
 use harn_vm::machine::{Entry, Failure, FaultKind, Stream};
 use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
+use super::super::answers;
 use super::runner::Settings;
 
 /// What came of a test.
@@ -26,6 +27,18 @@ pub(super) struct Ran {
     pub(super) counted: Vec<(String, BTreeMap<u32, u64>)>,
 }
 
+impl Ran {
+    /// A test that could not even begin.
+    fn refused(why: String, started: Instant) -> Self {
+        Self {
+            error: Some(why),
+            output: String::new(),
+            took: started.elapsed(),
+            counted: Vec::new(),
+        }
+    }
+}
+
 /// Runs a pipeline of a file.
 pub(super) fn run(
     workspace: &mut Workspace,
@@ -34,10 +47,14 @@ pub(super) fn run(
     settings: &Settings,
 ) -> Ran {
     let started = Instant::now();
+    let models = match answers::beside(path, &settings.models) {
+        Ok(models) => models,
+        Err(why) => return Ran::refused(why, started),
+    };
     let options = RunOptions {
         world: WorldOptions {
             environment: settings.environment.clone(),
-            ..WorldOptions::default()
+            models,
         },
         folder: folder_of(path),
         is_detached: true,
@@ -48,12 +65,7 @@ pub(super) fn run(
     };
     let kept = Kept::default();
     if let Some(message) = refusal(workspace, path) {
-        return Ran {
-            error: Some(format!("Compile error: {message}")),
-            output: String::new(),
-            took: started.elapsed(),
-            counted: Vec::new(),
-        };
+        return Ran::refused(format!("Compile error: {message}"), started);
     }
     let loaded = Program::new(workspace, path).load(&options, Box::new(kept.clone()));
     let (error, counted) = match loaded {

@@ -18,6 +18,7 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use harn_check::modules::{Disk, Workspace};
+use harn_vm::ModelOptions;
 
 use super::discovery::{Suite, Test, What};
 use super::isolated::{self, Ran};
@@ -26,11 +27,12 @@ use super::isolated::{self, Ran};
 const STACK_BYTES: usize = 8 << 20;
 
 /// How tests are run.
-#[derive(Debug)]
 pub(super) struct Settings {
     pub(super) jobs: NonZeroUsize,
     pub(super) timeout: Duration,
     pub(super) environment: BTreeMap<String, String>,
+    /// Who answers when a test asks a model.
+    pub(super) models: ModelOptions,
     /// Whether it is counted how often lines run.
     pub(super) counts_lines: bool,
 }

@@ -1,0 +1,90 @@
+//! What is configured about models: read from files, checked, and kept apart from who asks.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use harn_agent::llm::Secret;
+use harn_agent::llm::catalog::introspect::{Catalog, is_sensitive};
+use harn_agent::llm::catalog::{Capabilities, Config, Source};
+use harn_agent::llm::tape::Redaction;
+
+/// What is shorter cannot be a key, and would be found in innocent text.
+const KEY_BYTES_MIN: usize = 6;
+
+/// What is configured about models. It cannot be printed for debugging: people write keys into
+/// headers.
+#[derive(Clone)]
+pub struct KnownModels {
+    /// Providers, aliases and models.
+    pub config: Config,
+    /// What models can do.
+    pub capabilities: Capabilities,
+}
+
+impl KnownModels {
+    /// Reads the provider file that the environment names, and the manifest of a project.
+    ///
+    /// # Errors
+    /// A file cannot be read or understood; says which, and where the mistake is.
+    pub fn read(
+        manifest: Option<&Path>,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Self, String> {
+        let is_named = environment.contains_key("HARN_PROVIDERS_CONFIG");
+        let providers = match Config::provider_file(environment) {
+            Some(path) => read(Path::new(&path), is_named)?,
+            None => None,
+        };
+        let manifest = match manifest {
+            Some(path) => read(path, true)?,
+            None => None,
+        };
+        let providers = providers.as_ref().map(source);
+        let manifest = manifest.as_ref().map(source);
+        let config = Config::load(providers, manifest).map_err(String::from)?;
+        let capabilities = Capabilities::load(manifest).map_err(String::from)?;
+        Ok(Self {
+            config,
+            capabilities,
+        })
+    }
+
+    /// What can be told about it.
+    pub fn catalog<'a>(&'a self, environment: &'a BTreeMap<String, String>) -> Catalog<'a> {
+        Catalog {
+            config: &self.config,
+            capabilities: &self.capabilities,
+            environment,
+        }
+    }
+
+    /// Takes out every key that the environment or the configuration holds.
+    pub fn redaction(&self, environment: &BTreeMap<String, String>) -> Redaction {
+        let providers = || self.config.providers.values();
+        let variables = providers().flat_map(|entry| entry.auth_env.items());
+        let keys = variables.filter_map(|name| environment.get(name));
+        let headers = providers().flat_map(|entry| &entry.extra_headers);
+        let headers = headers.filter(|(name, _)| is_sensitive(name));
+        let secrets = keys.chain(headers.map(|(_, value)| value));
+        let secrets = secrets.map(|secret| secret.trim());
+        let secrets = secrets.filter(|secret| secret.len() >= KEY_BYTES_MIN);
+        secrets.fold(Redaction::none(), |redaction, secret| {
+            redaction.with_secret(&Secret::new(secret))
+        })
+    }
+}
+
+fn source((path, text): &(String, String)) -> Source<'_> {
+    Source { path, text }
+}
+
+/// A file's path and text; `None` if it is not there and need not be.
+fn read(path: &Path, must_exist: bool) -> Result<Option<(String, String)>, String> {
+    let name = path.display().to_string();
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some((name, text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(None),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}

@@ -1,0 +1,176 @@
+//! A desk as options and environment want it.
+//!
+//! ```text
+//! provider file, manifest ─► KnownModels ─┐
+//! fixtures, scenario ─────────────────────┼─► Desk
+//! network, or tape ─► Transport ──────────┤
+//! recordings, without secrets ────────────┘
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use harn_agent::llm::desk::{ByHash, Desk, Ports, Recording, Setup, Staged, TakeLine};
+use harn_agent::llm::mock::Mock;
+use harn_agent::llm::mock::by_hash::Folder;
+use harn_agent::llm::scenario::Scenario;
+use harn_agent::llm::tape::{self, Playing, Redaction, Tape, TapePlayer, TapeRecorder};
+use harn_agent::llm::transport::{Http, HttpOptions, Transport};
+
+use super::known::KnownModels;
+use super::options::{ModelOptions, Rerun, ScenarioUse, TapeUse};
+use crate::json::from_json;
+
+/// The variable that says where every call is written down.
+const TRANSCRIPT_FOLDER: &str = "HARN_LLM_TRANSCRIPT_DIR";
+
+/// The file in that folder.
+const TRANSCRIPT_FILE: &str = "llm_transcript.jsonl";
+
+/// A desk as options and environment want it.
+pub(super) fn set_up(
+    options: &ModelOptions,
+    environment: &BTreeMap<String, String>,
+) -> Result<Arc<Desk>, String> {
+    let known = KnownModels::read(options.manifest.as_deref(), environment)?;
+    let redaction = known.redaction(environment);
+    let mut mock = Mock::default();
+    for file in &options.fixtures {
+        mock.load_fixtures(&file.name, &file.text)?;
+    }
+    Ok(Arc::new(Desk::new(Setup {
+        environment: environment.clone(),
+        config: known.config,
+        capabilities: known.capabilities,
+        mock,
+        transport: transport(options.tape.as_ref(), environment, &redaction)?,
+        ports: ports(),
+        recording: recording(options, environment, redaction)?,
+        staged: options.scenario.as_ref().map(staged).transpose()?,
+    })))
+}
+
+fn staged(scenario: &ScenarioUse) -> Result<Staged, String> {
+    let ScenarioUse { file, in_real_time } = scenario;
+    let scenario = Scenario::parse(&file.name, &file.text);
+    Ok(Staged {
+        scenario: scenario.map_err(|mistake| mistake.to_string())?,
+        in_real_time: *in_real_time,
+    })
+}
+
+/// The network, perhaps with somebody who writes it down, or a tape instead of it.
+fn transport(
+    tape: Option<&TapeUse>,
+    environment: &BTreeMap<String, String>,
+    redaction: &Redaction,
+) -> Result<Arc<dyn Transport>, String> {
+    let network = || Arc::new(Http::new(http_options(environment)));
+    Ok(match tape {
+        None => network(),
+        Some(TapeUse::Record(path)) => {
+            let opened = TapeRecorder::open(path, redaction.clone());
+            let (recorder, torn) = opened.map_err(|error| error.to_string())?;
+            if let Some(torn) = torn {
+                let (path, line) = (path.display(), torn.line);
+                tracing::warn!("{path} line {line} was never finished and is cut off");
+            }
+            Arc::new(tape::Recording::new(network(), recorder))
+        }
+        Some(TapeUse::Replay { tape, matching }) => {
+            let tape = Tape::read(&tape.name, tape.text.as_bytes());
+            let tape = tape.map_err(|error| error.to_string())?;
+            let player = TapePlayer::new(tape, *matching, redaction.clone());
+            Arc::new(Playing::new(player))
+        }
+    })
+}
+
+fn http_options(environment: &BTreeMap<String, String>) -> HttpOptions {
+    let variable = |names: [&str; 2]| {
+        let mut set = names.iter().filter_map(|name| environment.get(*name));
+        set.find(|value| !value.is_empty()).cloned()
+    };
+    HttpOptions {
+        proxy: variable(["HTTPS_PROXY", "https_proxy"]),
+        no_proxy: variable(["NO_PROXY", "no_proxy"]),
+    }
+}
+
+fn recording(
+    options: &ModelOptions,
+    environment: &BTreeMap<String, String>,
+    redaction: Redaction,
+) -> Result<Recording, String> {
+    let transcript = environment.get(TRANSCRIPT_FOLDER);
+    let transcript = transcript.filter(|folder| !folder.trim().is_empty());
+    Ok(Recording {
+        redaction,
+        lines: options
+            .record_fixtures
+            .as_deref()
+            .map(lines_to)
+            .transpose()?,
+        transcript: transcript.map(|folder| transcript_in(folder)).transpose()?,
+        by_hash: options.rerun.as_ref().map(|rerun| match rerun {
+            Rerun::Record(folder) => ByHash::Record(Box::new(Folder::new(folder))),
+            Rerun::Replay(folder) => ByHash::Replay(Box::new(Folder::new(folder))),
+        }),
+    })
+}
+
+fn transcript_in(folder: &str) -> Result<TakeLine, String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{TRANSCRIPT_FOLDER} {folder}: {error}"))?;
+    lines_to(&Path::new(folder).join(TRANSCRIPT_FILE))
+}
+
+/// Appends lines to a file, each with one write.
+fn lines_to(path: &Path) -> Result<TakeLine, String> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let mut file = file.map_err(|error| format!("{}: {error}", path.display()))?;
+    let name = path.display().to_string();
+    Ok(Box::new(move |line: &str| {
+        if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+            // A lost recording ends no run.
+            tracing::warn!("{name}: {error}");
+        }
+    }))
+}
+
+fn ports() -> Ports {
+    Ports {
+        now: Arc::new(now),
+        chance: Arc::new(|| f64::from(random_u32()) / f64::from(u32::MAX)),
+        new_id: Arc::new(|| harn_stdlib::uuid_of_time(now(), random_octets())),
+        schema_errors: Arc::new(|schema, data| {
+            harn_stdlib::schema_errors(&from_json(schema), &from_json(data))
+        }),
+        warn: Arc::new(|text| tracing::warn!("{text}")),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the port that everybody else asks"
+)]
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = since.map(|since| since.as_millis()).unwrap_or_default();
+    i64::try_from(since).unwrap_or(i64::MAX)
+}
+
+fn random_u32() -> u32 {
+    let [a, b, c, d, ..] = random_octets();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+fn random_octets() -> [u8; 16] {
+    let mut octets = [0; 16];
+    // Without chance, ids repeat and pauses are even; nothing worth failing for.
+    let _ = getrandom::fill(&mut octets);
+    octets
+}
