@@ -199,7 +199,7 @@ pub(crate) fn read_arguments(text: &str) -> Value {
     })
 }
 
-fn call_block(call: &ToolCall) -> Value {
+pub(crate) fn call_block(call: &ToolCall) -> Value {
     json!({
         "type": "tool_call",
         "id": call.id,

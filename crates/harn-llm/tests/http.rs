@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harn_llm::transport::{Http, HttpOptions, TimeLimits, Transport};
 use harn_llm::wire::HttpRequest;
-use harn_llm::{Category, Secret};
+use harn_llm::{Category, Error, Secret};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -37,6 +37,18 @@ fn limits(milliseconds: u64) -> TimeLimits {
     TimeLimits {
         whole: Duration::from_secs(60),
         idle: Duration::from_millis(milliseconds),
+    }
+}
+
+/// How an answer fails that has begun.
+async fn failure(http: &Http, request: &HttpRequest, limits: &TimeLimits) -> Error {
+    let answer = http.send(request, limits).await;
+    let mut answer = answer.expect("it begins well");
+    loop {
+        match answer.body.chunk().await {
+            Ok(chunk) => assert!(chunk.is_some(), "the body is not whole"),
+            Err(error) => return error,
+        }
     }
 }
 
@@ -110,16 +122,7 @@ async fn a_server_that_falls_silent_is_given_up() {
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).await.unwrap();
     };
-    let ask = async {
-        let mut answer = http.send(&request, &limits).await.unwrap();
-        loop {
-            match answer.body.chunk().await {
-                Ok(chunk) => assert!(chunk.is_some(), "the body is not whole"),
-                Err(error) => return error,
-            }
-        }
-    };
-    let ((), error) = tokio::join!(serve, ask);
+    let ((), error) = tokio::join!(serve, failure(&http, &request, &limits));
     assert_eq!(error.category, Category::Timeout);
     assert_eq!(
         error.message,
@@ -137,16 +140,7 @@ async fn a_body_that_breaks_off_is_an_error() {
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf";
         stream.write_all(head.as_bytes()).await.unwrap();
     };
-    let ask = async {
-        let mut answer = http.send(&request, &limits).await.unwrap();
-        loop {
-            match answer.body.chunk().await {
-                Ok(chunk) => assert!(chunk.is_some(), "the body is not whole"),
-                Err(error) => return error,
-            }
-        }
-    };
-    let ((), error) = tokio::join!(serve, ask);
+    let ((), error) = tokio::join!(serve, failure(&http, &request, &limits));
     assert_eq!(error.category, Category::TransientNetwork);
 }
 

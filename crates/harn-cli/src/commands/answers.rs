@@ -133,11 +133,18 @@ impl Answers {
             rerun,
             tape: tape.transpose()?,
             scenario: scenario.transpose()?,
+            warn: Some(warn),
             ..ModelOptions::default()
         };
         options.check()?;
         Ok(options)
     }
+}
+
+/// Tells what is odd about a call: talk, and therefore not on the standard output.
+fn warn(text: &str) {
+    use std::io::Write;
+    let _nobody_may_listen = writeln!(std::io::stderr(), "warning: {text}");
 }
 
 impl Recordings {

@@ -96,12 +96,7 @@ impl Desk {
     fn knocking(&self, name: &str, key: Option<String>) -> Result<HttpRequest, String> {
         let state = self.state();
         let mut environment = self.environment.clone();
-        let entry = state
-            .config
-            .providers
-            .get(name)
-            .cloned()
-            .unwrap_or_default();
+        let entry = state.provider(name);
         if let (Some(key), Some(variable)) = (key, entry.auth_env.items().first()) {
             environment.insert(variable.clone(), key);
         }
@@ -132,12 +127,7 @@ impl Desk {
     async fn warm_up(&self, name: &str, model: &str) -> Value {
         let base = {
             let state = self.state();
-            let entry = state
-                .config
-                .providers
-                .get(name)
-                .cloned()
-                .unwrap_or_default();
+            let entry = state.provider(name);
             route::base_url(&entry, &self.environment)
         };
         let request = HttpRequest {

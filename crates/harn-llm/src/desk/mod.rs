@@ -37,6 +37,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 
 use crate::budget::Spending;
+use crate::catalog::config::Provider;
 use crate::catalog::introspect::Catalog;
 use crate::catalog::{Capabilities, Config};
 use crate::mock::Mock;
@@ -207,6 +208,14 @@ impl Desk {
             (self.ports.warn)(warning);
         }
         Ok(call)
+    }
+}
+
+impl State {
+    /// How a provider is configured; as good as nothing for one that only has a name.
+    fn provider(&self, name: &str) -> Provider {
+        let entry = self.config.providers.get(name);
+        entry.cloned().unwrap_or_default()
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::reply::call_block;
 use crate::{Category, Error, Reply, Request, Stop, StopReason, ToolCall, Usage};
 
 use super::entry::{Entry, Failure, call_id};
@@ -167,15 +168,6 @@ fn seconds(ms: u64) -> String {
 /// A block for the text, unless there is none, and one for each call.
 fn blocks(text: &str, calls: &[ToolCall]) -> Vec<Value> {
     let text_block = json!({"type": "output_text", "text": text, "visibility": "public"});
-    let call_block = |call: &ToolCall| {
-        json!({
-            "type": "tool_call",
-            "id": call.id,
-            "name": call.name,
-            "arguments": call.arguments,
-            "visibility": "internal",
-        })
-    };
     let text_block = (!text.is_empty()).then_some(text_block);
     let call_blocks = calls.iter().map(call_block);
     text_block.into_iter().chain(call_blocks).collect()

@@ -21,6 +21,8 @@ pub struct ModelOptions {
     pub tape: Option<TapeUse>,
     /// A scenario that answers instead of providers.
     pub scenario: Option<ScenarioUse>,
+    /// Tells the operator what is odd; without it, `tracing` does.
+    pub warn: Option<fn(&str)>,
 }
 
 /// A file that somebody has read.

@@ -12,7 +12,6 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use harn_agent::llm::desk::{ByHash, Desk, Ports, Recording, Setup, Staged, TakeLine};
 use harn_agent::llm::mock::Mock;
@@ -24,6 +23,7 @@ use harn_agent::llm::transport::{Http, HttpOptions, Transport};
 use super::known::KnownModels;
 use super::options::{ModelOptions, Rerun, ScenarioUse, TapeUse};
 use crate::json::from_json;
+use crate::world::now;
 
 /// The variable that says where every call is written down.
 const TRANSCRIPT_FOLDER: &str = "HARN_LLM_TRANSCRIPT_DIR";
@@ -48,7 +48,7 @@ pub(super) fn set_up(
         capabilities: known.capabilities,
         mock,
         transport: transport(options.tape.as_ref(), environment, &redaction)?,
-        ports: ports(),
+        ports: ports(options.warn),
         recording: recording(options, environment, redaction)?,
         staged: options.scenario.as_ref().map(staged).transpose()?,
     })))
@@ -141,7 +141,7 @@ fn lines_to(path: &Path) -> Result<TakeLine, String> {
     }))
 }
 
-fn ports() -> Ports {
+fn ports(warn: Option<fn(&str)>) -> Ports {
     Ports {
         now: Arc::new(now),
         chance: Arc::new(|| f64::from(random_u32()) / f64::from(u32::MAX)),
@@ -149,18 +149,8 @@ fn ports() -> Ports {
         schema_errors: Arc::new(|schema, data| {
             harn_stdlib::schema_errors(&from_json(schema), &from_json(data))
         }),
-        warn: Arc::new(|text| tracing::warn!("{text}")),
+        warn: Arc::new(warn.unwrap_or(|text| tracing::warn!("{text}"))),
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the port that everybody else asks"
-)]
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let since = since.map(|since| since.as_millis()).unwrap_or_default();
-    i64::try_from(since).unwrap_or(i64::MAX)
 }
 
 fn random_u32() -> u32 {
