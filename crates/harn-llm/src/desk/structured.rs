@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 use super::asking::Answered;
 use super::result::{Interpreted, interpret};
 use super::{Desk, Thrown};
-use crate::Category;
+use crate::classify::thrown;
 use crate::exchange::Listener;
 use crate::nudge;
 use crate::options::CallOptions;
 use crate::options::output::Validation;
+use crate::{Category, Error};
 
 /// How a call ended.
 pub(super) struct Attempted {
@@ -84,11 +85,11 @@ impl Desk {
     }
 
     /// What becomes of an answer that does not fit.
-    pub(super) fn settle(&self, call: &CallOptions, errors: &[String]) -> Result<(), Thrown> {
-        if errors.is_empty() {
+    pub(super) fn settle(&self, call: &CallOptions, attempted: &Attempted) -> Result<(), Thrown> {
+        if attempted.errors.is_empty() {
             return Ok(());
         }
-        let errors = errors.join("; ");
+        let errors = attempted.errors.join("; ");
         match call.structured.validation {
             Validation::Off => Ok(()),
             Validation::Warn => {
@@ -98,7 +99,9 @@ impl Desk {
             Validation::Error => {
                 let hint = hint(call.structured.retries);
                 let text = format!("LLM output failed schema validation: {errors}{hint}");
-                Err(Thrown::Categorised(Category::SchemaValidation, text))
+                let error = Error::new(Category::SchemaValidation, text);
+                let (provider, model) = (&call.provider, &call.request.model);
+                Err(Thrown::Dict(thrown(&error, provider, model, self.now())))
             }
         }
     }

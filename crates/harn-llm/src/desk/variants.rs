@@ -32,7 +32,7 @@ impl Desk {
     pub async fn call(&self, question: &Question) -> Result<Value, Thrown> {
         let call = self.read(question)?;
         let attempted = self.attempt(&call, &mut silent()).await?;
-        self.settle(&call, &attempted.errors)?;
+        self.settle(&call, &attempted)?;
         Ok(self.result(&call, &attempted, false))
     }
 

@@ -31,6 +31,7 @@ pub(crate) fn register(registry: &mut Registry) {
         "__llm_stream_open",
         "agent_trace",
         "agent_trace_summary",
+        "enable_tracing",
         "llm_available_providers",
         "llm_budget",
         "llm_budget_remaining",
