@@ -44,6 +44,7 @@ pub mod classify;
 pub mod desk;
 mod event;
 pub mod exchange;
+pub mod experiment;
 mod failure;
 pub mod grammar;
 pub mod mock;

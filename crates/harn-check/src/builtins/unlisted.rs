@@ -5,6 +5,11 @@ use super::table::builtins;
 builtins! {
     "Err(error: any = nil) -> Result<never, any>" [] Pure "Makes a failure of an error.";
     "Ok(value: any = nil) -> Result<any, never>" [] Pure "Makes a success of a value.";
+    "__llm_call(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model.";
+    "__llm_call_safe(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model and gives an error instead of throwing it.";
+    "__llm_call_structured(prompt: any = nil, schema: any = nil, options: any = nil)" [] Model "Asks a model for data of a schema.";
+    "__llm_call_structured_result(prompt: any = nil, schema: any = nil, options: any = nil) -> dict" [] Model "Asks a model for data of a schema and tells all about the answer.";
+    "__llm_call_structured_safe(prompt: any = nil, schema: any = nil, options: any = nil) -> dict" [] Model "Asks a model for data of a schema and gives an error instead of throwing it.";
     "__llm_permit(provider: string) -> nil" [] Model "Waits until a provider may be asked.";
     "__llm_stream_next(stream: int) -> string | nil" [] Model "Gives the next piece of an answer, or nil at its end.";
     "__llm_stream_open(prompt: string, system: string | nil, options: dict | nil) -> int" [] Model "Asks a model for an answer in pieces.";

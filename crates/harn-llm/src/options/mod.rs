@@ -23,6 +23,7 @@ use crate::catalog::introspect::Catalog;
 use crate::catalog::rank::{self, Decision, Policy};
 use crate::catalog::resolve::{self, Wanted};
 use crate::catalog::{Invalid, route};
+use crate::experiment;
 use crate::tool_search::{self, Place, Plan, Search};
 use crate::wire::Wire;
 use crate::{Request, ToolSearch};
@@ -81,7 +82,7 @@ pub struct CallOptions {
     /// Options for one provider each, for whoever is asked in the end. Those of the provider
     /// are in [`Request::extra`] already.
     pub provider_options: BTreeMap<String, Map<String, Value>>,
-    /// An experiment with the prompt, as it was given.
+    /// What is said of an experiment with the prompt, which is in the request already.
     pub structural_experiment: Option<Value>,
     /// The session of an agent loop.
     pub session_id: Option<String>,
@@ -239,16 +240,22 @@ fn fill(
     call.fallback_chain = fallback_chain(options);
     call.session_id = options.given_text("session_id");
     call.user_visible = options.flag("user_visible");
-    call.structural_experiment = options.given("structural_experiment").cloned().or_else(|| {
-        let spec = environment.filled("HARN_STRUCTURAL_EXPERIMENT")?;
-        Some(spec.into())
-    });
     call.provider_options = provider_options(options, context);
     let extra = call.extra_for(&call.provider, context.catalog);
     let request = &mut call.request;
     request.extra = extra;
     request.system = system.map(str::to_owned);
     request.messages = messages;
+    let experiment = options.given("structural_experiment").cloned().or_else(|| {
+        let spec = environment.filled("HARN_STRUCTURAL_EXPERIMENT")?;
+        Some(spec.into())
+    });
+    if let Some(experiment) = experiment {
+        let Request {
+            system, messages, ..
+        } = request;
+        call.structural_experiment = experiment::apply(&experiment, system, messages)?;
+    }
     request.output = output;
     request.thinking = thinking;
     request.sampling = sampling::parse(options, context.catalog.config, &request.model);

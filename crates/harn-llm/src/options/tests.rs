@@ -97,7 +97,11 @@ fn every_key_is_read() {
     assert_eq!((call.retries, call.backoff_ms), (2, 10));
     assert_eq!(call.limits.max_cost_usd, Some(1.0));
     assert_eq!(call.fallback_chain, ["openai", "groq"]);
-    assert_eq!(call.structural_experiment, Some(json!("doubled_prompt")));
+    assert_eq!(
+        call.structural_experiment.unwrap()["name"],
+        "doubled_prompt"
+    );
+    assert_eq!(request.messages.len(), 3);
     assert_eq!(call.session_id.as_deref(), Some("s"));
     assert!(call.user_visible);
     assert_eq!(Value::from(request.extra.clone()), json!({"x": 1}));
@@ -117,7 +121,10 @@ fn the_environment_sets_what_options_do_not() {
     assert_eq!(call.provider, "mock");
     assert_eq!(call.timeout_s, 33);
     assert!(!call.request.stream);
-    assert_eq!(call.structural_experiment, Some(json!("chain_of_draft")));
+    assert_eq!(
+        call.structural_experiment.unwrap()["name"],
+        "chain_of_draft"
+    );
     let call = with(&environment, true, json!({"timeout": 4, "stream": true})).unwrap();
     assert_eq!(call.timeout_s, 4);
     assert!(call.request.stream);

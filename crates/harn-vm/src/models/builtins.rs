@@ -17,11 +17,12 @@ macro_rules! at_once {
     };
 }
 
-/// Bodies that wait for a model, each with the name of its builtin and what its arguments are.
+/// Bodies that wait for a model, each with its name, what it asks of the port and what its
+/// arguments are.
 macro_rules! in_time {
-    ($($name:literal: $form:expr),* $(,)?) => {
+    ($($name:literal asks $asked:literal: $form:expr),* $(,)?) => {
         &[$(($name, |context, arguments, waiting| {
-            in_time(context, ($name, $form), arguments, waiting)
+            in_time(context, ($asked, $form), arguments, waiting)
         })),*]
     };
 }
@@ -61,22 +62,27 @@ pub(crate) fn register(registry: &mut Registry) {
         "provider_register",
     ]);
     registry.waiting(in_time![
-        "__llm_permit": Form::Plain,
-        "__llm_stream_next": Form::Plain,
-        "llm_call": Form::Texts(2),
-        "llm_call_safe": Form::Texts(2),
-        "llm_call_structured": Form::Schema,
-        "llm_call_structured_result": Form::Schema,
-        "llm_call_structured_safe": Form::Schema,
-        "llm_completion": Form::Texts(3),
-        "llm_healthcheck": Form::Plain,
+        "__llm_permit" asks "__llm_permit": Form::Plain,
+        "__llm_stream_next" asks "__llm_stream_next": Form::Plain,
+        "__llm_call" asks "llm_call": Form::Texts(2),
+        "__llm_call_safe" asks "llm_call_safe": Form::Texts(2),
+        "__llm_call_structured" asks "llm_call_structured": Form::Schema,
+        "__llm_call_structured_result" asks "llm_call_structured_result": Form::Schema,
+        "__llm_call_structured_safe" asks "llm_call_structured_safe": Form::Schema,
+        "llm_completion" asks "llm_completion": Form::Texts(3),
+        "llm_healthcheck" asks "llm_healthcheck": Form::Plain,
     ]);
     registry.file("models", include_str!("../../harn/models.harn"));
     let written_in_harn = [
-        ("llm_stream", "llm_stream"),
-        ("with_rate_limit", "with_rate_limit"),
+        "llm_call",
+        "llm_call_safe",
+        "llm_call_structured",
+        "llm_call_structured_result",
+        "llm_call_structured_safe",
+        "llm_stream",
+        "with_rate_limit",
     ];
-    registry.harn("models", &written_in_harn);
+    registry.harn("models", &written_in_harn.map(|name| (name, name)));
 }
 
 /// What the arguments of a builtin are.
