@@ -80,6 +80,7 @@ impl Desk {
         rank::fallbacks(
             &state.config,
             &self.environment,
+            state.mock.is_scripted() || state.recording.replays(),
             &call.provider,
             &call.fallback_chain,
         )

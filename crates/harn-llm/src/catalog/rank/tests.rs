@@ -176,13 +176,17 @@ fn the_callers_chain_comes_before_the_entrys_own() {
     config.providers.get_mut("openai").unwrap().fallback = Some("ollama".to_owned());
     let chain = ["groq", "mock", "openai", "nobody", "mock"].map(str::to_owned);
     assert_eq!(
-        fallbacks(&config, &[], "openai", &chain),
+        fallbacks(&config, &[], false, "openai", &chain),
         ["mock", "ollama"]
     );
     let keys = [("GROQ_API_KEY", "k")];
     assert_eq!(
-        fallbacks(&config, &keys, "openai", &chain),
+        fallbacks(&config, &keys, false, "openai", &chain),
         ["groq", "mock", "ollama"]
     );
-    assert!(fallbacks(&config, &[], "anthropic", &[]).is_empty());
+    assert_eq!(
+        fallbacks(&config, &[], true, "openai", &chain),
+        ["groq", "mock", "ollama"]
+    );
+    assert!(fallbacks(&config, &[], true, "anthropic", &[]).is_empty());
 }
