@@ -7,7 +7,7 @@ builtins! {
     "Ok(value: any = nil) -> Result<any, never>" [] Pure "Makes a success of a value.";
     "__llm_call(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model.";
     "__llm_call_safe(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model and gives an error instead of throwing it.";
-    "__llm_call_structured(prompt: any = nil, schema: any = nil, options: any = nil)" [] Model "Asks a model for data of a schema.";
+    "__llm_call_structured(prompt: any = nil, schema: any = nil, options: any = nil) -> any" [] Model "Asks a model for data of a schema.";
     "__llm_call_structured_result(prompt: any = nil, schema: any = nil, options: any = nil) -> dict" [] Model "Asks a model for data of a schema and tells all about the answer.";
     "__llm_call_structured_safe(prompt: any = nil, schema: any = nil, options: any = nil) -> dict" [] Model "Asks a model for data of a schema and gives an error instead of throwing it.";
     "__llm_permit(provider: string) -> nil" [] Model "Waits until a provider may be asked.";

@@ -373,3 +373,16 @@ async fn no_key_is_in_an_error_or_a_log() {
     assert_eq!(shown.matches("[redacted]").count(), 7, "{shown}");
     assert!(!shown.contains("marked"), "{shown}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_never_fits_is_thrown_as_a_dict() {
+    let (desk, _) = desk(vec![hello()]);
+    let options = json!({
+        "output_schema": {"type": "object"}, "output_validation": "error", "schema_retries": 0,
+    });
+    let thrown = dict(desk.call(&question(options)).await.unwrap_err());
+    assert_eq!(thrown["category"], "schema_validation");
+    assert_eq!(thrown["kind"], "terminal");
+    assert_eq!(thrown["provider"], "openai");
+    assert_eq!(thrown["model"], "gpt-4o");
+}
