@@ -216,12 +216,15 @@ fn structured(question: &Question, schema: &Value) -> Question {
     let mut options = question.options.clone();
     let system = options.remove("system").filter(|system| !system.is_null());
     let system = system.map(|system| crate::options::value::display(&system));
-    if let Some(retries) = options.remove("retries") {
-        options.entry("schema_retries").or_insert(retries);
-    }
+    let retries = options.remove("retries");
     let format = json!({"kind": "json_schema", "schema": schema, "strict": true});
     let defaults = [
-        ("schema_retries", json!(STRUCTURED_RETRIES)),
+        (
+            "schema_retries",
+            retries
+                .filter(|retries| !retries.is_null())
+                .unwrap_or(json!(STRUCTURED_RETRIES)),
+        ),
         ("output_schema", schema.clone()),
         ("json_schema", schema.clone()),
         ("output_format", format),
@@ -229,7 +232,9 @@ fn structured(question: &Question, schema: &Value) -> Question {
         ("output_validation", json!("error")),
     ];
     for (key, value) in defaults {
-        options.entry(key).or_insert(value);
+        if options.get(key).is_none_or(Value::is_null) {
+            options.insert(key.to_owned(), value);
+        }
     }
     Question {
         prompt: question.prompt.clone(),
