@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! bytes ──► files ──► disk ──► recover_file_log
-//!     └───► source ──────────► lex, parse, format, check, template
+//!     ├───► source ──────────► lex, parse, format, check, template
+//!     └───► wires ───────────► wire_anthropic, wire_chat, …
 //! ```
 //!
 //! The generator of random programs and the promises of the formatter are those of the
@@ -13,6 +14,7 @@ pub mod files;
 pub mod repeat;
 pub mod source;
 pub mod spans;
+pub mod wires;
 pub mod words;
 
 #[path = "../../crates/harn-syntax/tests/format"]

@@ -8,16 +8,20 @@ use std::process::{Command, ExitCode};
 use std::{fs, thread};
 
 use crate::error::Error;
+use crate::peers;
 use crate::process::{self, Stream};
 use crate::repo::Repo;
 use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
 /// `--smoke` does as little as proves that it still works.
-const BENCHMARKS: &[&str] = &["events", "front", "log", "vm"];
+const BENCHMARKS: &[&str] = &["events", "front", "llm", "log", "vm"];
 
 /// Those that measure the `harn` program itself, and look for it beside their own file.
 const OF_THE_PROGRAM: &[&str] = &["vm"];
+
+/// Those that measure themselves against programs that we install; see [`peers`].
+const AGAINST_PEERS: &[&str] = &["llm"];
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -88,6 +92,9 @@ struct Measured {
 fn measure(repo: &Repo, name: &str, arguments: &[String]) -> Result<Measured, Error> {
     if OF_THE_PROGRAM.contains(&name) {
         build_program(repo)?;
+    }
+    if AGAINST_PEERS.contains(&name) {
+        peers::ensure(repo)?;
     }
     let mut command = process::cargo(repo, &["run", "--release", "--locked"]);
     command.args(["-p", "harn-bench", "--bin", name, "--"]);

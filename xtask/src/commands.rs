@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::error::Error;
 use crate::repo::Repo;
-use crate::{bench, crash, fuzz, r#gen, test_run};
+use crate::{bench, crash, fuzz, r#gen, peers, test_run};
 
 /// One thing `cargo xtask` can do.
 struct Command {
@@ -52,6 +52,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--check]",
         about: "write the files derived from data, or check they are fresh",
         run: r#gen::run,
+    },
+    Command {
+        name: "peers",
+        arguments: "",
+        about: "install the programs of other people that tests talk to, as `test` does",
+        run: peers::run,
     },
 ];
 

@@ -7,8 +7,8 @@
 //! ```text
 //! fuzz/corpus/TARGET ──copy──► target/fuzz/corpus/TARGET ──► TARGET ──► verdict
 //!    (committed seeds)            (grows while fuzzing)      ▲  │
-//! conformance ───────────────────────────────────────────────┘  ▼
-//!    (for targets that read programs)             target/fuzz/artifacts/crash-…
+//! conformance, recorded answers ─────────────────────────────┘  ▼
+//!    (for targets that read such files)           target/fuzz/artifacts/crash-…
 //! ```
 //!
 //! `cargo xtask test` does not explore. It tries inputs that follow from the committed seeds,
@@ -201,9 +201,7 @@ fn fuzz(
 fn explore(command: &mut Command, repo: &Repo, home: &Path, target: &Target) -> Result<(), Error> {
     command.arg(format!("-runs={}", target.runs));
     command.arg(seeds::plant(repo, home, target)?);
-    if target.wants_programs {
-        command.arg(seeds::PROGRAMS);
-    }
+    command.args(&target.seeds);
     Ok(())
 }
 
@@ -258,7 +256,7 @@ mod tests {
             let targets = ["one", "two"].map(|name| Target {
                 name: name.to_string(),
                 runs: 1,
-                wants_programs: false,
+                seeds: None,
             });
             let chosen = choose(targets.into(), wanted)?;
             let names = chosen.into_iter().map(|target| target.name);

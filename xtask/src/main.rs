@@ -5,7 +5,8 @@
 //!                     ├─► bench   one benchmark, result saved
 //!                     ├─► crash   the whole crash campaign
 //!                     ├─► fuzz    one fuzz target, or all
-//!                     └─► gen     files derived from data
+//!                     ├─► gen     files derived from data
+//!                     └─► peers   programs of others that tests talk to
 //! ```
 //!
 //! A chore written in Rust runs wherever the project compiles, is reviewed like
@@ -32,6 +33,7 @@ mod fuzz;
 mod r#gen;
 mod libtest;
 mod metadata;
+mod peers;
 mod process;
 mod relative;
 mod repo;

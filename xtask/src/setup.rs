@@ -6,9 +6,10 @@
 use std::process::Command;
 
 use crate::error::Error;
-use crate::process;
+use crate::repo::Repo;
 use crate::scoreboard::Tally;
 use crate::test_run::Step;
+use crate::{peers, process};
 
 /// A program some steps cannot do without.
 struct Requirement {
@@ -27,6 +28,9 @@ enum Source {
     /// A component of the Rust toolchain in use.
     Rustup(&'static str),
 }
+
+/// The steps that talk to programs of other people; see [`peers`].
+const PEER_STEPS: &[Step] = &[Step::Unit, Step::Bench];
 
 const REQUIREMENTS: &[Requirement] = &[
     Requirement {
@@ -55,18 +59,32 @@ const REQUIREMENTS: &[Requirement] = &[
         source: Source::Apt(&["nats-server"]),
     },
     Requirement {
-        // Its parser and its machine are what ours are measured against.
+        // Its parser and its machine are what ours are measured against, and servers and SDKs
+        // that we talk to are written in it.
         name: "python3",
-        steps: &[Step::Bench],
+        steps: PEER_STEPS,
         probes: &[&["python3", "--version"]],
         source: Source::Apt(&["python3"]),
     },
     Requirement {
+        // Those servers and SDKs live in environments of their own.
+        name: "Python environments",
+        steps: PEER_STEPS,
+        probes: &[&["python3", "-c", "import ensurepip, venv"]],
+        source: Source::Apt(&["python3-venv"]),
+    },
+    Requirement {
         // Likewise.
         name: "node",
-        steps: &[Step::Bench],
+        steps: PEER_STEPS,
         probes: &[&["node", "--version"]],
         source: Source::Apt(&["nodejs"]),
+    },
+    Requirement {
+        name: "npm",
+        steps: PEER_STEPS,
+        probes: &[&["npm", "--version"]],
+        source: Source::Apt(&["npm"]),
     },
     Requirement {
         // What our machine is measured against.
@@ -94,7 +112,7 @@ const REQUIREMENTS: &[Requirement] = &[
 /// Makes sure that everything the chosen steps need is there. Only a
 /// requirement that could not be met is counted, as a failure: having a
 /// compiler is not a check of the project.
-pub(crate) fn run(steps: &[Step]) -> Tally {
+pub(crate) fn run(repo: &Repo, steps: &[Step]) -> Tally {
     let mut tally = Tally::default();
     let mut apt = Apt::default();
     for requirement in REQUIREMENTS.iter().filter(|one| one.is_needed_by(steps)) {
@@ -105,6 +123,9 @@ pub(crate) fn run(steps: &[Step]) -> Tally {
         if let Err(why) = requirement.install(&mut apt) {
             tally.check::<Error>(requirement.name, Err(why));
         }
+    }
+    if PEER_STEPS.iter().any(|step| steps.contains(step)) {
+        peers::install(repo, &mut tally);
     }
     tally
 }

@@ -76,7 +76,7 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
     let steps = chosen(arguments)?;
     let mut board = Scoreboard::default();
     let started = Instant::now();
-    let tally = setup::run(&steps);
+    let tally = setup::run(repo, &steps);
     if tally.failed > 0 {
         board.add("setup", tally, started.elapsed());
     }

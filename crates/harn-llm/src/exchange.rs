@@ -142,8 +142,10 @@ impl Reading<'_, '_> {
     async fn sse(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
         let mut frames = SseDecoder::default();
         while let Some(chunk) = answer.body.chunk().await? {
-            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            let fed = frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events));
+            // Also what came before the failure: where chunks end must not matter.
             self.pass_on();
+            fed?;
         }
         Ok(())
     }
@@ -151,10 +153,14 @@ impl Reading<'_, '_> {
     async fn lines(&mut self, answer: &mut HttpAnswer) -> Result<(), Error> {
         let mut frames = LineDecoder::default();
         while let Some(chunk) = answer.body.chunk().await? {
-            frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events))?;
+            let fed = frames.push(&chunk, |frame| self.decoder.frame(frame, &mut self.events));
+            // Also what came before the failure: where chunks end must not matter.
             self.pass_on();
+            fed?;
         }
-        frames.finish(|frame| self.decoder.frame(frame, &mut self.events))
+        let fed = frames.finish(|frame| self.decoder.frame(frame, &mut self.events));
+        self.pass_on();
+        fed
     }
 
     fn whole(&mut self, body: &[u8]) -> Result<(), Error> {

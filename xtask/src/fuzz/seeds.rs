@@ -7,9 +7,6 @@ use super::targets::Target;
 use crate::error::Error;
 use crate::repo::Repo;
 
-/// Programs that a target may start from.
-pub(super) const PROGRAMS: &str = "conformance";
-
 /// Copies the committed seeds to where libFuzzer may add its own.
 pub(super) fn plant(repo: &Repo, home: &Path, target: &Target) -> Result<PathBuf, Error> {
     let seeds = repo.path(&folder_of(target));
@@ -27,8 +24,8 @@ pub(super) fn plant(repo: &Repo, home: &Path, target: &Target) -> Result<PathBuf
 /// way libFuzzer reads them. Returns where, and how many they are.
 pub(super) fn list(repo: &Repo, home: &Path, target: &Target) -> Result<(PathBuf, usize), Error> {
     let mut seeds = files_below(&repo.path(&folder_of(target)))?;
-    if target.wants_programs {
-        seeds.extend(files_below(&repo.path(PROGRAMS))?);
+    if let Some(folder) = &target.seeds {
+        seeds.extend(files_below(&repo.path(folder))?);
     }
     let mut names = Vec::new();
     for seed in seeds {
@@ -84,7 +81,7 @@ mod tests {
         let target = Target {
             name: "recover_file_log".to_string(),
             runs: 1,
-            wants_programs: true,
+            seeds: Some("conformance".to_string()),
         };
         let (path, count) = list(&repo, home.path(), &target).unwrap();
         let text = fs::read_to_string(path).unwrap();

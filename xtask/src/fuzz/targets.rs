@@ -13,15 +13,18 @@ pub(super) struct Target {
     pub(super) name: String,
     /// Inputs in `cargo xtask test`: seconds, not minutes.
     pub(super) runs: u64,
-    /// It reads programs.
-    pub(super) wants_programs: bool,
+    /// A folder elsewhere in the repository that is full of seeds.
+    pub(super) seeds: Option<String>,
 }
 
 /// The targets, as the manifest declares them.
 pub(super) fn targets(manifest: &str) -> Result<Vec<Target>, Error> {
     let manifest: Manifest =
         toml::from_str(manifest).map_err(|why| Error::malformed(MANIFEST, why))?;
-    let Metadata { mut runs, programs } = manifest.package.metadata;
+    let Metadata {
+        mut runs,
+        mut seeds,
+    } = manifest.package.metadata;
     let mut targets = Vec::new();
     for Bin { name } in manifest.bin {
         let Some(runs) = runs.remove(&name) else {
@@ -29,15 +32,15 @@ pub(super) fn targets(manifest: &str) -> Result<Vec<Target>, Error> {
             return Err(Error::malformed(MANIFEST, why));
         };
         targets.push(Target {
-            wants_programs: programs.contains(&name),
+            seeds: seeds.remove(&name),
             name,
             runs,
         });
     }
-    match runs.first_key_value() {
+    match runs.into_keys().chain(seeds.into_keys()).next() {
         None => Ok(targets),
-        Some((name, _)) => {
-            let why = format!("it has runs for `{name}`, which is no target");
+        Some(name) => {
+            let why = format!("it has runs or seeds for `{name}`, which is no target");
             Err(Error::malformed(MANIFEST, why))
         }
     }
@@ -57,7 +60,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Metadata {
     runs: BTreeMap<String, u64>,
-    programs: Vec<String>,
+    seeds: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +74,7 @@ mod tests {
 
     fn manifest(runs: &str) -> String {
         format!(
-            "[package.metadata]\nprograms = [\"two\"]\n[package.metadata.runs]\n{runs}\n\
+            "[package.metadata.seeds]\ntwo = \"conformance\"\n[package.metadata.runs]\n{runs}\n\
              [[bin]]\nname = \"one\"\n[[bin]]\nname = \"two\"\npath = \"x.rs\"\n"
         )
     }
@@ -81,9 +84,10 @@ mod tests {
         let targets = targets(&manifest("two = 2\none = 1_000")).unwrap();
         let found = targets.iter();
         let found: Vec<_> = found
-            .map(|one| (one.name.as_str(), one.runs, one.wants_programs))
+            .map(|one| (one.name.as_str(), one.runs, one.seeds.as_deref()))
             .collect();
-        assert_eq!(found, [("one", 1000, false), ("two", 2, true)]);
+        let expected = [("one", 1000, None), ("two", 2, Some("conformance"))];
+        assert_eq!(found, expected);
     }
 
     #[test]

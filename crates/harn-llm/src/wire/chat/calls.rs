@@ -102,6 +102,12 @@ impl Calls {
         }
     }
 
+    /// Whether a call has begun whose arguments are not complete.
+    pub(super) fn has_half(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|call| !call.has_ended && !call.balance.is_complete())
+    }
+
     /// The call that `piece` continues.
     fn continued(&self, piece: &Piece<'_>) -> Option<usize> {
         let place = match (piece.number, piece.id) {

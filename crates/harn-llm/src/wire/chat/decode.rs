@@ -49,6 +49,12 @@ impl Decode for Decoder {
     }
 
     fn finish(&mut self, events: &mut Vec<StreamEvent>) -> Result<(), Error> {
+        // A call that began after the reason to end, in a stream that broke off. Only `[DONE]`
+        // could have said that there is no more of it.
+        let has_more = self.stop.as_ref().is_some_and(|stop| !is_cut(stop.reason));
+        if has_more && !self.has_ended && self.calls.has_half() {
+            return Err(truncated("the end of a tool call"));
+        }
         self.close(events)
     }
 

@@ -25,13 +25,10 @@ pub(super) fn items(turns: &[Turn]) -> Vec<Value> {
     items
 }
 
-/// The message of an assistant that said `text`.
+/// The message of an assistant that said `text`. The list form would need an id, a status and
+/// annotations, and only the provider has those.
 pub(super) fn assistant_message(text: &str) -> Value {
-    json!({
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": text}],
-    })
+    json!({"type": "message", "role": "assistant", "content": text})
 }
 
 /// Reasoning at the very end belonged to a call or a text that was cut off and not kept; the
@@ -161,8 +158,7 @@ mod tests {
             Role::Assistant,
             vec![text("hm"), call],
             json!([
-                {"type": "message", "role": "assistant",
-                 "content": [{"type": "output_text", "text": "hm"}]},
+                {"type": "message", "role": "assistant", "content": "hm"},
                 {"type": "function_call", "call_id": "c1", "name": "f",
                  "arguments": "{\"a\":1}"},
             ]),

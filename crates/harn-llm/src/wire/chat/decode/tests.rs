@@ -58,6 +58,17 @@ fn what_comes_after_the_end_is_ignored() {
 }
 
 #[test]
+fn a_call_that_begins_after_the_reason_to_end_and_breaks_off_is_none() {
+    let last = r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#;
+    let call = json!({"index": 0, "id": "c", "function": {"name": "f", "arguments": "{"}});
+    let half = json!({"choices": [{"delta": {"tool_calls": [call]}}]}).to_string();
+    let (events, outcome) = decode(&[last, &half]);
+    assert_eq!(outcome.unwrap_err().category, Category::StreamTruncated);
+    let ended = |event: &StreamEvent| matches!(event, StreamEvent::ToolCallEnd { .. });
+    assert!(!events.iter().any(ended), "{events:?}");
+}
+
+#[test]
 fn a_finish_reason_counts_once_and_an_empty_one_not_at_all() {
     let chunk = |finish: &str| {
         json!({"choices": [{"delta": {"content": "a"}, "finish_reason": finish}]}).to_string()
