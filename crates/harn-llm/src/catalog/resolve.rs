@@ -30,6 +30,9 @@ const PREFIXES: [(&str, &str); 4] = [
 /// The tier of a model that nothing is said about.
 const TIER_DEFAULT: &str = "mid";
 
+/// The variable that forbids real requests.
+pub const CALLS_DISABLED: &str = "HARN_LLM_CALLS_DISABLED";
+
 /// What a caller says about whom to ask.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
@@ -302,7 +305,7 @@ pub fn check_key(
 /// # Errors
 /// `HARN_LLM_CALLS_DISABLED` is set.
 pub fn check_enabled(environment: &dyn Environment, provider: &str) -> Result<(), Invalid> {
-    let value = environment.get("HARN_LLM_CALLS_DISABLED").unwrap_or("");
+    let value = environment.get(CALLS_DISABLED).unwrap_or("");
     let value = value.trim().to_ascii_lowercase();
     match value.as_str() {
         "1" | "true" | "yes" | "on" => Err(Invalid::new(format!(

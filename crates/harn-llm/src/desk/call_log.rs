@@ -4,6 +4,7 @@
 //! ```text
 //! system_prompt, tool_schemas    when they have changed
 //! message                        each one that the call before did not have
+//! routing_decision               why this provider, if a policy chose it
 //! provider_call_request          whom, and with which settings
 //! provider_call_response         what came back, or why nothing did
 //! interpreted_response           what we made of it
@@ -35,6 +36,12 @@ impl Desk {
         self.state().recording.transcript.as_ref()?;
         let id = (self.ports.new_id)();
         let mut records = self.state().call_log.checkpoints(call);
+        records.extend(call.routing.as_ref().map(|decision| {
+            let mut record = decision.record.clone();
+            record["type"] = json!("routing_decision");
+            record["call_id"] = json!(id);
+            record
+        }));
         let request = &call.request;
         let native_tools = call.native_tools.as_ref();
         records.push(json!({

@@ -10,6 +10,7 @@
 
 mod asker;
 mod builtins;
+mod carrier;
 mod known;
 mod options;
 mod port;

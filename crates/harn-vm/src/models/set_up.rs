@@ -17,11 +17,11 @@ use harn_agent::llm::desk::{ByHash, Desk, Ports, Recording, Setup, Staged, TakeL
 use harn_agent::llm::mock::Mock;
 use harn_agent::llm::mock::by_hash::Folder;
 use harn_agent::llm::scenario::Scenario;
-use harn_agent::llm::tape::{self, Playing, Redaction, Tape, TapePlayer, TapeRecorder};
-use harn_agent::llm::transport::{Http, HttpOptions, Transport};
+use harn_agent::llm::tape::Redaction;
 
+use super::carrier::Carrier;
 use super::known::KnownModels;
-use super::options::{ModelOptions, Rerun, ScenarioUse, TapeUse};
+use super::options::{ModelOptions, Rerun, ScenarioUse};
 use crate::json::from_json;
 use crate::world::now;
 
@@ -38,6 +38,8 @@ pub(super) fn set_up(
 ) -> Result<Arc<Desk>, String> {
     let known = KnownModels::read(options.manifest.as_deref(), environment)?;
     let redaction = known.redaction(environment);
+    let carrier = Carrier::of(options.tape.as_ref())?;
+    let environment = &carrier.environment(&known.config, environment);
     let mut mock = Mock::default();
     for file in &options.fixtures {
         mock.load_fixtures(&file.name, &file.text)?;
@@ -47,7 +49,7 @@ pub(super) fn set_up(
         config: known.config,
         capabilities: known.capabilities,
         mock,
-        transport: transport(options.tape.as_ref(), environment, &redaction)?,
+        transport: carrier.transport(environment, &redaction)?,
         ports: ports(options.warn),
         recording: recording(options, environment, redaction)?,
         staged: options.scenario.as_ref().map(staged).transpose()?,
@@ -61,44 +63,6 @@ fn staged(scenario: &ScenarioUse) -> Result<Staged, String> {
         scenario: scenario.map_err(|mistake| mistake.to_string())?,
         in_real_time: *in_real_time,
     })
-}
-
-/// The network, perhaps with somebody who writes it down, or a tape instead of it.
-fn transport(
-    tape: Option<&TapeUse>,
-    environment: &BTreeMap<String, String>,
-    redaction: &Redaction,
-) -> Result<Arc<dyn Transport>, String> {
-    let network = || Arc::new(Http::new(http_options(environment)));
-    Ok(match tape {
-        None => network(),
-        Some(TapeUse::Record(path)) => {
-            let opened = TapeRecorder::open(path, redaction.clone());
-            let (recorder, torn) = opened.map_err(|error| error.to_string())?;
-            if let Some(torn) = torn {
-                let (path, line) = (path.display(), torn.line);
-                tracing::warn!("{path} line {line} was never finished and is cut off");
-            }
-            Arc::new(tape::Recording::new(network(), recorder))
-        }
-        Some(TapeUse::Replay { tape, matching }) => {
-            let tape = Tape::read(&tape.name, tape.text.as_bytes());
-            let tape = tape.map_err(|error| error.to_string())?;
-            let player = TapePlayer::new(tape, *matching, redaction.clone());
-            Arc::new(Playing::new(player))
-        }
-    })
-}
-
-fn http_options(environment: &BTreeMap<String, String>) -> HttpOptions {
-    let variable = |names: [&str; 2]| {
-        let mut set = names.iter().filter_map(|name| environment.get(*name));
-        set.find(|value| !value.is_empty()).cloned()
-    };
-    HttpOptions {
-        proxy: variable(["HTTPS_PROXY", "https_proxy"]),
-        no_proxy: variable(["NO_PROXY", "no_proxy"]),
-    }
 }
 
 fn recording(

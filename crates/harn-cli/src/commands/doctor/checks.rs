@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use harn_vm::llm::catalog::resolve::{self, Wanted};
 use harn_vm::llm::catalog::{Config, Environment};
+use harn_vm::llm::mock::PROVIDER as MOCK;
 use harn_vm::{KnownModels, ModelAsker, ModelOptions};
 
 use super::super::models::{key_of, next_step};
@@ -11,9 +12,6 @@ use super::super::project::{Projects, manifest_here};
 use super::Finding;
 
 type Variables = BTreeMap<String, String>;
-
-/// Who needs no network.
-const MOCK: &str = "mock";
 
 /// What can be found out without asking anybody.
 pub(super) fn offline(environment: &Variables) -> Vec<Finding> {

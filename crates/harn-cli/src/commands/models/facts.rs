@@ -92,6 +92,8 @@ pub(in super::super) fn next_step(category: &str, provider: &str, key: &Key) -> 
              in HTTPS_PROXY"
                 .to_owned()
         }
-        _ => "the message is the provider's; its status page may tell more".to_owned(),
+        "invalid_request" => "correct the configuration as the message says".to_owned(),
+        "server_error" => "the provider's status page may tell more".to_owned(),
+        _ => "the message tells what is wrong; `harn doctor` may tell more".to_owned(),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use harn_vm::llm::catalog::resolve;
 use harn_vm::llm::desk::Probed;
+use harn_vm::llm::mock::PROVIDER as MOCK;
 use harn_vm::{ModelAsker, ModelOptions};
 use serde::Serialize;
 use serde_json::Value;
@@ -124,6 +125,18 @@ fn healthcheck(asker: &ModelAsker, provider: &str, ctx: &Ctx<'_>) -> Step {
 }
 
 fn call(asker: &ModelAsker, provider: &str, model: &str, ctx: &Ctx<'_>) -> Step {
+    if provider != MOCK
+        && let Err(disabled) = resolve::check_enabled(&ctx.environment, provider)
+    {
+        return Step {
+            step: "call",
+            ok: false,
+            took_ms: 0,
+            message: disabled.to_string(),
+            next: Some("unset HARN_LLM_CALLS_DISABLED".to_owned()),
+            seen: None,
+        };
+    }
     match asker.probe(provider, model) {
         Ok(probed) => Step {
             step: "call",

@@ -18,6 +18,7 @@ use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, analyse};
 use harn_syntax::Severity;
+use harn_vm::llm::catalog::resolve::CALLS_DISABLED;
 use harn_vm::machine::{FaultKind, Stream};
 use harn_vm::{ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions};
 use regex::Regex;
@@ -171,9 +172,6 @@ fn judge(path: &Path, expected: &Expected, workspace: &mut Workspace) -> Result<
         )),
     })
 }
-
-/// The variable that forbids real calls.
-const CALLS_DISABLED: &str = "HARN_LLM_CALLS_DISABLED";
 
 /// How long a program may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);

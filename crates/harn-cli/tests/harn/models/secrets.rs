@@ -99,7 +99,7 @@ fn a_key_that_a_model_repeats_is_not_written() {
     let server = Server::start([repeats]);
     let programs = Programs::new(&[(
         "main.harn",
-        "let _a = llm_call(\"x\", nil, {model: \"m\"})\n",
+        "let _a = llm_call(\"x\", nil, {provider: \"fake\", model: \"m\"})\n",
     )]);
     programs.add("harn.toml", project_of(&server.url));
     let mut command = programs.command(&[

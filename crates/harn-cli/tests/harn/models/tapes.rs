@@ -48,6 +48,15 @@ fn a_tape_answers_as_the_server_did() {
 }
 
 #[test]
+fn a_tape_needs_neither_a_key_nor_the_permission_to_make_calls() {
+    let programs = recorded();
+    let mut command = programs.command(&["run", "main.harn", "--tape-replay", "shop.tape"]);
+    finished(command.env("HARN_LLM_CALLS_DISABLED", "1"))
+        .exits_with(0)
+        .says("Buy milk.\n", "");
+}
+
+#[test]
 fn a_tape_notices_another_question() {
     let programs = recorded();
     programs.add("other.harn", "llm_call(\"What should I sell?\")\n");
