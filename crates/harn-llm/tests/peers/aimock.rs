@@ -12,10 +12,10 @@ use harn_llm::{Category, Request, StopReason, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::asking::{Asked, Heard, WIRES, question, tool, with_results};
-use crate::servers::aimock;
+use crate::servers::{Server, aimock};
 
-fn at_the_mock(wire: Wire) -> Asked {
-    Asked::at(&aimock().url, wire)
+fn at_the_mock(server: &Server, wire: Wire) -> Asked {
+    Asked::at(&server.url, wire)
 }
 
 fn weather() -> Request {
@@ -30,8 +30,9 @@ fn weather() -> Request {
 
 #[tokio::test]
 async fn thoughts_text_calls_and_counts_come_on_every_wire() {
+    let server = aimock();
     for wire in WIRES {
-        let heard = at_the_mock(wire).ask(&weather()).await;
+        let heard = at_the_mock(&server, wire).ask(&weather()).await;
         let reply = heard.reply();
         assert_eq!(reply.text, "Let me look.", "{wire:?}");
         let thoughts = match wire {
@@ -93,8 +94,9 @@ fn check_order(wire: Wire, heard: &Heard) {
 
 #[tokio::test]
 async fn a_conversation_goes_on_with_results() {
+    let server = aimock();
     for wire in WIRES {
-        let asked = at_the_mock(wire);
+        let asked = at_the_mock(&server, wire);
         let request = weather();
         let heard = asked.ask(&request).await;
         let request = with_results(request, wire, heard.reply(), "21 °C");
@@ -109,10 +111,11 @@ async fn a_conversation_goes_on_with_results() {
 
 #[tokio::test]
 async fn an_answer_in_one_piece_says_the_same() {
+    let server = aimock();
     for wire in WIRES {
         let mut request = weather();
         request.stream = false;
-        let heard = at_the_mock(wire).ask(&request).await;
+        let heard = at_the_mock(&server, wire).ask(&request).await;
         let reply = heard.reply();
         assert_eq!(reply.text, "Let me look.", "{wire:?}");
         let names = reply.tool_calls.iter().map(|call| call.name.as_str());
@@ -158,9 +161,10 @@ const TROUBLES: [Trouble; 4] = [
 
 #[tokio::test]
 async fn every_trouble_has_its_category_on_every_wire() {
+    let server = aimock();
     for wire in WIRES {
         for trouble in &TROUBLES {
-            let asked = at_the_mock(wire).header(trouble.header, "1");
+            let asked = at_the_mock(&server, wire).header(trouble.header, "1");
             let heard = asked.ask(&question("some-model", "hello")).await;
             let error = heard.error();
             let place = format!("{wire:?}, {}: {error:?}", trouble.header);
@@ -179,8 +183,9 @@ async fn every_trouble_has_its_category_on_every_wire() {
 
 #[tokio::test]
 async fn a_model_that_does_not_exist_is_not_found() {
+    let server = aimock();
     for wire in WIRES {
-        let heard = at_the_mock(wire)
+        let heard = at_the_mock(&server, wire)
             .ask(&question("some-model", "unhappy"))
             .await;
         let error = heard.error();
@@ -196,10 +201,11 @@ async fn a_model_that_does_not_exist_is_not_found() {
 /// The mock closes the connection after eight chunks.
 #[tokio::test]
 async fn a_connection_that_breaks_leaves_what_was_said_and_no_calls() {
+    let server = aimock();
     for wire in WIRES {
         let mut request = question("some-model", "truncated");
         request.tools = vec![tool("delete_everything", json!({}))];
-        let heard = at_the_mock(wire).ask(&request).await;
+        let heard = at_the_mock(&server, wire).ask(&request).await;
         let category = heard.error().category;
         let is_expected = matches!(
             category,
@@ -228,20 +234,21 @@ fn text_of(event: &StreamEvent) -> Option<&str> {
 }
 
 /// What the mock noted down of a request.
-fn journal(test: &str) -> Vec<Value> {
-    let entries = aimock().get(&format!("/__aimock/journal?testId={test}"));
+fn journal(server: &Server, test: &str) -> Vec<Value> {
+    let entries = server.get(&format!("/__aimock/journal?testId={test}"));
     entries.as_array().expect("a journal is a list").clone()
 }
 
 /// aimock notes the bodies of the chat wire as they came, with one member of its own.
 #[tokio::test]
 async fn what_was_sent_is_what_was_encoded() {
-    let asked = at_the_mock(Wire::Chat)
+    let server = aimock();
+    let asked = at_the_mock(&server, Wire::Chat)
         .header("x-test-id", "sent")
         .header("authorization", "Bearer key-1");
     let request = weather();
     asked.ask(&request).await.reply();
-    let entries = journal("sent");
+    let entries = journal(&server, "sent");
     assert_eq!(entries.len(), 1, "asked once: {entries:#?}");
     let mut body = entries[0]["body"].clone();
     body.as_object_mut().unwrap().remove("_endpointType");
@@ -258,15 +265,16 @@ async fn what_was_sent_is_what_was_encoded() {
 /// stranger's translation finds everything shows that everything is where it belongs.
 #[tokio::test]
 async fn others_find_everything_in_what_was_sent() {
+    let server = aimock();
     for wire in WIRES {
         let test = format!("found-{}", wire.name());
-        let asked = at_the_mock(wire).header("x-test-id", &test);
+        let asked = at_the_mock(&server, wire).header("x-test-id", &test);
         let request = weather();
         let heard = asked.ask(&request).await;
         let request = with_results(request, wire, heard.reply(), "21 °C");
         asked.ask(&request).await.reply();
 
-        let entries = journal(&test);
+        let entries = journal(&server, &test);
         assert_eq!(entries.len(), 2, "{wire:?}");
         let is_second = |entry: &&Value| entry["body"].to_string().contains("21 °C");
         let second = entries.iter().find(is_second);

@@ -29,8 +29,9 @@ fn text_pieces(heard: &Heard) -> Vec<&str> {
 
 #[tokio::test]
 async fn text_comes_token_by_token_on_every_wire() {
+    let server = llama();
     for wire in WIRES {
-        let asked = Asked::at(&llama().url, wire);
+        let asked = Asked::at(&server.url, wire);
         let heard = asked.ask(&question("scripted", "hello")).await;
         let reply = heard.reply();
         assert_eq!(reply.text, TEXT, "{wire:?}");
@@ -50,9 +51,10 @@ async fn text_comes_token_by_token_on_every_wire() {
 /// in its cache counts as input on all of them.
 #[tokio::test]
 async fn the_same_question_counts_the_same_on_every_wire() {
+    let server = llama();
     let mut counts = Vec::new();
     for wire in WIRES {
-        let asked = Asked::at(&llama().url, wire);
+        let asked = Asked::at(&server.url, wire);
         let heard = asked.ask(&question("scripted", "how much is it?")).await;
         let usage = &heard.reply().usage;
         assert!(usage.cache_read <= usage.input, "{wire:?}: {usage:?}");
@@ -65,8 +67,9 @@ async fn the_same_question_counts_the_same_on_every_wire() {
 
 #[tokio::test]
 async fn arguments_are_streamed_and_a_result_is_answered() {
+    let server = llama();
     for wire in WIRES {
-        let asked = Asked::at(&llama().url, wire);
+        let asked = Asked::at(&server.url, wire);
         let request = with_tool(question("scripted", "how is it?"));
         let heard = asked.ask(&request).await;
         let reply = heard.reply();
@@ -107,7 +110,8 @@ fn check_pieces_of_the_call(wire: Wire, heard: &Heard) {
 
 #[tokio::test]
 async fn the_server_holds_the_model_to_a_schema() {
-    let asked = Asked::at(&llama().url, Wire::Chat);
+    let server = llama();
+    let asked = Asked::at(&server.url, Wire::Chat);
     let mut request = question("scripted", "json, please");
     let left_alone = asked.ask(&request).await;
     assert_eq!(left_alone.reply().text, r#"{"count": "many"}"#);
@@ -129,8 +133,9 @@ async fn the_server_holds_the_model_to_a_schema() {
 
 #[tokio::test]
 async fn the_output_cap_ends_an_answer() {
+    let server = llama();
     for wire in WIRES {
-        let asked = Asked::at(&llama().url, wire);
+        let asked = Asked::at(&server.url, wire);
         let mut request = question("scripted", "forever");
         request.sampling.max_tokens = 5;
         let heard = asked.ask(&request).await;
@@ -149,7 +154,8 @@ async fn the_output_cap_ends_an_answer() {
 /// once; and a third question is only answered if dropping the two has freed their places.
 #[tokio::test]
 async fn two_answers_come_at_once_and_dropping_them_frees_their_places() {
-    let asked = Asked::at(&llama().url, Wire::Chat);
+    let server = llama();
+    let asked = Asked::at(&server.url, Wire::Chat);
     let mut endless = question("scripted", "forever");
     endless.sampling.max_tokens = 1_000_000_000;
     let (first, second) = (Notify::new(), Notify::new());

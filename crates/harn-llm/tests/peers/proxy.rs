@@ -5,17 +5,24 @@ use harn_llm::{StopReason, Thinking};
 use serde_json::json;
 
 use crate::asking::{Asked, question, tool, with_results};
-use crate::servers::{PROXY_KEY, proxy};
+use crate::servers::{PROXY_KEY, Proxy};
 
-fn at_the_proxy(wire: Wire) -> Asked {
+/// One test, because the proxy takes long to start.
+#[tokio::test]
+async fn both_directions_are_translated() {
+    let proxy = Proxy::start();
+    the_anthropic_wire_reaches_a_server_that_speaks_chat(&proxy).await;
+    the_chat_wire_reaches_a_server_that_speaks_anthropic(&proxy).await;
+}
+
+fn at_the_proxy(proxy: &Proxy, wire: Wire) -> Asked {
     let key = format!("Bearer {PROXY_KEY}");
-    Asked::at(&proxy().url, wire).header("authorization", &key)
+    Asked::at(&proxy.server.url, wire).header("authorization", &key)
 }
 
 /// Anthropic's language for us, OpenAI's for llama.cpp.
-#[tokio::test]
-async fn the_anthropic_wire_reaches_a_server_that_speaks_chat() {
-    let asked = at_the_proxy(Wire::Anthropic);
+async fn the_anthropic_wire_reaches_a_server_that_speaks_chat(proxy: &Proxy) {
+    let asked = at_the_proxy(proxy, Wire::Anthropic);
     let heard = asked.ask(&question("llama-chat", "hello")).await;
     assert_eq!(heard.reply().text, "Hello from a scripted model.");
     assert_eq!(heard.reply().usage.output, 7);
@@ -36,9 +43,8 @@ async fn the_anthropic_wire_reaches_a_server_that_speaks_chat() {
 }
 
 /// OpenAI's language for us, Anthropic's for the mock.
-#[tokio::test]
-async fn the_chat_wire_reaches_a_server_that_speaks_anthropic() {
-    let asked = at_the_proxy(Wire::Chat);
+async fn the_chat_wire_reaches_a_server_that_speaks_anthropic(proxy: &Proxy) {
+    let asked = at_the_proxy(proxy, Wire::Chat);
     let mut request = question("mock-claude", "What is the weather?");
     request.thinking = Thinking::Disabled;
     request.tools = vec![

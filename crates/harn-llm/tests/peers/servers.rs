@@ -1,14 +1,13 @@
 //! Starts servers of other people on this machine and stops them with us.
 //!
-//! A server is started by the first test that asks for it and shared by all tests of this
-//! process. A shell watches over each one and kills it when its input ends, so it goes
-//! with us however we go.
+//! Each test has servers of its own; most are ready within a second. A shell watches over each
+//! one and kills it when its input ends, so it goes with us however we go.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{OnceLock, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -25,70 +24,83 @@ pub(crate) const PROXY_KEY: &str = "sk-harn-tests-0123456789abcdef0123456789abcd
 /// Starts the server, and waits for the end of its input to kill it and to remove its folder.
 const SCRIPT: &str = r#""$@" 2>&1 </dev/null & server=$!; exec >/dev/null; read -r end; kill -9 $server; rm -rf "$0""#;
 
-/// A server that runs as long as this process does.
+/// A server that runs until it is dropped.
 pub(crate) struct Server {
     /// Where it is, without a slash at the end.
     pub(crate) url: String,
-    /// Kept open: its end is the end of the server.
-    _input: ChildStdin,
-    _shell: Child,
+    /// Its end is the end of the server.
+    input: Option<ChildStdin>,
+    shell: Child,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.input = None;
+        self.shell.wait().ok();
+    }
+}
+
+/// The proxy, and the servers behind it. Its models are called `llama-chat`, `mock-chat` and
+/// `mock-claude`, after who answers and in which language.
+pub(crate) struct Proxy {
+    pub(crate) server: Server,
+    _llama: Server,
+    _aimock: Server,
 }
 
 /// llama.cpp with a model whose answers are written down in `scripted_gguf.py`.
-pub(crate) fn llama() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| {
-        let folder = scratch();
-        let model = folder.join("scripted.gguf");
-        let python = installed("models/bin/python");
-        let mut writer = Command::new(&python);
-        writer.arg(script("scripted_gguf.py")).arg(&model);
-        let status = writer.status().expect("Python can be started");
-        assert!(status.success(), "the model should be written: {status}");
-        let mut command = Command::new(python);
-        command.arg(script("llama_server.py")).arg(model).arg("0");
-        start(&folder, command, "listening on").expect("llama.cpp should start")
-    })
+pub(crate) fn llama() -> Server {
+    let folder = scratch();
+    let model = folder.join("scripted.gguf");
+    let python = installed("models/bin/python");
+    let mut writer = Command::new(&python);
+    writer.arg(script("scripted_gguf.py")).arg(&model);
+    let status = writer.status().expect("Python can be started");
+    assert!(status.success(), "the model should be written: {status}");
+    let mut command = Command::new(python);
+    command.arg(script("llama_server.py")).arg(model).arg("0");
+    start(&folder, command, "listening on").expect("llama.cpp should start")
 }
 
 /// The mock of every provider's API, with the answers in `aimock/answers.json`.
-pub(crate) fn aimock() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| {
-        let mut command = Command::new("node");
-        command.arg(installed(
-            "aimock/node_modules/@copilotkit/aimock/dist/cli.js",
-        ));
-        command.args(["--port", "0", "--chunk-size", "7", "--fixtures"]);
-        command.arg(script("aimock"));
-        start(&scratch(), command, "server listening on").expect("aimock should start")
-    })
+pub(crate) fn aimock() -> Server {
+    let mut command = Command::new("node");
+    command.arg(installed(
+        "aimock/node_modules/@copilotkit/aimock/dist/cli.js",
+    ));
+    command.args(["--port", "0", "--chunk-size", "7", "--fixtures"]);
+    command.arg(script("aimock"));
+    start(&scratch(), command, "server listening on").expect("aimock should start")
 }
 
-/// The proxy in front of the other two. Its models are called `llama-chat`, `mock-chat` and
-/// `mock-claude`, after who answers and in which language.
-pub(crate) fn proxy() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| {
+impl Proxy {
+    pub(crate) fn start() -> Self {
+        let (llama, aimock) = (llama(), aimock());
         let mut problem = String::new();
         // It cannot be told to find a port by itself, and somebody may be faster.
         for _ in 0..3 {
-            match start_proxy() {
-                Ok(server) => return server,
+            match start_proxy(&llama, &aimock) {
+                Ok(server) => {
+                    return Self {
+                        server,
+                        _llama: llama,
+                        _aimock: aimock,
+                    };
+                }
                 Err(said) => problem = said,
             }
         }
         panic!("the proxy should start: {problem}");
-    })
+    }
 }
 
-fn start_proxy() -> Result<Server, String> {
+fn start_proxy(llama: &Server, aimock: &Server) -> Result<Server, String> {
     let folder = scratch();
     let config = folder.join("config.yaml");
     let template = include_str!("proxy.yaml");
     let text = template
-        .replace("LLAMA", &llama().url)
-        .replace("AIMOCK", &aimock().url)
+        .replace("LLAMA", &llama.url)
+        .replace("AIMOCK", &aimock.url)
         .replace("MASTER_KEY", PROXY_KEY);
     std::fs::write(&config, text).expect("the folder can be written");
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
@@ -120,8 +132,8 @@ fn start(folder: &Path, command: Command, ready: &'static str) -> Result<Server,
     match wait_until_ready(output, ready) {
         Ok(url) => Ok(Server {
             url,
-            _input: input,
-            _shell: shell,
+            input: Some(input),
+            shell,
         }),
         Err(said) => {
             drop(input);
