@@ -17,7 +17,7 @@ struct Following {
 
 impl Following {
     fn start(project: &Project, arguments: &[&str]) -> Self {
-        let mut program = project.program();
+        let mut program = interruptible(&project.program());
         program.args(["events", "tail", "-f"]).args(arguments);
         let spawned = program
             .stdout(Stdio::piped())
@@ -169,6 +169,23 @@ fn an_interrupt_ends_it_after_whole_lines() {
     assert_eq!(tail.line(), "");
     let status = tail.child.wait().unwrap();
     assert_eq!(status.signal(), Some(2), "shells know what that means");
+}
+
+/// The same program, which an interrupt ends. Shells have jobs in the background ignore
+/// interrupts, and whatever such a job starts inherits that.
+fn interruptible(program: &Command) -> Command {
+    let mut wrapped = Command::new("/usr/bin/env");
+    wrapped
+        .arg("--default-signal=INT")
+        .arg(program.get_program())
+        .env_clear();
+    for (name, value) in program.get_envs() {
+        wrapped.env(name, value.unwrap_or_default());
+    }
+    if let Some(folder) = program.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    wrapped
 }
 
 impl Drop for Following {
