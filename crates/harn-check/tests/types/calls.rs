@@ -111,6 +111,11 @@ fn everything_that_can_be_called() {
         &["error: call target `hidden` is not defined or imported"],
     );
     check("fn f() { let x = 1 |> trim(_) }", &[]);
+    check("for [f, x = f(1)] in [] { x() }", &[]);
+    check(
+        "for {f, g: x = f(1), ...r} in [] { let [y = x(), z = y()] = r }",
+        &[],
+    );
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl Compiler<'_> {
             }
         };
         let first = computed.map_or(0, |last| last + 1);
-        let steps = self.steps(&postfix.suffixes[first..], &assignment.value);
+        let steps = self.steps(root, &postfix.suffixes[first..], &assignment.value);
         if assignment.op == Some(BinaryOp::Add) && is_collection(&assignment.value) {
             return self.grow(at, root, &steps, &assignment.value);
         }
@@ -158,7 +158,16 @@ impl Compiler<'_> {
         self.load_nil(at, nil);
         // What is not there must not be there after a failure either.
         let absent = self.branch(at, Op::JumpEqual, old, nil);
+        self.guard(error, GuardKind::Catch);
         self.set(at, root, steps, nil);
+        if let Some(guarded) = self.end_guard() {
+            let end = self.jump(at, Op::Jump, 0);
+            self.handle(&guarded);
+            // It would have been added before it could not be set.
+            self.op(at, Op::Add, nil, old, right);
+            self.op(at, Op::Rethrow, error, 0, 0);
+            self.land(end);
+        }
         self.land(absent);
         self.guard(error, GuardKind::Catch);
         self.op(at, Op::Add, old, old, right);
@@ -176,15 +185,28 @@ impl Compiler<'_> {
 
     fn steps<'e>(
         &mut self,
+        root: Root,
         suffixes: &'e [harn_syntax::tree::Suffix],
         value: &Expression,
     ) -> Vec<Step<'e>> {
         let mut steps = Vec::new();
-        for suffix in suffixes {
+        for (position, suffix) in suffixes.iter().enumerate() {
             match &suffix.kind {
                 SuffixKind::Member { name, .. } => steps.push(Step::Field(&name.text)),
                 SuffixKind::Index { index, .. } => {
-                    steps.push(Step::Index(self.operand_before(index, &[value])));
+                    let behind = suffixes[position + 1..].iter();
+                    let behind = behind.filter_map(|suffix| match &suffix.kind {
+                        SuffixKind::Index { index, .. } => Some(index),
+                        _ => None,
+                    });
+                    let later: Vec<&Expression> = behind.chain([value]).collect();
+                    let mut register = self.operand_before(index, &later);
+                    // What is changed is not at hand while it changes.
+                    if matches!(root, Root::Register(root) if root == register) {
+                        register = self.temporary();
+                        self.evaluate(index, register);
+                    }
+                    steps.push(Step::Index(register));
                 }
                 _ => {}
             }

@@ -210,9 +210,10 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether the frame can be given up for a call: nothing is left to be done in it.
+    /// Whether the frame can be given up for a call: nothing is left to be done in it, and
+    /// nobody waits for it in particular, as who asks a generator for values does.
     fn can_give_up(&self) -> bool {
-        !self.is_guarded() && !self.body.gives_nothing
+        !self.is_guarded() && !self.body.gives_nothing && !self.body.pauses
     }
 
     fn return_statement(&mut self, at: u32, value: Option<&Expression>) {

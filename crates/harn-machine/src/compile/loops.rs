@@ -4,6 +4,7 @@ use harn_syntax::tree::{For, LoopPattern, Name, PatternKind, While};
 
 use super::exits::{Loop, Region};
 use super::name::Target;
+use super::search::defers_inside;
 use super::unit::Compiler;
 use crate::code::Op;
 
@@ -11,6 +12,9 @@ impl Compiler<'_> {
     /// `while condition { … }`: the condition comes after the block, so that a round needs
     /// one jump.
     pub(super) fn while_loop(&mut self, at: u32, item: &While) {
+        if defers_inside(&item.condition) {
+            return self.deferring_while_loop(at, item);
+        }
         let enter = self.jump(at, Op::Jump, 0);
         let start = self.here();
         let before = self.begin_round();
@@ -23,6 +27,23 @@ impl Compiler<'_> {
         for jump in self.condition(&item.condition, true) {
             self.aim(jump, start);
         }
+        self.land_all(around.breaks);
+    }
+
+    /// The same if the condition has blocks that run at the end: its variables belong to the
+    /// round that it begins, so it comes first.
+    fn deferring_while_loop(&mut self, at: u32, item: &While) {
+        let start = self.here();
+        let before = self.begin_round();
+        let ends = self.condition(&item.condition, false);
+        self.body.regions.push(Region::Loop(Loop::default()));
+        self.block(&item.body, None);
+        let around = self.end_loop();
+        self.land_all(around.continues);
+        self.end_round(at, &before);
+        let again = self.jump(at, Op::Jump, 0);
+        self.aim(again, start);
+        self.land_all(ends);
         self.land_all(around.breaks);
     }
 

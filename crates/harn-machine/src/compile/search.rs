@@ -21,6 +21,13 @@ pub(super) fn defers<'a>(statements: impl IntoIterator<Item = &'a Statement>) ->
     search.found
 }
 
+/// Whether an expression contains `defer`, functions inside it not counted.
+pub(super) fn defers_inside(expression: &Expression) -> bool {
+    let mut search = Search::for_(|kind| matches!(kind, StatementKind::Defer(_)));
+    search.expression(expression);
+    search.found
+}
+
 /// Whether a block contains `impl`, functions inside it not counted.
 pub(super) fn impls<'a>(statements: impl IntoIterator<Item = &'a Statement>) -> bool {
     let mut search = Search::for_(|kind| match kind {

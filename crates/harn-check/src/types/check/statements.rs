@@ -8,7 +8,6 @@ use harn_syntax::tree::{
 use super::items::Place;
 use crate::types::checker::{Body, Checker};
 use crate::types::codes;
-use crate::types::declarations::each_name;
 use crate::types::environment::Variable;
 use crate::types::exits::statement_exits;
 use crate::types::ty::Ty;
@@ -146,25 +145,32 @@ impl Checker {
             .declare(name.text.clone(), Variable::of(ty));
     }
 
-    /// Declares what a pattern binds, after checking its defaults.
+    /// Declares what a pattern binds in order, each default seeing what comes before it.
     pub(super) fn declare_pattern(&mut self, pattern: &Pattern, mutable: bool) {
-        match &pattern.kind {
-            PatternKind::Name(_) => {}
-            PatternKind::Dict { fields, .. } => {
+        let declare = |checker: &mut Self, name: &Name| {
+            let variable = Variable::dynamic(mutable);
+            checker.environment.declare(name.text.clone(), variable);
+        };
+        let rest = match &pattern.kind {
+            PatternKind::Name(name) => return declare(self, name),
+            PatternKind::Dict { fields, rest } => {
                 for field in fields {
                     self.check_optional(field.default.as_ref());
+                    declare(self, field.bound());
                 }
+                rest
             }
-            PatternKind::List { elements, .. } => {
+            PatternKind::List { elements, rest } => {
                 for element in elements {
                     self.check_optional(element.default.as_ref());
+                    declare(self, &element.name);
                 }
+                rest
             }
+        };
+        if let Some(rest) = rest {
+            declare(self, rest);
         }
-        each_name(pattern, &mut |name| {
-            let variable = Variable::dynamic(mutable);
-            self.environment.declare(name.clone(), variable);
-        });
     }
 
     fn check_select(&mut self, select: &Select) {

@@ -20,6 +20,30 @@ fn a_function_calls_itself_by_its_global() {
     );
 }
 
+/// 13.1: who asks a generator for values waits for its frame.
+#[test]
+fn generators_keep_their_frame_for_calls_that_are_returned() {
+    check(
+        "fn f(n) { yield n; return f(n) }",
+        &[
+            "0 Yield r0",
+            "1 Move r1 = r0*",
+            "2 CallGlobal r1 = r1:1 g8",
+            "3 Return r1",
+        ],
+    );
+    check(
+        "fn f(g) { yield 1; return 1 |> g }",
+        &[
+            "0 LoadInt r1 = 1",
+            "1 Yield r1",
+            "2 LoadInt r2 = 1",
+            "3 Pipe r1 = r2 r0",
+            "4 Return r1",
+        ],
+    );
+}
+
 /// 6.11: the call reuses the frame.
 #[test]
 fn calls_that_are_returned_give_up_the_frame() {

@@ -74,6 +74,43 @@ fn what_is_read_twice_stays() {
     );
 }
 
+/// The variables of a condition belong to the round that it begins.
+#[test]
+fn what_a_deferred_block_in_a_condition_reads_is_kept_at_the_end_of_a_round() {
+    check(
+        "fn f(n) { while if n { let x = n; defer { log(x) }; x } { n } }",
+        &[
+            "0 NewList r2 = r2:0 0",
+            "1 JumpUnless r0 -> 6",
+            "2 Move r1 = r0",
+            "3 DeferPush r2 0",
+            "4 Move r5 = r1",
+            "5 Jump -> 7",
+            "6 LoadNil r5",
+            "7 JumpUnless r5 -> 11",
+            "8 Move r5 = r0",
+            "9 DeferKeep r2 0",
+            "10 Jump -> 1",
+            "11 LoadNil r4",
+            "12 LoadInt r3 = 2",
+            "13 Jump -> 15",
+            "14 LoadInt r3 = 1",
+            "15 DeferNext r2 -> 20",
+            "16 DeferRestore r2",
+            "17 Move r5 = r1",
+            "18 CallBuiltin r5 = r5:1 log",
+            "19 Jump -> 15",
+            "20 JumpNotEqualInt r3 2 -> 22",
+            "21 Return r4",
+            "22 Rethrow r4",
+            "1..11 -> 14 r4",
+            "14..20 -> 14 r4",
+            "defer 0 -> 16",
+            "keep 0 defer 0..1 r1",
+        ],
+    );
+}
+
 /// A deferred block sees the variables of its function.
 #[test]
 fn what_a_deferred_block_reads_stays() {

@@ -93,6 +93,65 @@ fn paths_are_assigned_with_their_indexes_evaluated_once() {
     );
 }
 
+/// 5: operands are evaluated from left to right.
+#[test]
+fn indexes_are_kept_from_what_changes_them() {
+    check(
+        "fn f() { var i = 0; var d = []; d[i][if true { i = 1; 0 }] = 5 }",
+        &[
+            "0 LoadInt r0 = 0",
+            "1 NewList r1 = r2:0 0",
+            "2 Move r2 = r0*",
+            "3 LoadInt r0 = 1",
+            "4 LoadInt r3 = 0",
+            "5 Jump -> 7",
+            "6 LoadNil r3",
+            "7 LoadInt r4 = 5",
+            "8 SetPath r1 [r2][r3] r4*",
+            "9 ReturnNil",
+        ],
+    );
+    check(
+        "fn f() { var d = {}; d.a[d] = 5 }",
+        &[
+            "0 EmptyDict r0",
+            "1 Move r1 = r0",
+            "2 LoadInt r2 = 5",
+            "3 SetPath r0 .a[r1] r2*",
+            "4 ReturnNil",
+        ],
+    );
+}
+
+/// 5.11: the sum fails before the assignment does.
+#[test]
+fn parts_that_cannot_be_set_are_added_first() {
+    check(
+        "fn f() { var d = {}; d.a += [5] }",
+        &[
+            "0 EmptyDict r0",
+            "1 GetField r1 = r0 .a",
+            "2 LoadInt r2 = 5",
+            "3 NewList r2 = r2:1 1",
+            "4 LoadNil r3",
+            "5 JumpEqual r1 r3 -> 10",
+            "6 SetField r0 .a r3",
+            "7 Jump -> 10",
+            "8 Add r3 = r1* r2*",
+            "9 Rethrow r4",
+            "10 Add r1 = r1* r2*",
+            "11 Jump -> 15",
+            "12 JumpEqual r1 r3 -> 14",
+            "13 SetField r0 .a r1*",
+            "14 Rethrow r4",
+            "15 SetField r0 .a r1*",
+            "16 ReturnNil",
+            "6..7 -> 8 r4",
+            "10..11 -> 12 r4",
+        ],
+    );
+}
+
 #[test]
 fn texts_are_joined_in_one_step() {
     check(
