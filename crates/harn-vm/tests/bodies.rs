@@ -2,7 +2,7 @@
 
 use harn_check::builtins;
 use harn_machine::{Body, BuiltinId, Receiver, Registry};
-use harn_stdlib::registry;
+use harn_vm::registry;
 
 /// Whether a body can be called: one in Harn needs its function.
 fn is_there(registry: &Registry, body: Option<Body>) -> bool {
