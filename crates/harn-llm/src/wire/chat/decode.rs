@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Calls, Piece};
 use super::failure;
+use super::plain;
 use super::reasoning::{self, Reasoning};
 use crate::wire::{Decode, Frame, frames, truncated};
 use crate::{Category, Error, Stop, StopReason, StreamEvent, Usage};
@@ -44,6 +45,13 @@ impl Decode for Decoder {
         }
         if data == "[DONE]" {
             return self.close(events);
+        }
+        // The first chunk says who answers, so it takes the long way.
+        if self.has_started
+            && let Some(text) = plain::text(data)
+        {
+            self.text(&text, events);
+            return Ok(());
         }
         self.chunk(&frames::json(data)?, events)
     }

@@ -20,6 +20,7 @@ mod decode;
 mod encode;
 pub(super) mod failure;
 mod message;
+mod plain;
 mod reasoning;
 
 pub(super) use decode::Decoder;
