@@ -177,9 +177,10 @@ impl Reading<'_, '_> {
     }
 
     fn pass_on(&mut self) {
-        for event in std::mem::take(&mut self.events) {
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
             match (event, &mut self.splitter) {
-                (StreamEvent::TextDelta { text }, Some(splitter)) => {
+                (StreamEvent::TextDelta { text }, Some(splitter)) if !splitter.lets_pass(&text) => {
                     let pieces = splitter.push(&text);
                     self.tell_pieces(pieces);
                 }
@@ -191,6 +192,8 @@ impl Reading<'_, '_> {
                 (event, _) => self.tell(&event),
             }
         }
+        // Its room is for the events of the next piece.
+        self.events = events;
     }
 
     fn tell_pieces(&mut self, pieces: Vec<Piece>) {

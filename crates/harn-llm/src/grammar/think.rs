@@ -64,6 +64,12 @@ impl ThinkSplitter {
         }
     }
 
+    /// Whether a piece can only be text, whatever came before and comes after it. Nearly all
+    /// are, and need not be taken apart.
+    pub fn lets_pass(&self, text: &str) -> bool {
+        self.held.is_empty() && self.inside == Inside::Text && !text.contains('<')
+    }
+
     /// The answer is over: what was held back was no tag.
     pub fn finish(mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
@@ -200,6 +206,19 @@ mod tests {
             }
         }
         (text, thought)
+    }
+
+    #[test]
+    fn only_what_can_be_nothing_else_passes_as_text() {
+        let mut splitter = ThinkSplitter::default();
+        assert!(splitter.lets_pass("a > b"));
+        assert!(!splitter.lets_pass("a < b"));
+        splitter.push("a <th");
+        assert!(!splitter.lets_pass("ink>"));
+        splitter.push("ink>");
+        assert!(!splitter.lets_pass("hm"));
+        splitter.push("</think>");
+        assert!(splitter.lets_pass("b"));
     }
 
     #[test]
