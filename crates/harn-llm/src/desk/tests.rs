@@ -386,3 +386,16 @@ async fn an_answer_that_never_fits_is_thrown_as_a_dict() {
     assert_eq!(thrown["provider"], "openai");
     assert_eq!(thrown["model"], "gpt-4o");
 }
+
+#[tokio::test(start_paused = true)]
+async fn thoughts_in_the_text_are_taken_out_of_it() {
+    let pieces = [
+        "data: {\"choices\":[{\"delta\":{\"content\":\"<thi\"}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"nk>hm</think>Yes <\"}}]}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\" no\"},\"finish_reason\":\"stop\"}]}\n\n",
+    ];
+    let (desk, _) = desk(vec![Said::Answer(200, Vec::new(), pieces.to_vec())]);
+    let result = desk.call(&question(json!({}))).await.unwrap();
+    assert_eq!(result["text"], "Yes < no");
+    assert_eq!(result["thinking"], "hm");
+}
