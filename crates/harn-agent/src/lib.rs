@@ -29,12 +29,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod callback;
 mod event_log;
 mod redact;
 mod storage;
+mod tool;
 
+pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
 pub use redact::RedactLogEvent;
 pub use storage::SessionStorage;
+pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
 
 pub use harn_llm as llm;
