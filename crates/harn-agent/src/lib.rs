@@ -31,12 +31,15 @@
 
 mod callback;
 mod event_log;
+mod loop_detector;
+pub mod policy;
 mod redact;
 mod storage;
 mod tool;
 
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
+pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use redact::RedactLogEvent;
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};

@@ -1,0 +1,298 @@
+//! Whether a tool call stays below the ceiling.
+
+use harn_events::ToolAnnotations;
+use harn_llm::options::value::display;
+use serde_json::Value;
+
+use super::capability::{ArgConstraint, CapabilityPolicy};
+use super::glob::{any_glob_matches, any_glob_matches_path, glob_matches};
+
+impl CapabilityPolicy {
+    /// Checks a call whose arguments have their canonical names. `own` is what the tool says
+    /// about itself.
+    ///
+    /// # Errors
+    /// What to say about the first check that fails; its category is `tool_rejected`.
+    pub fn check_tool(
+        &self,
+        tool: &str,
+        own: Option<&ToolAnnotations>,
+        arguments: &Value,
+    ) -> Result<(), String> {
+        if !self.tools.is_empty() && !self.tools.iter().any(|name| name == tool) {
+            return Err(format!("tool '{tool}' exceeds tool ceiling"));
+        }
+        let annotations = self.annotations_for(tool, own);
+        if let Some(annotations) = annotations {
+            self.check_annotations(tool, annotations)?;
+        }
+        let constraints = self.tool_arg_constraints.iter();
+        constraints
+            .filter(|constraint| glob_matches(&constraint.tool, tool))
+            .try_for_each(|constraint| constraint.check(tool, annotations, arguments))
+    }
+
+    fn check_annotations(&self, tool: &str, annotations: &ToolAnnotations) -> Result<(), String> {
+        for (capability, operations) in &annotations.capabilities {
+            let beyond = |operation: &&String| !self.allows_operation(capability, operation);
+            if let Some(operation) = operations.iter().find(beyond) {
+                return Err(format!(
+                    "tool '{tool}' exceeds capability ceiling: {capability}.{operation}"
+                ));
+            }
+        }
+        let level = annotations.side_effect_level;
+        match self.allows_level(level) {
+            true => Ok(()),
+            false => Err(format!(
+                "tool '{tool}' exceeds side-effect ceiling: {level}"
+            )),
+        }
+    }
+}
+
+impl ArgConstraint {
+    fn check(
+        &self,
+        tool: &str,
+        annotations: Option<&ToolAnnotations>,
+        arguments: &Value,
+    ) -> Result<(), String> {
+        let Some(key) = self.key(annotations, arguments) else {
+            return Ok(());
+        };
+        let Some(value) = arguments.get(key).filter(|value| !value.is_null()) else {
+            return Ok(());
+        };
+        let is_path = declares_path(annotations, key);
+        match self.refused(value, is_path) {
+            None => Ok(()),
+            Some(refused) => Err(format!(
+                "tool '{tool}' {key} '{refused}' does not match allowed patterns: {:?}. Only the \
+                 {key} argument is checked against this allow-list — other argument values are \
+                 not.",
+                self.arg_patterns
+            )),
+        }
+    }
+
+    /// The argument that is checked: the one it names, else the first declared path parameter
+    /// that the call has, else the call's first text.
+    fn key<'a>(
+        &'a self,
+        annotations: Option<&'a ToolAnnotations>,
+        arguments: &'a Value,
+    ) -> Option<&'a str> {
+        if let Some(key) = &self.arg_key {
+            return Some(key);
+        }
+        let declared = annotations.map_or(&[][..], |known| &known.arg_schema.path_params);
+        let path = declared.iter().find(|key| arguments.get(key).is_some());
+        path.or_else(|| {
+            let fields = arguments.as_object()?;
+            let text = fields.iter().find(|(_, value)| value.is_string());
+            text.map(|(key, _)| key)
+        })
+        .map(String::as_str)
+    }
+
+    /// What of a value no pattern allows. All items of a list have to be allowed.
+    fn refused(&self, value: &Value, is_path: bool) -> Option<String> {
+        if self.arg_patterns.is_empty() {
+            return None;
+        }
+        let items = match value {
+            Value::Array(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let allowed = |text: &str| match is_path {
+            true => any_glob_matches_path(&self.arg_patterns, text),
+            false => any_glob_matches(&self.arg_patterns, text),
+        };
+        let mut texts = items.iter().map(display);
+        texts.find(|text| !allowed(text))
+    }
+}
+
+fn declares_path(annotations: Option<&ToolAnnotations>, key: &str) -> bool {
+    annotations.is_some_and(|known| known.arg_schema.path_params.iter().any(|name| name == key))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::policy::read_annotations;
+
+    #[track_caller]
+    fn check(policy: Value, own: Value, arguments: Value, expected: Result<(), &str>) {
+        let policy = CapabilityPolicy::read("policy", &policy).expect("the policy is well formed");
+        let own = read_annotations(&own);
+        let answer = policy.check_tool("run", own.as_ref(), &arguments);
+        assert_eq!(answer, expected.map_err(str::to_owned));
+    }
+
+    const BEYOND_TOOLS: Result<(), &str> = Err("tool 'run' exceeds tool ceiling");
+    const BEYOND_OPERATIONS: Result<(), &str> =
+        Err("tool 'run' exceeds capability ceiling: process.exec");
+    const BEYOND_LEVEL: Result<(), &str> =
+        Err("tool 'run' exceeds side-effect ceiling: process_exec");
+
+    fn runs() -> Value {
+        json!({
+            "kind": "execute", "side_effect_level": "process_exec",
+            "capabilities": {"process": ["exec"]},
+        })
+    }
+
+    #[test]
+    fn a_policy_without_limits_lets_everything_pass() {
+        check(json!({}), runs(), json!({"command": "rm"}), Ok(()));
+        check(json!({}), json!(null), json!({}), Ok(()));
+    }
+
+    #[test]
+    fn tools_are_listed_by_exact_name() {
+        check(json!({"tools": ["run"]}), runs(), json!({}), Ok(()));
+        check(json!({"tools": ["other"]}), runs(), json!({}), BEYOND_TOOLS);
+        check(json!({"tools": ["r*"]}), runs(), json!({}), BEYOND_TOOLS);
+    }
+
+    #[test]
+    fn annotated_operations_have_to_be_allowed() {
+        let limits = |capabilities: Value| json!({"capabilities": capabilities});
+        check(
+            limits(json!({"process": ["exec"]})),
+            runs(),
+            json!({}),
+            Ok(()),
+        );
+        check(limits(json!({"process": []})), runs(), json!({}), Ok(()));
+        check(
+            limits(json!({"process": ["list"]})),
+            runs(),
+            json!({}),
+            BEYOND_OPERATIONS,
+        );
+        check(
+            limits(json!({"workspace": []})),
+            runs(),
+            json!({}),
+            BEYOND_OPERATIONS,
+        );
+        check(
+            limits(json!({"workspace": []})),
+            json!(null),
+            json!({}),
+            Ok(()),
+        );
+    }
+
+    #[test]
+    fn the_annotated_level_has_to_be_reached() {
+        let limit = |level: &str| json!({"side_effect_level": level});
+        check(limit("network"), runs(), json!({}), Ok(()));
+        check(limit("process_exec"), runs(), json!({}), Ok(()));
+        check(limit("workspace_write"), runs(), json!({}), BEYOND_LEVEL);
+        check(limit("none"), json!(null), json!({}), Ok(()));
+    }
+
+    #[test]
+    fn the_first_check_that_fails_is_told() {
+        let all = json!({
+            "tools": ["other"], "capabilities": {"x": []}, "side_effect_level": "none",
+        });
+        check(all, runs(), json!({}), BEYOND_TOOLS);
+        let two = json!({"capabilities": {"x": []}, "side_effect_level": "none"});
+        check(two, runs(), json!({}), BEYOND_OPERATIONS);
+    }
+
+    #[test]
+    fn annotations_of_the_policy_come_first() {
+        let lowered = json!({
+            "side_effect_level": "read_only",
+            "tool_annotations": {"run": {"side_effect_level": "read_only"}},
+        });
+        check(lowered, runs(), json!({}), Ok(()));
+        let raised = json!({
+            "side_effect_level": "read_only", "tool_annotations": {"run": runs()},
+        });
+        check(raised, json!(null), json!({}), BEYOND_LEVEL);
+    }
+
+    fn constrained(constraint: Value) -> Value {
+        json!({"tool_arg_constraints": [constraint]})
+    }
+
+    #[test]
+    fn an_argument_has_to_match_a_pattern() {
+        let policy = constrained(json!({
+            "tool": "r*", "arg_patterns": ["git *", "ls"], "arg_key": "command",
+        }));
+        check(
+            policy.clone(),
+            runs(),
+            json!({"command": "git status"}),
+            Ok(()),
+        );
+        check(
+            policy.clone(),
+            runs(),
+            json!({"command": "ls", "x": "rm"}),
+            Ok(()),
+        );
+        check(policy.clone(), runs(), json!({"other": "rm"}), Ok(()));
+        check(
+            policy.clone(),
+            runs(),
+            json!({"command": ["ls", "git a"]}),
+            Ok(()),
+        );
+        let refused = Err(
+            "tool 'run' command 'rm' does not match allowed patterns: [\"git *\", \"ls\"]. Only \
+             the command argument is checked against this allow-list — other argument values are \
+             not.",
+        );
+        check(policy.clone(), runs(), json!({"command": "rm"}), refused);
+        check(policy, runs(), json!({"command": ["ls", "rm"]}), refused);
+        let elsewhere = constrained(json!({"tool": "write", "arg_patterns": ["ls"]}));
+        check(elsewhere, runs(), json!({"command": "rm"}), Ok(()));
+        let free = constrained(json!({"tool": "*", "arg_patterns": []}));
+        check(free, runs(), json!({"command": "rm"}), Ok(()));
+    }
+
+    #[test]
+    fn the_checked_argument_is_the_first_path_or_else_the_first_text() {
+        let policy = constrained(json!({"tool": "run", "arg_patterns": ["src/*"]}));
+        let paths = json!({"arg_schema": {"path_params": ["gone", "path"]}});
+        check(
+            policy.clone(),
+            paths.clone(),
+            json!({"a": "x", "path": "src/a"}),
+            Ok(()),
+        );
+        let refused = |key: &str, value: &str| {
+            format!(
+                "tool 'run' {key} '{value}' does not match allowed patterns: [\"src/*\"]. Only \
+                 the {key} argument is checked against this allow-list — other argument values \
+                 are not."
+            )
+        };
+        let path = refused("path", "src/../etc");
+        check(
+            policy.clone(),
+            paths,
+            json!({"path": "src/../etc"}),
+            Err(&path),
+        );
+        let text = refused("b", "x");
+        check(
+            policy.clone(),
+            json!(null),
+            json!({"a": 1, "b": "x", "c": "src/c"}),
+            Err(&text),
+        );
+        check(policy, json!(null), json!({"a": 1}), Ok(()));
+    }
+}

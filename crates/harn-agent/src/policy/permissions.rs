@@ -1,0 +1,102 @@
+//! What one agent may do: the `permissions` of a loop, a sub-agent or a worker.
+
+use std::sync::Arc;
+
+use harn_llm::desk::Thrown;
+use serde_json::Value;
+
+use super::matcher::{Rule, read_rules};
+use crate::callback::{Callback, Functions};
+
+/// One level of permissions. Levels stack, from the outermost loop to the innermost one, and
+/// every level must grant a call.
+#[derive(Clone, Default)]
+pub struct Permissions {
+    /// What may be called. `None` is everything and an empty list is nothing.
+    pub allow: Option<Vec<Rule>>,
+    /// What may not be called, whatever is allowed.
+    pub deny: Vec<Rule>,
+    /// Asked before a call is denied.
+    pub on_escalation: Option<Arc<dyn Callback>>,
+}
+
+impl Permissions {
+    /// Reads a level from a program's dict; nil is no level. The paths of the functions start at
+    /// the dict: `/on_escalation`, `/allow/<glob>`, `/deny/<glob>`. In a glob `~` is written
+    /// `~0` and `/` is written `~1`, as JSON Pointer has it.
+    ///
+    /// # Errors
+    /// What cannot be read is thrown, with the way to it: `permissions.allow.run`.
+    pub fn read(label: &str, value: &Value, functions: &Functions) -> Result<Option<Self>, Thrown> {
+        let fields = match value {
+            Value::Null => return Ok(None),
+            Value::Object(fields) => fields,
+            _ => {
+                let text = format!("{label}: permissions must be a dict");
+                return Err(Thrown::Plain(text));
+            }
+        };
+        let rules = |key: &str| {
+            let value = fields.get(key).unwrap_or(&Value::Null);
+            read_rules(
+                &format!("{label}.{key}"),
+                value,
+                &format!("/{key}"),
+                functions,
+            )
+        };
+        Ok(Some(Self {
+            allow: rules("allow")?,
+            deny: rules("deny")?.unwrap_or_default(),
+            on_escalation: functions.at("/on_escalation").cloned(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_level_is_read() {
+        let none = Functions::default();
+        let read = |value: Value| Permissions::read("permissions", &value, &none);
+        assert!(matches!(read(json!(null)), Ok(None)));
+        let level = read(json!({}))
+            .expect("it is well formed")
+            .expect("it is given");
+        assert!(level.allow.is_none() && level.deny.is_empty() && level.on_escalation.is_none());
+        let value = json!({"allow": ["a", "b"], "deny": {"c": true}, "other": 1});
+        let level = read(value)
+            .expect("it is well formed")
+            .expect("it is given");
+        assert_eq!(level.allow.map(|rules| rules.len()), Some(2));
+        assert_eq!(level.deny.len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_thrown() {
+        let rows = [
+            (json!(["a"]), "permissions: permissions must be a dict"),
+            (json!("a"), "permissions: permissions must be a dict"),
+            (
+                json!({"allow": 1}),
+                "permissions.allow: expected a list or dict, got int",
+            ),
+            (
+                json!({"deny": [1]}),
+                "permissions.deny: list entries must be strings",
+            ),
+            (
+                json!({"deny": {"run": 2}}),
+                "permissions.deny.run: unsupported matcher type int",
+            ),
+        ];
+        for (value, text) in rows {
+            let thrown = Permissions::read("permissions", &value, &Functions::default());
+            assert_eq!(thrown.err(), Some(Thrown::Plain(text.to_owned())));
+        }
+    }
+}
