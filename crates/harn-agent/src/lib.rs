@@ -36,6 +36,7 @@ pub mod policy;
 mod redact;
 mod storage;
 mod tool;
+pub mod tool_hooks;
 
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
