@@ -30,9 +30,13 @@
 //! ```
 
 mod callback;
+pub mod coding;
 mod event_log;
 mod loop_detector;
 pub mod policy;
+mod ledger;
+mod own_tools;
+mod plan;
 mod redact;
 mod storage;
 mod tool;
@@ -41,6 +45,9 @@ pub mod tool_hooks;
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
+pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
+pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
+pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};

@@ -1,0 +1,85 @@
+//! Work on a thread, for a future that may be dropped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use tokio::sync::oneshot;
+
+use super::failed;
+use crate::tool::ToolError;
+
+/// Set when nobody waits for the work any more. Long work looks at it now and then.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cancelled(Arc<AtomicBool>);
+
+impl Cancelled {
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does the work on a thread of its own.
+///
+/// # Cancel safety
+/// Dropping the future sets [`Cancelled`]. What the work has done by then stays done.
+pub(super) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce(&Cancelled) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let cancelled = Cancelled::default();
+    let _waits = Waits(cancelled.clone());
+    let (sender, receiver) = oneshot::channel();
+    let thread = thread::Builder::new().name("harn-tool".to_owned());
+    thread
+        .spawn(move || {
+            let _nobody_may_wait = sender.send(work(&cancelled));
+        })
+        .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+    let result = receiver.await;
+    result.map_err(|_| failed("the tool stopped before it had an answer"))
+}
+
+/// As long as this lives, somebody waits.
+struct Waits(Cancelled);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::mpsc;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[test]
+    fn work_is_done_elsewhere() {
+        let here = thread::current().id();
+        let there = harn_log::block_on(in_background(|_| thread::current().id()));
+        assert_ne!(there, Ok(here));
+    }
+
+    #[test]
+    fn work_is_told_that_nobody_waits() {
+        let (noticed, notice) = mpsc::channel();
+        {
+            let mut work = pin!(in_background(move |cancelled| {
+                while !cancelled.is_set() {
+                    thread::yield_now();
+                }
+                noticed.send(()).expect("the test listens");
+            }));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(work.as_mut().poll(&mut context).is_pending());
+        }
+        assert_eq!(notice.recv(), Ok(()));
+    }
+}

@@ -1,0 +1,343 @@
+//! Where the tools may go.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::failed;
+use super::limits::Limits;
+use super::place::Place;
+use crate::tool::ToolError;
+
+/// What a command may know of the environment it is run in. Everything else may be a secret.
+const HARMLESS_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL"];
+
+/// How many links one path may go through; as many as Linux allows.
+const LINKS_MAX: usize = 40;
+
+/// The folders that the tools may work in, and how much they may do there.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// Without links. Relative paths start at the first.
+    roots: Vec<PathBuf>,
+    /// How much the tools may do.
+    pub limits: Limits,
+    /// What commands find in their environment.
+    pub(super) environment: BTreeMap<OsString, OsString>,
+}
+
+impl Workspace {
+    /// A workspace of folders that exist. Relative paths start at the first one.
+    ///
+    /// # Errors
+    /// There is no folder, or one of them cannot be found.
+    pub fn new<P: AsRef<Path>>(roots: impl IntoIterator<Item = P>) -> io::Result<Self> {
+        let mut resolved = Vec::new();
+        for root in roots {
+            let root = fs::canonicalize(root)?;
+            if !root.is_dir() {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            resolved.push(root);
+        }
+        if resolved.is_empty() {
+            let reason = "a workspace needs a folder";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        Ok(Self {
+            roots: resolved,
+            limits: Limits::default(),
+            environment: BTreeMap::new(),
+        })
+    }
+
+    /// Changes how much the tools may do.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Gives commands what is harmless of an environment: `PATH`, `HOME`, `LANG`, `TERM`,
+    /// `TMPDIR`, `USER` and `SHELL`.
+    #[must_use]
+    pub fn with_environment(
+        mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        let harmless = variables
+            .into_iter()
+            .filter(|(name, _)| HARMLESS_VARIABLES.iter().any(|harmless| name == harmless));
+        self.environment.extend(harmless);
+        self
+    }
+
+    /// Gives commands one more variable, whatever it is.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.insert(name.into(), value.into());
+        self
+    }
+
+    /// The folders, without links. Relative paths start at the first.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// The place that a path leads to.
+    pub(super) fn place(&self, path: &str) -> Result<Place, ToolError> {
+        if path.is_empty() {
+            return Err(failed("the path is empty"));
+        }
+        if path.contains('\0') {
+            return Err(failed("the path contains a NUL character"));
+        }
+        let resolved = resolve(&self.roots[0].join(path))
+            .ok_or_else(|| failed(format!("path '{path}' goes through too many links")))?;
+        let inside = self.roots.iter().enumerate().find_map(|(at, root)| {
+            let inside = resolved.path.strip_prefix(root).ok()?;
+            Some((at, root, inside))
+        });
+        match inside {
+            Some((at, root, inside)) => Ok(Place {
+                given: path.to_owned(),
+                root: root.clone(),
+                inside: inside.to_owned(),
+                is_in_first_root: at == 0,
+            }),
+            None => Err(self.outside(path, resolved.has_links)),
+        }
+    }
+
+    /// The place that a path leads to, where something is to be written.
+    pub(super) fn place_to_write(&self, path: &str) -> Result<Place, ToolError> {
+        let place = self.place(path)?;
+        // Hooks and settings in there are run by git, which would let a file become a command.
+        let is_of_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+        match place.inside.components().any(is_of_git) {
+            true => Err(ToolError::Rejected(format!(
+                "path '{path}' belongs to git, which is the only one to change it. Use git commands instead."
+            ))),
+            false => Ok(place),
+        }
+    }
+
+    fn outside(&self, path: &str, has_links: bool) -> ToolError {
+        let roots: Vec<_> = self
+            .roots
+            .iter()
+            .map(|root| root.to_string_lossy())
+            .collect();
+        let verb = if has_links {
+            "leads through a link to somewhere"
+        } else {
+            "is"
+        };
+        ToolError::Rejected(format!(
+            "path '{path}' {verb} outside the workspace ({}). Use a path inside the workspace; relative paths start at {}.",
+            roots.join(", "),
+            roots[0]
+        ))
+    }
+}
+
+/// A path without links, `.` and `..`.
+struct Resolved {
+    path: PathBuf,
+    has_links: bool,
+}
+
+/// Follows a path as the system would, also where nothing is yet. `None`: it goes in circles.
+fn resolve(path: &Path) -> Option<Resolved> {
+    let mut resolved = PathBuf::from("/");
+    let mut links = 0;
+    // What is still to follow, the next part last.
+    let mut parts: Vec<OsString> = reversed(path);
+    while let Some(part) = parts.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::ParentDir) => {
+                resolved.pop();
+            }
+            Some(Component::Normal(name)) => {
+                resolved.push(name);
+                // What is no link, or cannot be looked at, is left for the opening to judge.
+                if let Ok(target) = fs::read_link(&resolved) {
+                    links += 1;
+                    if links > LINKS_MAX {
+                        return None;
+                    }
+                    resolved.pop();
+                    parts.extend(reversed(&target));
+                }
+            }
+            Some(Component::RootDir) => resolved = PathBuf::from("/"),
+            Some(Component::CurDir | Component::Prefix(_)) | None => {}
+        }
+    }
+    Some(Resolved {
+        path: resolved,
+        has_links: links > 0,
+    })
+}
+
+fn reversed(path: &Path) -> Vec<OsString> {
+    let parts = path.components().rev();
+    parts.map(|part| part.as_os_str().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::coding::scene::Scene;
+
+    /// The place in the workspace, or what is said about the path.
+    fn place(scene: &Scene, path: &str) -> Result<String, String> {
+        match scene.workspace.place(path) {
+            Ok(place) => Ok(place.inside.to_string_lossy().into_owned()),
+            Err(ToolError::Rejected(reason) | ToolError::Failed(reason)) => Err(reason),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn paths_inside_are_found() {
+        let scene = Scene::new();
+        scene.write("src/main.rs", "");
+        scene.link("src", "sources");
+        scene.link(scene.root().join("src"), "absolute");
+        scene.link("../src/main.rs", "src/self.rs");
+        scene.link("not/yet", "dangling");
+        let absolute = scene.root().join("src/main.rs");
+        let rows = [
+            (".", ""),
+            ("./", ""),
+            ("src/main.rs", "src/main.rs"),
+            ("src//./main.rs", "src/main.rs"),
+            ("src/../src/main.rs", "src/main.rs"),
+            ("sources/main.rs", "src/main.rs"),
+            ("absolute/main.rs", "src/main.rs"),
+            ("sources/../x", "x"),
+            ("src/self.rs", "src/main.rs"),
+            ("dangling/too", "not/yet/too"),
+            ("new/folder/file", "new/folder/file"),
+            ("src/main.rs/below", "src/main.rs/below"),
+            ("...", "..."),
+            ("~", "~"),
+            (absolute.to_str().unwrap(), "src/main.rs"),
+        ];
+        for (path, expected) in rows {
+            assert_eq!(place(&scene, path).as_deref(), Ok(expected), "{path}");
+        }
+        // Out and in again is inside.
+        let name = scene
+            .root()
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        assert_eq!(place(&scene, &format!("../{name}/a")).as_deref(), Ok("a"));
+    }
+
+    #[test]
+    fn paths_outside_are_rejected() {
+        let scene = Scene::new();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret"), "s").unwrap();
+        scene.write("src/a", "");
+        scene.link(outside.path(), "folder");
+        scene.link(outside.path().join("secret"), "file");
+        scene.link(outside.path().join("nothing"), "dangling");
+        scene.link("../..", "src/up");
+        scene.link("folder", "twice");
+        let root = scene.root().to_string_lossy().into_owned();
+        let rows = [
+            ("/etc/passwd", false),
+            ("/", false),
+            ("..", false),
+            ("../other", false),
+            ("src/../../other", false),
+            ("missing/../../other", false),
+            ("folder", true),
+            ("folder/secret", true),
+            ("file", true),
+            ("dangling", true),
+            ("src/up/other", true),
+            ("twice/secret", true),
+        ];
+        for (path, by_link) in rows {
+            let verb = if by_link {
+                "leads through a link to somewhere"
+            } else {
+                "is"
+            };
+            let expected = format!(
+                "path '{path}' {verb} outside the workspace ({root}). Use a path inside the \
+                 workspace; relative paths start at {root}."
+            );
+            assert_eq!(place(&scene, path), Err(expected));
+            let rejected = scene.workspace.place(path);
+            assert!(matches!(rejected, Err(ToolError::Rejected(_))), "{path}");
+        }
+        // A name that only begins like the root is another folder.
+        let beside = format!("{root}-beside/file");
+        assert!(place(&scene, &beside).is_err());
+    }
+
+    #[test]
+    fn strange_paths_are_refused() {
+        let scene = Scene::new();
+        scene.link("b", "a");
+        scene.link("a", "b");
+        let rows = [
+            ("", "the path is empty"),
+            ("a\0b", "the path contains a NUL character"),
+            ("a/x", "path 'a/x' goes through too many links"),
+        ];
+        for (path, expected) in rows {
+            assert_eq!(place(&scene, path), Err(expected.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_git_is_not_written() {
+        let scene = Scene::new();
+        scene.write(".git/config", "");
+        scene.link(".git", "innocent");
+        for path in [
+            ".git/hooks/pre-commit",
+            ".GIT/config",
+            "sub/.git/x",
+            "innocent/config",
+        ] {
+            let place = scene.workspace.place_to_write(path);
+            assert!(matches!(place, Err(ToolError::Rejected(_))), "{path}");
+        }
+        for path in [".gitignore", ".github/workflows/ci.yml", "git/x"] {
+            assert!(scene.workspace.place_to_write(path).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn there_may_be_more_than_one_root() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let link = first.path().join("other");
+        symlink(second.path(), link).unwrap();
+        let workspace = Workspace::new([first.path(), second.path()]).unwrap();
+        let place = workspace.place("other/file").unwrap();
+        assert_eq!(place.root, fs::canonicalize(second.path()).unwrap());
+        assert_eq!(place.inside, Path::new("file"));
+    }
+
+    #[test]
+    fn a_workspace_needs_folders() {
+        let scene = Scene::new();
+        scene.write("file", "");
+        assert!(Workspace::new(Vec::<PathBuf>::new()).is_err());
+        assert!(Workspace::new([scene.root().join("file")]).is_err());
+        assert!(Workspace::new([scene.root().join("missing")]).is_err());
+    }
+}
