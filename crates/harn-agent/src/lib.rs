@@ -30,10 +30,13 @@
 //! ```
 
 mod callback;
+pub mod compaction;
 mod event_log;
+pub mod microcompact;
 mod redact;
 mod storage;
 mod tool;
+pub mod transcript;
 
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
