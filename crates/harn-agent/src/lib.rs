@@ -41,6 +41,13 @@ mod redact;
 mod storage;
 mod tool;
 pub mod tool_hooks;
+pub mod compaction;
+mod event_log;
+pub mod microcompact;
+mod redact;
+mod storage;
+mod tool;
+pub mod transcript;
 
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};

@@ -33,7 +33,7 @@ pub fn transcript(
 }
 
 /// A message as a transcript keeps it.
-fn entering(message: Value) -> Value {
+pub fn entering(message: Value) -> Value {
     let role = message["role"].as_str().unwrap_or("user");
     if role == "tool" || message.get("tool_calls").is_some() {
         return message;
