@@ -33,6 +33,7 @@ mod callback;
 mod event_log;
 mod redact;
 mod storage;
+pub mod surface;
 mod tool;
 
 pub use callback::{BoxFuture, Callback, Functions};
