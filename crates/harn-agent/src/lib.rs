@@ -39,6 +39,7 @@ mod own_tools;
 mod plan;
 mod redact;
 mod storage;
+pub mod surface;
 mod tool;
 pub mod tool_hooks;
 pub mod compaction;

@@ -58,6 +58,7 @@ use harn_machine::Registry;
 pub use encoding::uuid_of_time;
 pub use offers::Offers;
 pub use schema::schema_errors;
+pub use tools::bound_tools;
 
 /// Every body.
 pub fn registry() -> Registry {

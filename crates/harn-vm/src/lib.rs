@@ -13,6 +13,7 @@ mod models;
 mod process;
 mod program;
 mod session;
+mod tool_surface;
 mod world;
 
 pub use diagnostic::{RuntimeError, runtime_error};
@@ -29,5 +30,6 @@ pub use harn_machine as machine;
 pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
+    tool_surface::register(&mut registry);
     registry
 }

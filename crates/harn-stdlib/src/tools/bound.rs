@@ -27,8 +27,8 @@ impl Bound {
     }
 }
 
-/// The registry that the task works with.
-pub(super) fn current(context: &mut Context<'_>) -> Option<Dict> {
+/// The registry of tools that the task works with.
+pub fn bound_tools(context: &mut Context<'_>) -> Option<Dict> {
     let task = context.strand().facts.id.clone();
     context.state::<Bound>().find(&task).cloned()
 }
@@ -62,7 +62,7 @@ fn entry(function: &str, context: &mut Context<'_>, args: &[Value]) -> Result<Di
     let Value::Text(name) = argument(args, 0) else {
         return thrown(format!("{function}: name must be a string literal"));
     };
-    let Some(registry) = current(context) else {
+    let Some(registry) = bound_tools(context) else {
         return thrown(format!(
             "{function}: no tool registry bound to this scope. \
              Call tool_bind(registry) first, or invoke inside an agent_loop."

@@ -4,22 +4,23 @@
 //! tool_define ──► registry ─┬─► tool_find, tool_select …   registries again
 //!                           ├─► tool_describe, tool_prompt  for people and models
 //!                           ├─► tool_schema                 for other programs
-//!                           ├─► tool_surface_validate       with prompts and policies
 //!                           └─► tool_bind                   for the task, see `bound`
 //! ```
 //!
-//! Nothing here calls a tool: that is for the loop of an agent.
+//! Nothing here calls a tool: that is for the loop of an agent, which also knows whether tools
+//! fit its prompts and policies.
 
 mod bound;
 mod calls;
 mod define;
 mod describe;
 mod schema;
-mod surface;
 
 use harn_machine::{Context, Failure, Registry, Value};
 
 use crate::registries::TOOLS;
+
+pub use bound::bound_tools;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -38,7 +39,6 @@ pub(crate) fn register(registry: &mut Registry) {
         ("tool_remove", tool_remove),
         ("tool_schema", schema::tool_schema),
         ("tool_select", tool_select),
-        ("tool_surface_validate", surface::tool_surface_validate),
     ]);
 }
 

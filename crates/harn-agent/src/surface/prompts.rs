@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use harn_machine::value::Text;
+use harn_llm::options::value::display;
 
-use super::{Report, Surface};
+use super::{Diagnostic, Facts};
 
 /// What is followed by a parenthesis without being a tool.
 const NOT_TOOLS: [&str; 14] = [
@@ -30,61 +30,56 @@ const NOT_TOOLS: [&str; 14] = [
 /// What a call begins with.
 const CALL: &str = "<tool_call>";
 
-pub(super) fn check(surface: &Surface<'_>, report: &mut Report) {
-    let known: HashSet<&str> = surface.tools.iter().map(|tool| &*tool.name).collect();
-    for prompt in &surface.prompts {
+pub(super) fn check(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+    let known: HashSet<&str> = facts.tools.iter().map(|tool| &*tool.name).collect();
+    for prompt in facts.prompts {
         let prose = prose(prompt);
-        for name in references(&prose) {
-            check_reference(name, &known, surface, report);
-        }
-        check_aliases(&prose, surface, report);
+        let names = references(&prose).into_iter();
+        found.extend(names.filter_map(|name| check_reference(name, &known, facts)));
+        check_aliases(&prose, facts, found);
     }
 }
 
-fn check_reference(name: &str, known: &HashSet<&str>, surface: &Surface<'_>, report: &mut Report) {
-    let name = Text::new(name);
-    let (code, end) = match surface.active.get(&name) {
-        Some(at) if surface.tools[*at].is_deferred() && !surface.searches => {
-            let message =
-                format!("prompt references deferred tool '{name}' but tool_search is not active");
-            report.warn(
-                "DEFERRED_TOOL_PROMPT_REFERENCE",
-                Some(&name),
-                "prompt",
-                message,
-            );
-            return;
-        }
-        Some(_) => return,
-        None if known.contains(&*name) => {
-            ("PROMPT_TOOL_NOT_IN_POLICY", "outside the active policy")
-        }
-        None if looks_like_tool(&name) => ("UNKNOWN_PROMPT_TOOL", "which is not active"),
-        None => return,
+fn check_reference(name: &str, known: &HashSet<&str>, facts: &Facts<'_>) -> Option<Diagnostic> {
+    let (code, message) = match facts.active_tool(name) {
+        Some(tool) if tool.is_deferred() && !facts.searches => (
+            "DEFERRED_TOOL_PROMPT_REFERENCE",
+            format!("prompt references deferred tool '{name}' but tool_search is not active"),
+        ),
+        Some(_) => return None,
+        None if known.contains(name) => (
+            "PROMPT_TOOL_NOT_IN_POLICY",
+            format!("prompt references tool '{name}' outside the active policy"),
+        ),
+        None if looks_like_tool(name) => (
+            "UNKNOWN_PROMPT_TOOL",
+            format!("prompt references tool '{name}' which is not active"),
+        ),
+        None => return None,
     };
-    let message = format!("prompt references tool '{name}' {end}");
-    report.warn(code, Some(&name), "prompt", message);
+    Some(Diagnostic::warning(code, "prompt", message).about(name))
 }
 
 fn looks_like_tool(name: &str) -> bool {
     name.contains('_') || name.starts_with("tool") || name.starts_with("run")
 }
 
-fn check_aliases(prose: &str, surface: &Surface<'_>, report: &mut Report) {
+fn check_aliases(prose: &str, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
     let words: HashSet<&str> = prose.split(|one| !is_word(one)).collect();
-    for tool in surface.active_tools() {
+    for tool in facts.active_tools() {
+        let name = &tool.name;
         let used = tool
             .aliases()
             .filter(|(alias, _)| words.contains(&***alias));
-        for (alias, canonical) in used {
-            let name = &tool.name;
+        found.extend(used.map(|(alias, canonical)| {
+            let canonical = display(canonical);
             let message = format!(
                 "prompt mentions alias '{alias}' for tool '{name}'; \
                  use canonical argument '{canonical}'"
             );
             let field = format!("arg_schema.arg_aliases.{alias}");
-            report.warn("DEPRECATED_ARG_ALIAS", Some(name), &field, message);
-        }
+            Diagnostic::warning("DEPRECATED_ARG_ALIAS", &field, message).about(name)
+        }));
     }
 }
 
