@@ -135,7 +135,7 @@ pub async fn session_events<L: EventLog>(
 }
 
 /// The two crates below do not know each other, so each has a record of its own.
-fn of_events(record: harn_events::LogEvent) -> LogEvent {
+pub(crate) fn of_events(record: harn_events::LogEvent) -> LogEvent {
     LogEvent {
         kind: record.kind,
         payload: record.payload,

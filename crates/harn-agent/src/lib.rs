@@ -31,32 +31,42 @@
 
 mod callback;
 pub mod coding;
+pub mod compaction;
 mod event_log;
-mod loop_detector;
-pub mod policy;
+mod host;
+mod keeper;
 mod ledger;
+mod loop_detector;
+mod loop_options;
+pub mod microcompact;
 mod own_tools;
 mod plan;
+pub mod policy;
 mod redact;
+mod registry;
+mod run;
+mod runtime;
+pub mod session;
 mod storage;
 pub mod surface;
 mod tool;
 pub mod tool_hooks;
-pub mod compaction;
-mod event_log;
-pub mod microcompact;
-mod redact;
-mod storage;
-mod tool;
 pub mod transcript;
 
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
-pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
+pub use host::{HostBridge, Seam};
+pub use keeper::{Keeper, KeptSessions};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
+pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
+pub use loop_options::{
+    DONE_SENTINEL, DaemonOptions, LoopOptions, NativeFallback, RequiredTools, TurnPolicy,
+};
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;
+pub use registry::{Backend, Entry, ToolRegistry};
+pub use runtime::{Ambient, LoopRequest, Runtime, RuntimeOptions};
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! before a call: should_skip ──► it has given the same often enough; it is not made again
-//! after it:      record      ──► the model is warned, or is told nothing else any more
+//! after it:      see, told   ──► the model is warned, or is told nothing else any more
 //! ```
 //!
 //! Calls are the same when tool and arguments are. Only digests are kept, and only of the
@@ -85,6 +85,41 @@ impl LoopThresholds {
     fn is_off(self) -> bool {
         self.warn == 0
     }
+
+    /// What a call and its result are counted by; `None` if nothing is counted.
+    pub fn sees(self, tool: &str, arguments: &Value, result: &str) -> Option<SeenResult> {
+        (!self.is_off()).then(|| SeenResult {
+            key: key(tool, arguments),
+            result: digest(result),
+        })
+    }
+
+    /// What the model reads of a result that has come so often; `None`: the result.
+    pub fn told(self, tool: &str, result: &str, count: u64) -> Option<String> {
+        if reached(count, self.block) {
+            return Some(format!(
+                "BLOCKED: {tool}() has failed {count} times identically. You MUST use a \
+                 different approach. Pick a different available tool or change your parameters."
+            ));
+        }
+        reached(count, self.warn).then(|| {
+            let first_line = result.lines().next().unwrap_or_default();
+            format!(
+                "{result}\n[LOOP DETECTED] This exact {tool}() call has produced the same result \
+                 {count} times. The result says: \"{first_line}\". Try a DIFFERENT tool or \
+                 DIFFERENT parameters."
+            )
+        })
+    }
+}
+
+/// A call and its result, as digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenResult {
+    /// The call.
+    pub key: String,
+    /// What it gave.
+    pub result: String,
 }
 
 impl LoopDetector {
@@ -110,32 +145,14 @@ impl LoopDetector {
         })
     }
 
-    /// Notes what a call gave. Gives the text the model reads instead, if it reads another.
-    pub fn record(
-        &mut self,
-        thresholds: LoopThresholds,
-        tool: &str,
-        arguments: &Value,
-        result: &str,
-    ) -> Option<String> {
-        if thresholds.is_off() {
-            return None;
-        }
-        let count = self.count(key(tool, arguments), digest(result));
-        if reached(count, thresholds.block) {
-            return Some(format!(
-                "BLOCKED: {tool}() has failed {count} times identically. You MUST use a \
-                 different approach. Pick a different available tool or change your parameters."
-            ));
-        }
-        reached(count, thresholds.warn).then(|| {
-            let first_line = result.lines().next().unwrap_or_default();
-            format!(
-                "{result}\n[LOOP DETECTED] This exact {tool}() call has produced the same result \
-                 {count} times. The result says: \"{first_line}\". Try a DIFFERENT tool or \
-                 DIFFERENT parameters."
-            )
-        })
+    /// Counts a result that was [seen](LoopThresholds::sees).
+    pub fn see(&mut self, key: &str, result: &str) {
+        self.count(key.to_owned(), result.to_owned());
+    }
+
+    /// How often a call has given the same in a row.
+    pub fn count_of(&self, key: &str) -> u64 {
+        self.calls.get(key).map_or(0, |repeats| repeats.count)
     }
 
     /// Counts a result and gives how often it came in a row.
@@ -191,6 +208,21 @@ fn key(tool: &str, arguments: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl LoopDetector {
+        /// Counts a result and gives what the model reads instead.
+        fn record(
+            &mut self,
+            thresholds: LoopThresholds,
+            tool: &str,
+            arguments: &Value,
+            result: &str,
+        ) -> Option<String> {
+            let seen = thresholds.sees(tool, arguments, result)?;
+            self.see(&seen.key, &seen.result);
+            thresholds.told(tool, result, self.count_of(&seen.key))
+        }
+    }
 
     const USUAL: LoopThresholds = LoopThresholds {
         warn: 2,

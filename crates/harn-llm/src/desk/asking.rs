@@ -28,7 +28,7 @@ pub(super) struct Answered {
 }
 
 /// Why nobody was asked, or nobody answered.
-enum Refusal {
+pub(super) enum Refusal {
     /// Nobody answered.
     Failed(Error),
     /// It would cost too much, or may not be asked at all.
@@ -180,7 +180,7 @@ impl Desk {
         Ok(reply.map(|reply| mock::Answer { reply, provider }))
     }
 
-    fn check_budget(&self, provider: &str, call: &CallOptions) -> Result<(), Refusal> {
+    pub(super) fn check_budget(&self, provider: &str, call: &CallOptions) -> Result<(), Refusal> {
         let request = &call.request;
         let native_tools = call.native_tools.as_deref().unwrap_or_default();
         let input = input_tokens(request.system.as_deref(), &request.messages, native_tools);
@@ -309,7 +309,7 @@ impl Desk {
     }
 }
 
-fn cost(state: &State, provider: &str, model: &str, input: u64, output: u64) -> f64 {
+pub(super) fn cost(state: &State, provider: &str, model: &str, input: u64, output: u64) -> f64 {
     let whole = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     price::cost(
         &state.config,

@@ -29,6 +29,7 @@ mod structured;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod turn;
 mod variants;
 
 use std::collections::BTreeMap;
@@ -51,6 +52,7 @@ pub use probe::Probed;
 pub use stand_in::Staged;
 pub use stream::StreamCall;
 pub use trace::Trace;
+pub use turn::TurnAnswer;
 pub use variants::{Question, argument_envelope};
 
 /// Everything one program knows of models, may spend on them and has asked them.

@@ -10,7 +10,7 @@ use crate::exchange::Listener;
 use crate::nudge;
 use crate::options::CallOptions;
 use crate::options::output::Validation;
-use crate::{Category, Error};
+use crate::{Category, Error, Reply};
 
 /// How a call ended.
 pub(super) struct Attempted {
@@ -37,7 +37,7 @@ impl Desk {
             let interpreted = interpret(&answered.reply, call);
             self.log_interpreted(&answered, &interpreted);
             let errors = match call.expects_structure() {
-                true => self.errors(call, &interpreted, &answered),
+                true => self.errors(call, &interpreted, &answered.reply),
                 false => Vec::new(),
             };
             if errors.is_empty() || attempts > call.structured.retries {
@@ -67,7 +67,12 @@ impl Desk {
     }
 
     /// What is wrong with an answer.
-    fn errors(&self, call: &CallOptions, read: &Interpreted, answered: &Answered) -> Vec<String> {
+    pub(super) fn errors(
+        &self,
+        call: &CallOptions,
+        read: &Interpreted,
+        reply: &Reply,
+    ) -> Vec<String> {
         if let Some(data) = &read.data {
             let schema = call.structured.schema.as_ref();
             return schema.map_or_else(Vec::new, |schema| (self.ports.schema_errors)(schema, data));
@@ -77,7 +82,7 @@ impl Desk {
             let violations = read.parsed.violations.join("; ");
             errors.push(format!("protocol violations: {violations}"));
         }
-        if matches!(stop_word(answered), Some("length" | "max_tokens")) {
+        if matches!(stop_word(reply), Some("length" | "max_tokens")) {
             let text = "response hit the token limit before producing complete JSON";
             errors.push(text.to_owned());
         }
@@ -86,10 +91,19 @@ impl Desk {
 
     /// What becomes of an answer that does not fit.
     pub(super) fn settle(&self, call: &CallOptions, attempted: &Attempted) -> Result<(), Thrown> {
-        if attempted.errors.is_empty() {
+        self.settle_errors(call, &attempted.errors)
+    }
+
+    /// The same for what is wrong with an answer.
+    pub(super) fn settle_errors(
+        &self,
+        call: &CallOptions,
+        errors: &[String],
+    ) -> Result<(), Thrown> {
+        if errors.is_empty() {
             return Ok(());
         }
-        let errors = attempted.errors.join("; ");
+        let errors = errors.join("; ");
         match call.structured.validation {
             Validation::Off => Ok(()),
             Validation::Warn => {
@@ -121,8 +135,8 @@ fn hint(retries: u64) -> &'static str {
     }
 }
 
-pub(super) fn stop_word(answered: &Answered) -> Option<&str> {
-    answered.reply.stop.as_ref()?.word.as_deref()
+pub(super) fn stop_word(reply: &Reply) -> Option<&str> {
+    reply.stop.as_ref()?.word.as_deref()
 }
 
 /// The value of a key that is only there sometimes.

@@ -1,0 +1,43 @@
+//! What the runtime can ask of whoever embeds it: an editor, a service, a test.
+
+use serde_json::Value;
+
+use crate::callback::BoxFuture;
+
+/// A host that lends the runtime its user, its tools and its messages.
+pub trait HostBridge: Send + Sync {
+    /// Asks the host something, such as `session/request_permission` or `builtin_call`, and
+    /// waits for the answer.
+    fn request<'a>(
+        &'a self,
+        method: &'a str,
+        parameters: Value,
+    ) -> BoxFuture<'a, Result<Value, String>>;
+
+    /// Tells the host something it need not answer.
+    fn notify(&self, method: &str, parameters: Value);
+
+    /// The messages of the user that may be delivered at that point, in order. They are the
+    /// loop's from then on.
+    fn take_messages(&self, session_id: &str, seam: Seam) -> Vec<String>;
+
+    /// Whether the host has asked a waiting loop to go on; asking takes the wish away.
+    fn take_resume(&self, session_id: &str) -> bool;
+}
+
+/// A point of the loop where messages of the host are delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seam {
+    /// An iteration begins.
+    IterationStart,
+    /// Calls are about to be made.
+    PreToolDispatch,
+    /// Calls were made.
+    PostToolDispatch,
+    /// A turn without calls is over.
+    IterationEnd,
+    /// A daemon is about to wait, or has waited.
+    Idle,
+    /// The loop is over: what was not delivered so far.
+    LoopExit,
+}

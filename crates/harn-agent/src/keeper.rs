@@ -1,0 +1,340 @@
+//! Writes what sessions do into the event log, without making them wait.
+//!
+//! ```text
+//! journals ─┐
+//!           ├─► queue ─► one thread ─► append_batch per topic ─► log
+//! events ───┘                │
+//! barrier ───────────────────┴──► told when everything before it is durable
+//! ```
+//!
+//! A run hands over a record in well under a microsecond and takes a barrier where losing the
+//! record would cost money or repeat a side effect. Records that pile up meanwhile are written
+//! together, so a turn costs as many syncs as it takes barriers, not as it has events.
+//!
+//! What cannot be written stays in the queue and is tried again with the next record or
+//! barrier. A queue that is full refuses records at its door, before they have an index, so
+//! that what is stored never has a gap.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use harn_events::{
+    AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
+    SystemClock,
+};
+use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
+use tokio::sync::oneshot;
+
+use crate::event_log::{LoggedSessions, of_events};
+
+/// Records that may wait to be written.
+const QUEUE_RECORDS_MAX: usize = 65_536;
+
+/// Writes what sessions do into the event log.
+pub struct Keeper {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    log: Arc<AnyEventLog>,
+    queue: Mutex<Queue>,
+    rung: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    records: VecDeque<(Topic, LogEvent)>,
+    barriers: Vec<oneshot::Sender<Result<(), Arc<LogError>>>>,
+    /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
+    /// record or barrier does that.
+    is_failing: bool,
+    is_closed: bool,
+}
+
+/// Why a record was not taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{QUEUE_RECORDS_MAX} records wait to be written, and the log does not take them")]
+struct QueueFull;
+
+/// The thread that writes has gone.
+#[derive(Debug, thiserror::Error)]
+#[error("the log has been closed")]
+struct Closed;
+
+impl Keeper {
+    /// Keeps sessions in a log.
+    pub fn new(log: Arc<AnyEventLog>) -> Arc<Self> {
+        Arc::new(Self {
+            shared: Arc::new(Shared {
+                log,
+                queue: Mutex::default(),
+                rung: Condvar::new(),
+            }),
+            thread: Mutex::default(),
+        })
+    }
+
+    /// The log it writes to.
+    pub fn log(&self) -> &Arc<AnyEventLog> {
+        &self.shared.log
+    }
+
+    /// Takes a record. It is written soon, after everything that was taken before.
+    ///
+    /// # Errors
+    /// Too many wait already; this one is not among them.
+    pub fn put(&self, topic: &Topic, record: LogEvent) -> Result<(), LogFailure> {
+        self.start();
+        let mut queue = self.shared.queue();
+        if queue.records.len() >= QUEUE_RECORDS_MAX {
+            return Err(QueueFull.into());
+        }
+        queue.records.push_back((topic.clone(), record));
+        queue.is_failing = false;
+        drop(queue);
+        self.shared.rung.notify_one();
+        Ok(())
+    }
+
+    /// Resolves when everything taken so far would survive a power cut.
+    ///
+    /// # Errors
+    /// The log does not take it. It is tried again with the next record.
+    pub async fn sync(&self) -> Result<(), LogFailure> {
+        let (sender, receiver) = oneshot::channel();
+        self.start();
+        {
+            let mut queue = self.shared.queue();
+            queue.barriers.push(sender);
+            queue.is_failing = false;
+        }
+        self.shared.rung.notify_one();
+        match receiver.await {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(Closed.into()),
+        }
+    }
+
+    /// Starts the thread when it is first needed.
+    fn start(&self) {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_some() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        let name = "harn-keeper".to_owned();
+        let started = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || shared.run());
+        match started {
+            Ok(handle) => *thread = Some(handle),
+            Err(error) => tracing::warn!(target: "agent.journal", %error, "nothing is written"),
+        }
+    }
+}
+
+impl Drop for Keeper {
+    /// Writes what is left.
+    fn drop(&mut self) {
+        self.shared.queue().is_closed = true;
+        self.shared.rung.notify_one();
+        let thread = self
+            .thread
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
+            let _a_panic_was_reported_there = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        loop {
+            let mut queue = self.queue();
+            while queue.has_nothing_to_do() {
+                queue = self
+                    .rung
+                    .wait(queue)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+            let records = std::mem::take(&mut queue.records);
+            let barriers = std::mem::take(&mut queue.barriers);
+            let is_closed = queue.is_closed;
+            drop(queue);
+            let written = self.write(records, !barriers.is_empty());
+            for barrier in barriers {
+                let _whoever_waited_has_gone = barrier.send(written.clone());
+            }
+            if is_closed && self.queue().is_finished() {
+                return;
+            }
+        }
+    }
+
+    /// Writes records; those that cannot be written go back to the front of the queue.
+    fn write(
+        &self,
+        records: VecDeque<(Topic, LogEvent)>,
+        durably: bool,
+    ) -> Result<(), Arc<LogError>> {
+        let mut batches = by_topic(records).into_iter();
+        while let Some((topic, events)) = batches.next() {
+            let Err(error) = block_on(self.append(&topic, &events)) else {
+                continue;
+            };
+            let unwritten = std::iter::once((topic, events)).chain(batches);
+            let unwritten = unwritten.flat_map(|(topic, events)| {
+                events.into_iter().map(move |one| (topic.clone(), one))
+            });
+            self.put_back(unwritten.collect(), &error);
+            return Err(Arc::new(error));
+        }
+        match durably {
+            true => block_on(self.log.barrier()).map_err(Arc::new),
+            false => Ok(()),
+        }
+    }
+
+    /// Appends, and once more if an earlier failure has only to be looked at: the disk may
+    /// have room again.
+    async fn append(&self, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
+        match self.log.append_batch(topic, events.to_vec()).await {
+            Err(LogError::Poisoned(_)) => {}
+            other => return other.map(drop),
+        }
+        self.log.recover().await?;
+        let again = self.log.append_batch(topic, events.to_vec()).await;
+        again.map(drop)
+    }
+
+    fn put_back(&self, mut unwritten: VecDeque<(Topic, LogEvent)>, error: &LogError) {
+        let mut queue = self.queue();
+        unwritten.append(&mut queue.records);
+        queue.records = unwritten;
+        if !std::mem::replace(&mut queue.is_failing, true) {
+            let waiting = queue.records.len();
+            tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");
+        }
+    }
+}
+
+impl Queue {
+    fn has_nothing_to_do(&self) -> bool {
+        let is_idle = self.records.is_empty() || self.is_failing;
+        is_idle && self.barriers.is_empty() && !self.is_closed
+    }
+
+    /// Whether nothing more can be done for what is left.
+    fn is_finished(&self) -> bool {
+        self.records.is_empty() || self.is_failing
+    }
+}
+
+/// The records of each topic together. Order matters inside a topic only: what belongs
+/// together across topics says so itself.
+fn by_topic(records: VecDeque<(Topic, LogEvent)>) -> Vec<(Topic, Vec<LogEvent>)> {
+    let mut batches: Vec<(Topic, Vec<LogEvent>)> = Vec::new();
+    for (topic, record) in records {
+        match batches.iter_mut().find(|(known, _)| *known == topic) {
+            Some((_, batch)) => batch.push(record),
+            None => batches.push((topic, vec![record])),
+        }
+    }
+    batches
+}
+
+impl AgentEventLog for Keeper {
+    fn append(&self, topic: &str, record: harn_events::LogEvent) -> Result<(), LogFailure> {
+        self.put(&Topic::new(topic)?, of_events(record))
+    }
+
+    fn latest_of(
+        &self,
+        topic: &str,
+        session_id: &str,
+    ) -> Result<Option<harn_events::LogEvent>, LogFailure> {
+        if !self.shared.queue().records.is_empty() {
+            block_on(self.sync())?;
+        }
+        LoggedSessions::new(Arc::clone(&self.shared.log)).latest_of(topic, session_id)
+    }
+
+    fn sync_soon(&self) {
+        self.start();
+        let (nobody, _) = oneshot::channel();
+        self.shared.queue().barriers.push(nobody);
+        self.shared.rung.notify_one();
+    }
+
+    fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>> {
+        Box::pin(self.sync())
+    }
+}
+
+/// The durable sinks of sessions that are kept.
+pub struct KeptSessions(pub Arc<Keeper>);
+
+impl DurableSinks for KeptSessions {
+    fn open(
+        &self,
+        session_id: &str,
+        redaction: &RedactionPolicy,
+    ) -> io::Result<Arc<dyn AgentEventSink>> {
+        let log = Arc::clone(&self.0) as Arc<dyn AgentEventLog>;
+        let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
+        Ok(EventLogSink::with_policy(log, session_id, redaction, clock))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harn_log::MemoryEventLog;
+    use serde_json::json;
+
+    fn keeper() -> Arc<Keeper> {
+        Keeper::new(Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16))))
+    }
+
+    fn numbers(log: &AnyEventLog, topic: &Topic) -> Vec<u64> {
+        let records = block_on(log.read_range(topic, None, usize::MAX)).unwrap();
+        let numbers = records.iter().map(|(_, record)| record.payload.as_u64());
+        numbers.map(Option::unwrap).collect()
+    }
+
+    #[test]
+    fn records_keep_their_order_and_a_barrier_covers_them() {
+        let keeper = keeper();
+        let topics = ["a", "b"].map(|name| Topic::new(name).unwrap());
+        for number in 0..500_u64 {
+            let topic = &topics[usize::from(number % 3 == 0)];
+            keeper
+                .put(topic, LogEvent::new("n", json!(number)))
+                .unwrap();
+        }
+        block_on(keeper.sync()).unwrap();
+        let [a, b] = topics.map(|topic| numbers(keeper.log(), &topic));
+        assert!(a.is_sorted() && b.is_sorted());
+        assert_eq!(a.len() + b.len(), 500);
+    }
+
+    #[test]
+    fn what_is_left_is_written_at_the_end() {
+        let keeper = keeper();
+        let log = Arc::clone(keeper.log());
+        let topic = Topic::new("a").unwrap();
+        keeper.put(&topic, LogEvent::new("n", json!(7))).unwrap();
+        drop(keeper);
+        assert_eq!(numbers(&log, &topic), [7]);
+    }
+}

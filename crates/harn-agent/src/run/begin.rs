@@ -1,0 +1,85 @@
+//! The beginning of a loop, and of each of its iterations.
+
+use harn_events::AgentEvent;
+use harn_llm::desk::Thrown;
+
+use super::turn::Turn;
+use super::{Delivered, Run, daemon, texts};
+use crate::host::Seam;
+use crate::session::Change;
+
+/// Begins a loop: what was said before, and what the user says now.
+pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
+    run.session.record(Change::RunStarted {
+        ledger: run.options.ledger.clone(),
+        resumed_iterations: 0,
+    });
+    adopt_summary(run);
+    match daemon::resumed(run).await? {
+        true => {}
+        false => {
+            for message in &run.prompt_messages {
+                run.say(message.clone()).await;
+            }
+        }
+    }
+    for event in &run.format_events {
+        run.emit(event.clone()).await;
+    }
+    Ok(())
+}
+
+/// A summary that is not among the messages is put before them.
+fn adopt_summary(run: &Run<'_>) {
+    let missing = run.session.read(|state| {
+        let summary = state.summary.as_ref()?;
+        let first = state.messages.first();
+        let is_there = first.is_some_and(|first| {
+            first["role"] == "user" && first["content"].as_str() == Some(summary)
+        });
+        (!summary.trim().is_empty() && !is_there && first.is_some()).then(|| summary.clone())
+    });
+    if let Some(summary) = missing {
+        let message = texts::user(summary);
+        run.session.record(Change::Prepended { message });
+    }
+}
+
+/// Begins an iteration: readers learn of it, and messages of the host are delivered.
+pub(super) async fn begin_iteration(run: &Run<'_>, turn: Turn) -> Turn {
+    run.session.record(Change::IterationStarted {
+        iteration: turn.iteration,
+    });
+    run.emit(AgentEvent::IterationStart {
+        session_id: run.id(),
+        iteration: turn.number(),
+        provider: run.call.provider.clone(),
+        model: run.call.request.model.clone(),
+    })
+    .await;
+    let delivered = deliver_host_messages(run, Seam::IterationStart).await;
+    let delivered = Delivered {
+        host: delivered,
+        ..Delivered::default()
+    };
+    run.pass("iteration_start", turn.number(), delivered).await;
+    turn
+}
+
+/// Delivers what the host has for the model; says how many messages that were.
+pub(super) async fn deliver_host_messages(run: &Run<'_>, seam: Seam) -> usize {
+    let Some(bridge) = &run.runtime.bridge else {
+        return 0;
+    };
+    let messages = bridge.take_messages(run.session.id(), seam);
+    let count = messages.len();
+    for message in messages {
+        run.note("host_input", "user", "public", &message, None);
+        run.say(texts::user(message)).await;
+    }
+    if count > 0 {
+        run.session.record(Change::TextOnlyTurns { count: 0 });
+        daemon::reset_backoff(run);
+    }
+    count
+}

@@ -1,0 +1,145 @@
+//! Shortens the conversation of a loop when it has become too long.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use harn_llm::desk::{Desk, Thrown};
+use harn_llm::options::CallOptions;
+use harn_llm::options::value::display;
+use harn_llm::{Output, Request};
+use serde_json::{Value, json};
+
+use super::{Run, texts};
+use crate::callback::BoxFuture;
+use crate::compaction::{self, Compacted, Mode, Summarizer};
+use crate::session::Change;
+use crate::transcript::{messages_tokens, with_more_summary};
+
+/// Bytes that make a token, by estimate.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Before a model is asked, at the threshold.
+pub(super) async fn before_call(run: &Run<'_>, system: Option<&str>) -> Result<(), Thrown> {
+    let Some(policy) = &run.compaction else {
+        return Ok(());
+    };
+    match size(run, system) >= policy.threshold_tokens {
+        true => compact(run, policy, Mode::Preflight).await,
+        false => Ok(()),
+    }
+}
+
+/// After a turn with calls, beyond the threshold.
+pub(super) async fn after_turn(run: &Run<'_>) -> Result<(), Thrown> {
+    let Some(policy) = &run.compaction else {
+        return Ok(());
+    };
+    match size(run, run.system_prompt().as_deref()) > policy.threshold_tokens {
+        true => compact(run, policy, Mode::Auto).await,
+        false => Ok(()),
+    }
+}
+
+fn size(run: &Run<'_>, system: Option<&str>) -> u64 {
+    let messages = run.session.read(|state| messages_tokens(&state.messages));
+    messages + system.map_or(0, |system| system.len() as u64 / BYTES_PER_TOKEN)
+}
+
+async fn compact(run: &Run<'_>, policy: &compaction::Policy, mode: Mode) -> Result<(), Thrown> {
+    let messages = run.session.read(|state| state.messages.clone());
+    let summarizer = Model::of(run);
+    let Some(compacted) = compaction::compact(policy, &messages, &summarizer).await? else {
+        return Ok(());
+    };
+    write_down(run, &compacted, mode);
+    let event = compacted.agent_event(run.session.id(), mode, "threshold", None);
+    run.emit(event).await;
+    run.session.barrier().await;
+    Ok(())
+}
+
+fn write_down(run: &Run<'_>, compacted: &Compacted, mode: Mode) {
+    let (keep_first, split) = (compacted.keep_first, compacted.split);
+    let (replaced, summary) = run.session.read(|state| {
+        let origins = state.origins.get(keep_first..split).unwrap_or_default();
+        let first = origins.first().map_or(0, |(first, _)| *first);
+        let last = origins.last().map_or(first, |(_, last)| *last);
+        let summary = with_more_summary(state.summary.as_deref(), &compacted.summary);
+        ((first, last), summary)
+    });
+    let message = texts::user(compacted.summary.clone());
+    run.session.record(Change::Compacted {
+        keep_first,
+        split,
+        replaced,
+        message,
+    });
+    run.session.record(Change::SummarySet {
+        summary: Some(summary),
+    });
+    let mut id = || run.runtime.new_id();
+    let event = compacted.transcript_event(mode, &mut id);
+    run.session.record(Change::EventAdded { event });
+    let mut traced = compacted.metadata(mode);
+    traced["type"] = json!("context_compaction");
+    run.trace(traced);
+}
+
+/// Summarises with the model of the loop.
+pub(crate) struct Model<'a> {
+    desk: &'a Arc<Desk>,
+    call: CallOptions,
+    folder: &'a Path,
+}
+
+impl<'a> Model<'a> {
+    fn of(run: &'a Run<'_>) -> Self {
+        Self::new(&run.runtime.desk, &run.call, &run.runtime.folder)
+    }
+
+    /// Summarises with whom a call asks.
+    pub(crate) fn new(desk: &'a Arc<Desk>, call: &CallOptions, folder: &'a Path) -> Self {
+        let request = Request {
+            model: call.request.model.clone(),
+            sampling: call.request.sampling.clone(),
+            stream: call.request.stream,
+            extra: call.request.extra.clone(),
+            output: Output::Text,
+            ..Request::default()
+        };
+        let call = CallOptions {
+            request,
+            native_tools: None,
+            search: None,
+            structured: Default::default(),
+            structural_experiment: None,
+            ..call.clone()
+        };
+        Self { desk, call, folder }
+    }
+}
+
+impl Summarizer for Model<'_> {
+    fn summarize(&self, prompt: String) -> BoxFuture<'_, Result<String, Thrown>> {
+        Box::pin(async move {
+            let mut call = self.call.clone();
+            call.request.messages = vec![texts::user(prompt)];
+            let answer = self.desk.turn(&call, &mut |_| {}).await?;
+            Ok(answer.reply.text)
+        })
+    }
+
+    /// Templates of the runtime know placeholders only; there is nobody here to run more.
+    fn render_template(&self, path: &str, variables: Value) -> Result<String, Thrown> {
+        let place = self.folder.join(path);
+        let template = std::fs::read_to_string(&place)
+            .map_err(|error| Thrown::Runtime(format!("summarize_prompt '{path}': {error}")))?;
+        let mut text = template;
+        for (name, value) in variables.as_object().into_iter().flatten() {
+            let value = display(value);
+            text = text.replace(&format!("{{{{ {name} }}}}"), &value);
+            text = text.replace(&format!("{{{{{name}}}}}"), &value);
+        }
+        Ok(text)
+    }
+}

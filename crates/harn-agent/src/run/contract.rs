@@ -1,0 +1,111 @@
+//! The system prompt of a turn: what the program says, how calls are made, when to stop.
+
+use std::sync::{Mutex, PoisonError};
+
+use harn_llm::ToolSpec;
+use harn_llm::grammar::contract::{Contract, Mode, Offer};
+
+use super::{Run, archive, texts};
+
+/// The prompt that was made last, for as long as what it depends on stays the same.
+#[derive(Default)]
+pub(super) struct Cache(Mutex<Option<(Key, Option<String>)>>);
+
+/// What the prompt depends on, apart from what never changes in a loop.
+#[derive(Clone, PartialEq)]
+struct Key {
+    ledger: String,
+    promoted: Vec<String>,
+    has_archive: bool,
+}
+
+impl Run<'_> {
+    /// The tools on offer in this turn: the usual ones, those that were searched for and
+    /// found, and the one that reads what was compacted.
+    pub(super) fn offered(&self) -> Vec<ToolSpec> {
+        let (promoted, has_archive) = self
+            .session
+            .read(|state| (state.run.promoted.clone(), state.run.compactions > 0));
+        let mut offered = self.call.request.tools.clone();
+        let deferred = self.call.search.iter().flat_map(|plan| &plan.deferred);
+        for tool in deferred {
+            if promoted.contains(&tool.spec.name) {
+                offered.push(tool.spec.clone());
+            }
+        }
+        if self.has_tools && has_archive {
+            offered.push(archive::spec());
+        }
+        offered
+    }
+
+    /// The system prompt.
+    pub(super) fn system_prompt(&self) -> Option<String> {
+        let key = self.session.read(|state| Key {
+            ledger: match state.run.ledger.is_empty() {
+                true => String::new(),
+                false => state.run.ledger.render(),
+            },
+            promoted: state.run.promoted.clone(),
+            has_archive: state.run.compactions > 0,
+        });
+        let mut cache = self
+            .contract
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, prompt)) = &*cache
+            && *known == key
+        {
+            return prompt.clone();
+        }
+        let prompt = self.render(&key);
+        *cache = Some((key, prompt.clone()));
+        prompt
+    }
+
+    fn render(&self, key: &Key) -> Option<String> {
+        let contract = self.has_tools.then(|| self.render_contract(key));
+        let persistent = self
+            .options
+            .persistent
+            .then(|| texts::persistent(&self.options, self.mode, self.has_tools));
+        let parts = [self.system.clone(), contract, persistent];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .flatten()
+            .map(|part| part.trim().to_owned())
+            .filter(|part| !part.is_empty())
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+
+    fn render_contract(&self, key: &Key) -> String {
+        let offered = self.offered();
+        let is_compact = |name: &str| {
+            let entry = self.tools.get(name);
+            entry.is_some_and(crate::registry::Entry::is_compact)
+        };
+        let ledger = Some(&*key.ledger).filter(|ledger| !ledger.is_empty());
+        Contract {
+            mode: self.mode,
+            tools: offered
+                .iter()
+                .map(|tool| Offer {
+                    tool,
+                    is_compact: is_compact(&tool.name),
+                })
+                .collect(),
+            tool_examples: self.options.tool_examples.as_deref(),
+            ledger,
+            sentinel: Some(&self.options.done_sentinel),
+            require_action_or_yield: self.options.turn_policy.require_action_or_yield,
+        }
+        .render()
+    }
+
+    /// Whether calls travel in the text.
+    pub(super) fn rides_on_text(&self) -> bool {
+        self.mode != Mode::Native
+    }
+}

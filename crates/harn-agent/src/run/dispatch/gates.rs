@@ -1,0 +1,339 @@
+//! What stands between a call and its execution.
+
+use harn_events::{MutationSessionRecord, ToolAnnotations, ToolCallErrorCategory};
+use harn_llm::desk::Thrown;
+use serde_json::{Value, json};
+
+use super::super::Run;
+use super::super::turn::{Call, Turn};
+use super::events::Ending;
+use super::tell_result;
+use crate::policy::{
+    Approval, ApprovalStatus, HostAnswer, NO_HOST_BRIDGE, PermissionCall, PermissionRecord,
+    REQUEST_FAILED, coerce_integers, denied_result, evaluate, is_read_only, missing_arguments,
+    permission_request, policy_reason, read_host_answer, rewrite_aliases,
+};
+use crate::registry::Backend;
+use crate::session::Change;
+use crate::tool::ToolCall;
+use crate::tool_hooks::PreToolOutcome;
+use crate::{loop_detector, own_tools};
+
+/// A call that was admitted.
+pub(super) struct Started {
+    pub(super) call: Call,
+    pub(super) backend: Backend,
+    pub(super) began_ms: i64,
+    /// The call has given the same result so often that it is not made.
+    pub(super) skip: Option<loop_detector::SkippedCall>,
+}
+
+/// A call that was not.
+struct Refused {
+    reason: String,
+    /// What the model reads.
+    result: String,
+    category: ToolCallErrorCategory,
+    /// What the transcript says about it besides.
+    metadata: Value,
+    /// Whether it counts as rejected.
+    is_denial: bool,
+}
+
+/// Leads a call through the gates; `None` if it was refused, which is told and recorded.
+pub(super) async fn pass(
+    run: &Run<'_>,
+    turn: &mut Turn,
+    call: &Call,
+) -> Result<Option<Started>, Thrown> {
+    let began_ms = run.runtime.now_ms();
+    run.announce(call).await;
+    let mut call = call.clone();
+    if let Err(refused) = admit(run, &mut call).await? {
+        refuse(run, turn, &call, refused).await;
+        return Ok(None);
+    }
+    let backend = run.backend_of(&call.name);
+    run.note_intent(&call);
+    run.session.record(Change::CallStarted {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: call.arguments.clone(),
+    });
+    run.tell_running(&call, backend.executor()).await;
+    let skip = run.session.read(|state| {
+        let detector = &state.run.loop_detector;
+        detector.should_skip(run.options.loop_detection, &call.name, &call.arguments)
+    });
+    let annotations = run.annotations_of(&call.name);
+    let only_reads = annotations.is_some_and(|known| is_read_only(known.kind));
+    if skip.is_none() && !only_reads {
+        // If the process dies now, the call must be known to have begun.
+        run.session.barrier().await;
+    }
+    Ok(Some(Started {
+        call,
+        backend,
+        began_ms,
+        skip,
+    }))
+}
+
+async fn admit(run: &Run<'_>, call: &mut Call) -> Result<Result<(), Refused>, Thrown> {
+    if let Some(error) = call.arguments.get("__parse_error") {
+        let error = error.as_str().unwrap_or_default();
+        return Ok(Err(Refused::unreadable(error)));
+    }
+    let annotations = run.annotations_of(&call.name).cloned();
+    coerce_integers(&mut call.arguments);
+    if let Some(annotations) = &annotations {
+        rewrite_aliases(annotations, &mut call.arguments);
+    }
+    if let Err(refused) = check_policy(run, call) {
+        return Ok(Err(refused));
+    }
+    if let Err(refused) = check_permissions(run, call).await? {
+        return Ok(Err(refused));
+    }
+    if let Err(refused) = check_approval(run, call, annotations.as_ref()).await {
+        return Ok(Err(refused));
+    }
+    let hooks = run.runtime.hook_chain();
+    match hooks.pre_tool(&call.name, &call.arguments).await? {
+        PreToolOutcome::Run(arguments) => call.arguments = arguments,
+        PreToolOutcome::Denied(reason) => return Ok(Err(Refused::by_hook(&call.name, reason))),
+    }
+    Ok(check_required(run, call))
+}
+
+fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
+    let Some(policy) = &run.ambient.policy else {
+        return Ok(());
+    };
+    let own = run.own_annotations(&call.name);
+    let checked = policy.check_tool(&call.name, own, &call.arguments);
+    checked.map_err(|message| {
+        run.note_permission(&PermissionRecord::denial(
+            &call.name,
+            &call.arguments,
+            &message,
+        ));
+        Refused {
+            result: denied_result(&call.name, &policy_reason(&message)),
+            reason: message,
+            category: ToolCallErrorCategory::PermissionDenied,
+            metadata: json!({"arguments": call.arguments}),
+            is_denial: true,
+        }
+    })
+}
+
+async fn check_permissions(run: &Run<'_>, call: &Call) -> Result<Result<(), Refused>, Thrown> {
+    if run.ambient.permissions.is_empty() {
+        return Ok(Ok(()));
+    }
+    let grants = run.session.read(|state| state.grants.clone());
+    let asked = PermissionCall {
+        tool: &call.name,
+        arguments: &call.arguments,
+        session_id: run.session.id(),
+        dispatch: None,
+    };
+    let verdict = evaluate(&run.ambient.permissions, asked, &grants).await?;
+    for grant in verdict.session_grants {
+        run.session.record(Change::Granted { grant });
+    }
+    for record in &verdict.records {
+        run.note_permission(record);
+    }
+    if verdict.granted {
+        return Ok(Ok(()));
+    }
+    Ok(Err(Refused {
+        result: denied_result(&call.name, &verdict.reason),
+        reason: verdict.reason,
+        category: ToolCallErrorCategory::PermissionDenied,
+        metadata: json!({
+            "arguments": call.arguments,
+            "permission": "denied",
+            "escalated": verdict.escalated,
+        }),
+        is_denial: true,
+    }))
+}
+
+async fn check_approval(
+    run: &Run<'_>,
+    call: &mut Call,
+    annotations: Option<&ToolAnnotations>,
+) -> Result<(), Refused> {
+    let Some(policy) = &run.ambient.approval else {
+        return Ok(());
+    };
+    let denied = |reason: String, status: ApprovalStatus, call: &Call| {
+        run.note_permission(&PermissionRecord::denial(
+            &call.name,
+            &call.arguments,
+            &reason,
+        ));
+        Refused {
+            result: denied_result(&call.name, &reason),
+            reason,
+            category: ToolCallErrorCategory::PermissionDenied,
+            metadata: json!({"arguments": call.arguments, "approval": status.as_str()}),
+            is_denial: true,
+        }
+    };
+    match policy.decide(&call.name, annotations, &call.arguments) {
+        Approval::Approved => Ok(()),
+        Approval::Denied(reason) => Err(denied(reason, ApprovalStatus::AutoDenied, call)),
+        Approval::Ask => match ask_host(run, call, annotations).await {
+            HostAnswer::Granted { arguments } => {
+                if let Some(arguments) = arguments {
+                    call.arguments = arguments;
+                }
+                run.note_execution(
+                    "",
+                    json!({
+                        "tool_name": call.name,
+                        "tool_use_id": call.model_id,
+                        "approval": ApprovalStatus::HostGranted.as_str(),
+                    }),
+                );
+                Ok(())
+            }
+            HostAnswer::Denied(reason) => Err(denied(reason, ApprovalStatus::HostDenied, call)),
+        },
+    }
+}
+
+async fn ask_host(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotations>) -> HostAnswer {
+    let Some(bridge) = &run.runtime.bridge else {
+        return HostAnswer::Denied(NO_HOST_BRIDGE.to_owned());
+    };
+    let asked = ToolCall {
+        id: &call.id,
+        session_id: run.session.id(),
+        name: &call.name,
+        arguments: &call.arguments,
+    };
+    let approval = json!({"id": run.runtime.new_id(), "requestedAtMs": run.runtime.now_ms()});
+    let parameters = permission_request(&asked, annotations, approval, json!(run.audit()));
+    let answer = bridge
+        .request("session/request_permission", parameters)
+        .await;
+    match answer {
+        Ok(answer) => read_host_answer(&answer),
+        Err(_) => HostAnswer::Denied(REQUEST_FAILED.to_owned()),
+    }
+}
+
+fn check_required(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
+    let Some(entry) = run.tools.get(&call.name) else {
+        return Ok(());
+    };
+    let is_own = own_tools::is_own_tool(&call.name);
+    let required = match is_own {
+        true => Vec::new(),
+        false => entry.required(),
+    };
+    match missing_arguments(&call.name, &required, &call.arguments) {
+        None => Ok(()),
+        Some(result) => Err(Refused {
+            reason: result.strip_prefix("ERROR: ").unwrap_or(&result).to_owned(),
+            result,
+            category: ToolCallErrorCategory::SchemaValidation,
+            metadata: json!({"arguments": call.arguments}),
+            is_denial: false,
+        }),
+    }
+}
+
+impl Refused {
+    fn unreadable(error: &str) -> Self {
+        Self {
+            reason: error.to_owned(),
+            result: format!("ERROR: {error}"),
+            category: ToolCallErrorCategory::SchemaValidation,
+            metadata: json!({}),
+            is_denial: false,
+        }
+    }
+
+    fn by_hook(tool: &str, reason: String) -> Self {
+        Self {
+            result: denied_result(tool, &reason),
+            reason,
+            category: ToolCallErrorCategory::PermissionDenied,
+            metadata: json!({}),
+            is_denial: true,
+        }
+    }
+}
+
+/// Tells and records that a call is not made.
+async fn refuse(run: &Run<'_>, turn: &mut Turn, call: &Call, refused: Refused) {
+    let Refused {
+        reason,
+        result,
+        category,
+        mut metadata,
+        is_denial,
+    } = refused;
+    if is_denial {
+        run.session.record(Change::CallRefused {
+            name: call.name.clone(),
+        });
+        run.trace(json!({
+            "type": "tool_rejected",
+            "tool_name": call.name,
+            "reason": reason,
+            "iteration": turn.iteration,
+        }));
+    }
+    turn.had_refusal = true;
+    metadata["tool_name"] = json!(call.name);
+    metadata["tool_use_id"] = json!(call.model_id);
+    metadata["rejected"] = json!(true);
+    metadata["error_category"] = json!(category);
+    run.note_execution(&result, metadata);
+    run.tell_ending(
+        call,
+        Ending {
+            raw_output: None,
+            error: Some(reason),
+            category: Some(category),
+            duration_ms: None,
+            execution_duration_ms: None,
+            executor: None,
+        },
+    )
+    .await;
+    tell_result(run, turn, call, &result);
+}
+
+impl Run<'_> {
+    /// What is known about a tool: what the policy says, else what the tool says about itself.
+    pub(super) fn annotations_of(&self, name: &str) -> Option<&ToolAnnotations> {
+        let own = self.own_annotations(name);
+        match &self.ambient.policy {
+            Some(policy) => policy.annotations_for(name, own),
+            None => own,
+        }
+    }
+
+    fn own_annotations(&self, name: &str) -> Option<&ToolAnnotations> {
+        self.tools.get(name)?.annotations.as_ref()
+    }
+
+    fn note_permission(&self, record: &PermissionRecord) {
+        let kind = record.kind.as_str();
+        let metadata = Some(record.metadata());
+        self.note(kind, "tool", "internal", &record.reason, metadata);
+    }
+
+    /// The mutation session in force.
+    pub(super) fn audit(&self) -> Option<MutationSessionRecord> {
+        self.runtime.bus.current_mutation_session()
+    }
+}

@@ -1,0 +1,170 @@
+//! The phase that makes the calls of a turn.
+//!
+//! ```text
+//! announce ─► gates: arguments, policy, permissions, approval, hooks ─► start
+//!     start ─► execute: replay, own tools, handler, host, MCP ─► shorten ─► hooks ─► finish
+//! ```
+//!
+//! Calls run one after the other, except for a leading run of calls that only read: these pass
+//! the gates in order, run together, and are finished in order.
+
+mod events;
+mod execute;
+mod finish;
+mod gates;
+mod search;
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
+use harn_llm::desk::Thrown;
+use harn_llm::grammar::contract::Mode;
+use serde_json::{Value, json};
+
+use super::messages::{Family, with_kept};
+use super::turn::{Call, Turn};
+use super::{Delivered, Run, begin, daemon};
+use crate::host::Seam;
+use crate::policy::is_read_only;
+use crate::session::Change;
+use execute::Executed;
+use gates::Started;
+
+/// Makes the calls of a turn.
+pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
+    let host = begin::deliver_host_messages(run, Seam::PreToolDispatch).await;
+    let is_interrupted = host > 0 && turn.had_calls;
+    let delivered = Delivered {
+        host,
+        inbox: 0,
+        dispatch_skipped: is_interrupted,
+    };
+    run.pass("pre_tool_dispatch", turn.number(), delivered)
+        .await;
+    if is_interrupted {
+        turn.skipped = Some("interrupt_immediate");
+    }
+    if !turn.had_calls || turn.skipped.is_some() {
+        return Ok(turn);
+    }
+    record_turn(run, &turn);
+    run.session.record(Change::TextOnlyTurns { count: 0 });
+    daemon::reset_backoff(run);
+    let calls = std::mem::take(&mut turn.calls);
+    let together = leading_reads(run, &calls);
+    dispatch_together(run, &mut turn, &calls[..together]).await?;
+    for call in &calls[together..] {
+        dispatch_one(run, &mut turn, call).await?;
+    }
+    turn.calls = calls;
+    for message in std::mem::take(&mut turn.feedback) {
+        turn.late_feedback.push(message);
+    }
+    Ok(turn)
+}
+
+/// The assistant's turn, in the shape its provider takes it.
+fn record_turn(run: &Run<'_>, turn: &Turn) {
+    let message = match run.mode {
+        Mode::Native => {
+            let answer = turn.answer();
+            let wire = run.runtime.desk.wire(&answer.provider);
+            let family = Family::of(wire);
+            // A turn whose calls were written as text has that text already.
+            let text = match answer.reply.tool_calls.is_empty() {
+                true => &turn.history,
+                false => answer.reply.text.trim(),
+            };
+            with_kept(family.assistant(text, &turn.calls), &answer.reply, wire)
+        }
+        Mode::Text | Mode::Json => json!({"role": "assistant", "content": turn.history}),
+    };
+    run.session.record(Change::MessageAdded { message });
+}
+
+/// How many calls at the beginning only read, if that are two at least.
+fn leading_reads(run: &Run<'_>, calls: &[Call]) -> usize {
+    let only_reads = |call: &&Call| {
+        let annotations = run.annotations_of(&call.name);
+        annotations.is_some_and(|annotations| is_read_only(annotations.kind))
+    };
+    match calls.iter().take_while(only_reads).count() {
+        1 => 0,
+        count => count,
+    }
+}
+
+async fn dispatch_together(run: &Run<'_>, turn: &mut Turn, calls: &[Call]) -> Result<(), Thrown> {
+    let mut started = Vec::new();
+    for call in calls {
+        started.extend(gates::pass(run, turn, call).await?);
+    }
+    let executing = started
+        .iter()
+        .map(|started| Box::pin(execute::execute(run, started)) as Executing<'_>);
+    let executed = join(executing.collect()).await;
+    for (started, executed) in started.into_iter().zip(executed) {
+        finish::finish(run, turn, started, executed).await?;
+    }
+    Ok(())
+}
+
+async fn dispatch_one(run: &Run<'_>, turn: &mut Turn, call: &Call) -> Result<(), Thrown> {
+    if search::is_search(run, &call.name) {
+        search::search(run, turn, call).await;
+        return Ok(());
+    }
+    let Some(started) = gates::pass(run, turn, call).await? else {
+        return Ok(());
+    };
+    let executed = execute::execute(run, &started).await;
+    finish::finish(run, turn, started, executed).await
+}
+
+type Executing<'a> = Pin<Box<dyn Future<Output = Executed> + Send + 'a>>;
+
+/// Waits for all of them.
+async fn join(mut executing: Vec<Executing<'_>>) -> Vec<Executed> {
+    let mut executed: Vec<Option<Executed>> = executing.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        let mut is_waiting = false;
+        for (future, slot) in executing.iter_mut().zip(&mut executed) {
+            if slot.is_none() {
+                match future.as_mut().poll(context) {
+                    Poll::Ready(result) => *slot = Some(result),
+                    Poll::Pending => is_waiting = true,
+                }
+            }
+        }
+        match is_waiting {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        }
+    })
+    .await;
+    executed.into_iter().flatten().collect()
+}
+
+/// Tells the model what came of a call: over its channel, or with the observations of the turn.
+fn tell_result(run: &Run<'_>, turn: &mut Turn, call: &Call, text: &str) {
+    match run.mode {
+        Mode::Native => {
+            let wire = run.runtime.desk.wire(&turn.answer().provider);
+            let message: Value = Family::of(wire).result(call, text);
+            run.session.record(Change::MessageAdded { message });
+        }
+        Mode::Text | Mode::Json => {
+            let name = &call.name;
+            let shown = format!("[result of {name}]\n{text}\n[end of {name} result]\n\n");
+            turn.observations.push_str(&shown);
+        }
+    }
+}
+
+/// A call that was admitted, and what runs it.
+impl Started {
+    fn call(&self) -> &Call {
+        &self.call
+    }
+}

@@ -1,0 +1,263 @@
+//! One loop, from its options to its result.
+//!
+//! ```text
+//! start ─► ┌ begin ─► skills ─► preflight ─► model_call ─► reading ─► dispatch ─► post_turn ┐ ─► finalize
+//!          └───────────────────────────── continue ◄───────────────────────────────────────┘
+//! ```
+//!
+//! Each phase is a file with a function from a [`Turn`] to a [`Turn`]. What outlives a turn is
+//! in the session and changes through its journal alone, so that a loop can be taken up again,
+//! replayed or forked wherever its journal says. A [`Run`] holds what never changes while the
+//! loop runs.
+
+mod archive;
+mod begin;
+mod compact;
+mod contract;
+mod daemon;
+mod dispatch;
+mod finalize;
+mod messages;
+mod model_call;
+mod post_turn;
+mod preflight;
+mod reading;
+mod skills;
+mod start;
+mod stream;
+pub(crate) mod texts;
+mod turn;
+
+use std::sync::Arc;
+
+use harn_events::AgentEvent;
+use harn_llm::desk::Thrown;
+use harn_llm::grammar::contract::Mode;
+use harn_llm::options::CallOptions;
+use harn_llm::transcript::runtime_event;
+use serde_json::{Value, json};
+
+use crate::compaction;
+use crate::loop_options::LoopOptions;
+use crate::registry::ToolRegistry;
+use crate::runtime::{Ambient, LoopRequest, Runtime};
+use crate::session::{Change, Session};
+use turn::{Flow, Turn};
+
+/// Runs a loop to its end.
+pub(crate) async fn run(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Value, Thrown> {
+    let sink = request.event_sink.clone();
+    let run = start::start(runtime, request).await?;
+    let bus = &runtime.bus;
+    let inside = async move {
+        let _session = run.runtime.bus.enter_session(run.session.id());
+        run.to_end().await
+    };
+    bus.scope_loop_sink(sink, inside).await
+}
+
+/// What never changes while a loop runs.
+pub(crate) struct Run<'a> {
+    runtime: &'a Arc<Runtime>,
+    session: Arc<Session>,
+    options: LoopOptions,
+    /// What is kept of the conversation when it becomes too long; `None`: everything.
+    compaction: Option<compaction::Policy>,
+    /// What every model call starts from.
+    call: CallOptions,
+    /// The options it was read from, for calls that change some of them.
+    call_options: serde_json::Map<String, Value>,
+    /// An experiment with the prompt, if there is one.
+    experiment: Option<Experiment>,
+    system: Option<String>,
+    tools: ToolRegistry,
+    mode: Mode,
+    has_tools: bool,
+    /// What holds inside the loop.
+    ambient: Ambient,
+    started_ms: i64,
+    contract: contract::Cache,
+    /// Events about the format of calls, to be told first.
+    format_events: Vec<AgentEvent>,
+    /// What the user says now.
+    prompt_messages: Vec<Value>,
+}
+
+/// An experiment with the prompt.
+enum Experiment {
+    /// One of the built-in ones.
+    Named(Value),
+    /// A function of the program, with what is said of it.
+    Function(Arc<dyn crate::Callback>, Value),
+}
+
+/// A session that a loop runs on is not taken away from it.
+struct Busy<'a>(&'a Runtime, &'a str);
+
+impl<'a> Busy<'a> {
+    fn begin(runtime: &'a Runtime, session_id: &'a str) -> Self {
+        runtime.sessions().begin_run(session_id);
+        Self(runtime, session_id)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.sessions().end_run(self.1);
+    }
+}
+
+impl Run<'_> {
+    async fn to_end(&self) -> Result<Value, Thrown> {
+        let session_id = self.session.id();
+        let _busy = Busy::begin(self.runtime, session_id);
+        let guard = self.runtime.bus.begin_run(session_id);
+        let result = match self.iterate().await {
+            Ok(status) => finalize::finish(self, status).await,
+            Err(thrown) => Err(thrown),
+        };
+        match &result {
+            Ok(_) => guard.finish("done"),
+            Err(thrown) => {
+                let status = "error".to_owned();
+                self.session.record(Change::RunEnded { status });
+                guard.finish(&skip_reason(thrown));
+            }
+        }
+        self.runtime.bus.deliver_to_subscribers(session_id).await;
+        self.session.barrier().await;
+        result
+    }
+
+    /// Goes round until something ends the loop; gives its status.
+    async fn iterate(&self) -> Result<String, Thrown> {
+        begin::begin_run(self).await?;
+        for iteration in 0..self.options.max_iterations {
+            let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
+            let turn = skills::match_skills(self, turn).await?;
+            let turn = preflight::prepare(self, turn).await?;
+            if let Some(over) = self.runtime.desk.over_budget(turn.call()) {
+                return self.over_budget(&turn, &over).await;
+            }
+            let turn = model_call::ask(self, turn).await?;
+            let turn = reading::read(self, turn).await?;
+            let turn = dispatch::dispatch(self, turn).await?;
+            let flow = post_turn::conclude(self, turn).await?;
+            if let Some(status) = self.spent_tokens(&flow).await {
+                return Ok(status);
+            }
+            if let Flow::Break(status) = flow {
+                return Ok(status);
+            }
+        }
+        match self.options.max_iterations {
+            0 => Ok("done".to_owned()),
+            _ => Ok(self.exhausted("max_iterations", None).await),
+        }
+    }
+
+    /// A call would cost too much: it is not made.
+    async fn over_budget(&self, turn: &Turn, over: &Thrown) -> Result<String, Thrown> {
+        post_turn::close_without_dispatch(self, turn, "budget_exhausted").await;
+        let spent = match over {
+            Thrown::Dict(dict) => dict["session_cost_usd"].as_f64(),
+            _ => None,
+        };
+        Ok(self.exhausted("total_cost", spent.or(Some(0.0))).await)
+    }
+
+    /// Whether the loop has used up its tokens. That wins over a normal end.
+    async fn spent_tokens(&self, flow: &Flow) -> Option<String> {
+        let budget = self.options.token_budget?;
+        let is_terminal = matches!(flow, Flow::Break(status) if status != "done");
+        let spent = self.session.read(|state| state.run.tokens);
+        if is_terminal || spent < budget {
+            return None;
+        }
+        Some(self.exhausted("tokens", None).await)
+    }
+
+    /// Says that a ceiling was reached.
+    async fn exhausted(&self, kind: &str, cost_usd: Option<f64>) -> String {
+        self.emit(AgentEvent::BudgetExhausted {
+            session_id: self.id(),
+            max_iterations: self.options.max_iterations,
+            kind: Some(kind.to_owned()),
+            cost_usd,
+            wall_clock_ms: None,
+        })
+        .await;
+        "budget_exhausted".to_owned()
+    }
+
+    fn id(&self) -> String {
+        self.session.id().to_owned()
+    }
+
+    /// Tells readers what happened and waits for closures.
+    async fn emit(&self, event: AgentEvent) {
+        self.session.emit_and_await(&event).await;
+    }
+
+    /// Says that the loop has passed a seam.
+    async fn pass(&self, kind: &str, iteration: usize, delivered: Delivered) {
+        self.emit(AgentEvent::LoopCheckpoint {
+            session_id: self.id(),
+            iteration,
+            kind: kind.to_owned(),
+            delivered: delivered.host,
+            inbox_delivered: delivered.inbox,
+            dispatch_skipped: delivered.dispatch_skipped,
+        })
+        .await;
+    }
+
+    /// Adds a message to the conversation, and says so if it has an identity.
+    async fn say(&self, message: Value) {
+        let event = messages::user_message_event(self.session.id(), &message);
+        self.session.record(Change::MessageAdded { message });
+        if let Some(event) = event {
+            self.emit(event).await;
+        }
+    }
+
+    /// Adds feedback of the runtime to the conversation.
+    fn tell(&self, kind: &str, content: &str) {
+        let message = texts::feedback(kind, content);
+        self.session.record(Change::MessageAdded { message });
+    }
+
+    /// Notes something in the transcript.
+    fn note(&self, kind: &str, role: &str, visibility: &str, text: &str, metadata: Option<Value>) {
+        let mut id = || self.runtime.new_id();
+        let event = runtime_event(kind, role, visibility, text, metadata, &mut id);
+        self.session.record(Change::EventAdded { event });
+    }
+
+    /// Notes something in the trace of the program.
+    fn trace(&self, event: Value) {
+        self.runtime.desk.note(event);
+    }
+
+    /// What a function of the program is told about the session.
+    fn session_payload(&self) -> Value {
+        json!({"id": self.session.id()})
+    }
+}
+
+/// What was delivered at a seam.
+#[derive(Clone, Copy, Default)]
+struct Delivered {
+    host: usize,
+    inbox: usize,
+    dispatch_skipped: bool,
+}
+
+/// Why an iteration ended early, in a word.
+fn skip_reason(thrown: &Thrown) -> String {
+    match thrown {
+        Thrown::Categorised(category, _) => category.word().to_owned(),
+        Thrown::Dict(dict) => dict["category"].as_str().unwrap_or("error").to_owned(),
+        Thrown::Plain(_) | Thrown::Runtime(_) => "error".to_owned(),
+    }
+}

@@ -1,0 +1,168 @@
+//! The phase that asks the model.
+
+use harn_events::AgentEvent;
+use harn_llm::desk::{Thrown, TurnAnswer};
+use harn_llm::grammar::visible;
+use harn_llm::transcript::runtime_event;
+use serde_json::{Value, json};
+
+use super::stream::Watcher;
+use super::turn::Turn;
+use super::{Run, texts};
+use crate::session::Change;
+
+/// Asks the model until its answer has the structure that was asked for.
+pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
+    let mut retries = turn.call().structured.retries;
+    loop {
+        let (answer, announced) = ask_once(run, &turn).await?;
+        turn.announced = announced;
+        let Some((errors, correction)) = run.runtime.desk.structure_errors(turn.call(), &answer)
+        else {
+            turn.answer = Some(answer);
+            return Ok(turn);
+        };
+        if retries == 0 {
+            run.runtime.desk.settle_structure(turn.call(), &errors)?;
+            turn.answer = Some(answer);
+            return Ok(turn);
+        }
+        retries -= 1;
+        run.trace(json!({
+            "type": "schema_retry",
+            "attempt": turn.call().structured.retries - retries,
+            "errors": errors,
+            "nudge_used": correction.is_some(),
+            "correction_prompt": correction,
+        }));
+        // Unlike a single call, the correction stays in the history.
+        if let Some(correction) = correction {
+            let message = texts::feedback("schema_retry", &correction);
+            run.session.record(Change::MessageAdded {
+                message: message.clone(),
+            });
+            if let Some(call) = &mut turn.call {
+                call.request.messages.push(message);
+            }
+        }
+    }
+}
+
+/// Asks once; gives also the ids under which calls were announced already.
+async fn ask_once(
+    run: &Run<'_>,
+    turn: &Turn,
+) -> Result<(TurnAnswer, Vec<(String, String)>), Thrown> {
+    let mut watcher = Watcher::new(run);
+    let asked = run
+        .runtime
+        .desk
+        .turn(turn.call(), &mut |event| watcher.see(event))
+        .await;
+    let told = watcher.finish();
+    let mut answer = match asked {
+        Ok(answer) => answer,
+        Err(thrown) => {
+            // What the stream has announced will never arrive.
+            run.runtime.bus.close_aborted_calls(run.session.id());
+            run.runtime
+                .bus
+                .deliver_to_subscribers(run.session.id())
+                .await;
+            return Err(thrown);
+        }
+    };
+    begin_with(
+        &mut answer.reply.text,
+        turn.call().request.prefill.as_deref(),
+    );
+    write_down(run, turn, &answer);
+    // What the model was paid for must not be lost, and nothing may be acted upon before.
+    run.session.barrier().await;
+    let session_id = || run.id();
+    if !told.thoughts
+        && let Some(content) = answer
+            .reply
+            .thinking
+            .clone()
+            .filter(|text| !text.is_empty())
+    {
+        let session_id = session_id();
+        run.session.emit(&AgentEvent::AgentThoughtChunk {
+            session_id,
+            content,
+        });
+    }
+    let shown = visible::sanitize(&answer.reply.text);
+    if !told.text && !shown.is_empty() {
+        let session_id = session_id();
+        run.session.emit(&AgentEvent::AgentMessageChunk {
+            session_id,
+            content: shown,
+        });
+    }
+    run.runtime
+        .bus
+        .deliver_to_subscribers(run.session.id())
+        .await;
+    Ok((answer, told.calls))
+}
+
+/// A text begins with what it was made to begin with, also where the provider leaves that out.
+fn begin_with(text: &mut String, prefill: Option<&str>) {
+    if let Some(prefill) = prefill
+        && !text.starts_with(prefill)
+    {
+        text.insert_str(0, prefill);
+    }
+}
+
+/// Writes the answer down.
+fn write_down(run: &Run<'_>, turn: &Turn, answer: &TurnAnswer) {
+    let reply = &answer.reply;
+    run.session.record(Change::Answered {
+        text: reply.text.clone(),
+        input_tokens: reply.usage.input,
+        output_tokens: reply.usage.output,
+        cost_usd: answer.cost_usd,
+    });
+    let calls: Vec<Value> = reply
+        .tool_calls
+        .iter()
+        .map(|call| {
+            json!({
+                "id": call.id,
+                "type": "tool_call",
+                "name": call.name,
+                "arguments": call.arguments,
+            })
+        })
+        .collect();
+    let payload = json!({
+        "model": answer.model,
+        "input_tokens": reply.usage.input,
+        "output_tokens": reply.usage.output,
+        "tool_calls": calls,
+        "thinking_summary": reply.thinking_summary,
+        "tool_calling_mode": turn.call().tool_format,
+        "structural_experiment": turn.call().structural_experiment,
+    });
+    run.note(
+        "provider_payload",
+        "assistant",
+        "internal",
+        "",
+        Some(payload),
+    );
+    let told = [
+        ("private_reasoning", &reply.thinking),
+        ("thinking_summary", &reply.thinking_summary),
+    ];
+    for (kind, text) in told {
+        if let Some(text) = text {
+            let mut id = || run.runtime.new_id();
+            let event = runtime_event(kind, "assistant", "private", text, None, &mut id);
+            run.session.record(Change::EventAdded { event });
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The phase after the calls: whether the loop goes on, and what the model is told.
+
+use harn_events::AgentEvent;
+use harn_llm::desk::Thrown;
+use harn_llm::grammar::contract::Mode;
+use harn_llm::options::value::truthy;
+use serde_json::{Value, json};
+
+use super::messages::with_kept;
+use super::turn::{Flow, Turn};
+use super::{Delivered, Run, begin, compact, daemon, texts};
+use crate::host::Seam;
+use crate::session::{CallOutcome, Change};
+
+/// Decides whether the loop goes on.
+pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
+    match (turn.had_calls, turn.skipped) {
+        (true, None) => after_calls(run, turn).await,
+        (true, Some(reason)) => {
+            record_assistant(run, &turn);
+            close_without_dispatch(run, &turn, reason).await;
+            Ok(Flow::Continue)
+        }
+        (false, _) => without_calls(run, turn).await,
+    }
+}
+
+/// Closes an iteration whose calls, if there were any, are not made.
+pub(super) async fn close_without_dispatch(run: &Run<'_>, turn: &Turn, reason: &str) {
+    let mut info = turn.info();
+    info["dispatch_skipped"] = json!(true);
+    info["skip_reason"] = json!(reason);
+    end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
+}
+
+async fn end_iteration(run: &Run<'_>, turn: &Turn, info: Value, seam: &str, delivered: Delivered) {
+    run.emit(AgentEvent::IterationEnd {
+        session_id: run.id(),
+        iteration: turn.number(),
+        iteration_info: info,
+    })
+    .await;
+    run.pass(seam, turn.number(), delivered).await;
+}
+
+/// The turn had calls.
+async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
+    if run.rides_on_text() && !turn.observations.is_empty() {
+        run.tell("tool_results", turn.observations.trim_end());
+    }
+    for message in &turn.late_feedback {
+        let message = message.clone();
+        run.session.record(Change::MessageAdded { message });
+    }
+    let host = begin::deliver_host_messages(run, Seam::PostToolDispatch).await;
+    run.session.record(Change::ToolTurnEnded {
+        calls: turn.calls.len(),
+    });
+    let turn_info = turn_info(run, &turn);
+    post_turn_hooks(run, turn_info.clone()).await?;
+    let mut info = turn.info();
+    if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_info.clone()) {
+        info.extend(more);
+    }
+    let delivered = Delivered {
+        host,
+        ..Delivered::default()
+    };
+    end_iteration(run, &turn, info, "post_tool_dispatch", delivered).await;
+    let succeeded = |name: &String| {
+        let results = turn.results.iter();
+        let mut results = results.filter(|result| result.outcome == CallOutcome::Ok);
+        results.any(|result| result.name == *name)
+    };
+    if run
+        .options
+        .stop_after_successful_tools
+        .iter()
+        .any(succeeded)
+    {
+        return Ok(Flow::done());
+    }
+    if call_back(run, turn_info).await? {
+        return Ok(Flow::done());
+    }
+    compact::after_turn(run).await?;
+    if !turn.parse_errors.is_empty() {
+        run.tell("parse_error", &turn.parse_errors.join("\n\n"));
+    }
+    Ok(match turn.is_complete {
+        true => Flow::done(),
+        false => Flow::Continue,
+    })
+}
+
+/// What callbacks and hooks are told about a turn with calls.
+fn turn_info(run: &Run<'_>, turn: &Turn) -> Value {
+    let names: Vec<&str> = turn.calls.iter().map(|call| &*call.name).collect();
+    let results: Vec<Value> = turn
+        .results
+        .iter()
+        .map(|result| result.to_value())
+        .collect();
+    let mut successful: Vec<&str> = Vec::new();
+    for result in &turn.results {
+        if result.outcome == CallOutcome::Ok && !successful.contains(&&*result.name) {
+            successful.push(&result.name);
+        }
+    }
+    let has_failed = turn.had_refusal
+        || !turn.parse_errors.is_empty()
+        || turn
+            .results
+            .iter()
+            .any(|result| result.outcome != CallOutcome::Ok);
+    run.session.read(|state| {
+        json!({
+            "tool_names": names,
+            "tool_results": results,
+            "successful_tool_names": successful,
+            "tool_count": turn.calls.len(),
+            "iteration": turn.iteration,
+            "failed": has_failed,
+            "consecutive_single_tool_turns": state.run.single_tool_turns,
+            "session_tools_used": state.run.tools_used,
+            "session_successful_tools": distinct(&state.run.successful),
+        })
+    })
+}
+
+/// Each name once, in the order of first occurrence.
+pub(super) fn distinct(names: &[String]) -> Vec<&str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if !seen.contains(&&**name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+async fn post_turn_hooks(run: &Run<'_>, turn: Value) -> Result<(), Thrown> {
+    let payload = json!({
+        "event": "PostAgentTurn",
+        "session": run.session_payload(),
+        "turn": turn,
+    });
+    run.runtime.hook_chain().post_turn(&payload).await
+}
+
+/// Asks the program what it makes of the turn; says whether the loop ends.
+async fn call_back(run: &Run<'_>, turn_info: Value) -> Result<bool, Thrown> {
+    let Some(callback) = &run.options.post_turn else {
+        return Ok(false);
+    };
+    Ok(match callback.call(vec![turn_info]).await? {
+        Value::String(message) => {
+            tell_unless_empty(run, &message);
+            false
+        }
+        Value::Bool(stop) => stop,
+        Value::Object(answer) => {
+            if let Some(Value::String(message)) = answer.get("message") {
+                tell_unless_empty(run, message);
+            }
+            let next = answer
+                .get("next_options")
+                .or_else(|| answer.get("llm_options"));
+            if let Some(Value::Object(options)) = next {
+                let options = Some(options.clone());
+                run.session.record(Change::NextOptionsSet { options });
+            }
+            answer.get("stop").is_some_and(truthy)
+        }
+        _ => false,
+    })
+}
+
+fn tell_unless_empty(run: &Run<'_>, message: &str) {
+    if !message.is_empty() {
+        run.tell("post_turn_callback", message);
+    }
+}
+
+/// How a turn without calls is told to hooks.
+struct TextTurn<'a> {
+    turn: &'a Turn,
+    has_failed: bool,
+    /// What is said besides.
+    extra: (&'static str, Value),
+}
+
+impl TextTurn<'_> {
+    async fn tell_hooks(&self, run: &Run<'_>) -> Result<(), Thrown> {
+        let mut told = json!({
+            "iteration": self.turn.iteration,
+            "failed": self.has_failed,
+            "text": self.turn.prose,
+        });
+        if !self.extra.0.is_empty() {
+            told[self.extra.0] = self.extra.1.clone();
+        }
+        post_turn_hooks(run, told).await
+    }
+}
+
+/// The turn had no calls.
+async fn without_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
+    let nothing = ("", Value::Null);
+    if turn.is_complete {
+        record_assistant(run, &turn);
+        say_feedback(run, &turn);
+        end_text_turn(run, &turn, false, ("sentinel_hit", json!(true))).await?;
+        return Ok(Flow::done());
+    }
+    if !turn.parse_errors.is_empty() {
+        record_assistant(run, &turn);
+        say_feedback(run, &turn);
+        run.tell("parse_error", &turn.parse_errors.join("\n\n"));
+        run.session.record(Change::TextOnlyTurns { count: 0 });
+        end_text_turn(run, &turn, true, ("parse_error", json!(true))).await?;
+        return Ok(Flow::Continue);
+    }
+    if must_act(run) {
+        return demand_action(run, &turn).await;
+    }
+    record_assistant(run, &turn);
+    say_feedback(run, &turn);
+    if !run.options.persistent && run.options.daemon.is_none() {
+        end_text_turn(run, &turn, false, nothing).await?;
+        return Ok(Flow::done());
+    }
+    if !run.options.persistent {
+        return idle(run, &turn).await;
+    }
+    if begin::deliver_host_messages(run, Seam::IterationEnd).await > 0 {
+        end_text_turn(run, &turn, false, ("status", json!("host_input"))).await?;
+        return Ok(Flow::Continue);
+    }
+    nudge(run, &turn).await
+}
+
+/// Whether a model with a channel of its own has to use it before it talks.
+fn must_act(run: &Run<'_>) -> bool {
+    run.mode == Mode::Native
+        && run.has_tools
+        && run.options.turn_policy.require_action_or_yield
+        && run.session.read(|state| state.run.tools_used.is_empty())
+}
+
+/// The model talked where it must act. What it said does not become history.
+async fn demand_action(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
+    say_feedback(run, turn);
+    let count = count_text_turn(run);
+    if count > run.options.max_nudges {
+        end_text_turn(run, turn, true, ("status", json!("stuck"))).await?;
+        return Ok(stuck(run, turn).await);
+    }
+    let text = texts::action_nudge(&run.options, turn.prose_chars);
+    run.tell("action_required", &text);
+    end_text_turn(run, turn, true, ("action_required", json!(true))).await?;
+    Ok(Flow::Continue)
+}
+
+async fn nudge(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
+    let count = count_text_turn(run);
+    if count > run.options.max_nudges {
+        end_text_turn(run, turn, true, ("status", json!("stuck"))).await?;
+        return Ok(stuck(run, turn).await);
+    }
+    let text = texts::nudge(&run.options, run.has_tools, turn.prose_chars);
+    run.tell("nudge", &text);
+    end_text_turn(run, turn, false, ("status", json!("continue"))).await?;
+    Ok(Flow::Continue)
+}
+
+async fn idle(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
+    // The iteration is over before the daemon waits; hooks learn afterwards what came of it.
+    let info = turn.info();
+    end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
+    let waited = daemon::wait(run).await?;
+    TextTurn {
+        turn,
+        has_failed: waited.status == "watchdog",
+        extra: ("status", json!(waited.status)),
+    }
+    .tell_hooks(run)
+    .await?;
+    Ok(waited.flow)
+}
+
+/// Counts a turn without calls.
+fn count_text_turn(run: &Run<'_>) -> usize {
+    let count = run.session.read(|state| state.run.text_only_turns) + 1;
+    run.session.record(Change::TextOnlyTurns { count });
+    count
+}
+
+async fn stuck(run: &Run<'_>, turn: &Turn) -> Flow {
+    run.emit(AgentEvent::LoopStuck {
+        session_id: run.id(),
+        max_nudges: run.options.max_nudges,
+        last_iteration: turn.number(),
+        tail_excerpt: texts::excerpt(&turn.prose),
+    })
+    .await;
+    Flow::Break("stuck".to_owned())
+}
+
+async fn end_text_turn(
+    run: &Run<'_>,
+    turn: &Turn,
+    has_failed: bool,
+    extra: (&'static str, Value),
+) -> Result<(), Thrown> {
+    let told = TextTurn {
+        turn,
+        has_failed,
+        extra,
+    };
+    told.tell_hooks(run).await?;
+    let info = turn.info();
+    end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
+    Ok(())
+}
+
+/// What the model said becomes history.
+fn record_assistant(run: &Run<'_>, turn: &Turn) {
+    let answer = turn.answer();
+    let message = json!({"role": "assistant", "content": turn.history});
+    let wire = run.runtime.desk.wire(&answer.provider);
+    let message = with_kept(message, &answer.reply, wire);
+    run.session.record(Change::MessageAdded { message });
+}
+
+/// What the model is told about its turn.
+fn say_feedback(run: &Run<'_>, turn: &Turn) {
+    for message in &turn.feedback {
+        let message = message.clone();
+        run.session.record(Change::MessageAdded { message });
+    }
+}

@@ -1,0 +1,349 @@
+//! The phase that reads an answer: which calls to make, what people see, whether it is the end.
+
+use harn_events::{AgentEvent, ToolCallStatus, ToolExecutor, ToolKind};
+use harn_llm::desk::Thrown;
+use harn_llm::grammar::contract::Mode;
+use harn_llm::grammar::{self, Parsed, ParsedCall, ToolNames, fenced};
+use serde_json::{Value, json};
+
+use super::turn::{Call, Turn};
+use super::{Run, texts};
+use crate::loop_options::NativeFallback;
+use crate::session::Change;
+
+/// Reads the answer.
+pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
+    mirror_provider_search(run, &turn).await;
+    let parsed = parse(run, &turn);
+    let calls = take_calls(run, &turn, &parsed);
+    turn.parse_errors.clone_from(&parsed.errors);
+    let written = history_parts(&turn, &parsed, &calls);
+    if run.has_tools && !parsed.errors.is_empty() {
+        let text = texts::parse_guidance(&parsed.errors, calls.len());
+        run.tell_later(&mut turn, "parse_guidance", text);
+    }
+    turn.prose_chars = parsed.prose.trim().chars().count();
+    turn.prose = texts::bounded_prose(&parsed.prose, run.options.turn_policy.max_prose_chars);
+    run.session.record(Change::TurnRead {
+        last_text: with_done(&turn.prose, parsed.done_marker.as_deref()),
+    });
+    if run.mode == Mode::Text && run.has_tools && !parsed.violations.is_empty() {
+        let sentinel = &run.options.done_sentinel;
+        let text = texts::protocol_violations(&parsed.violations, sentinel);
+        run.tell_later(&mut turn, "protocol_violation", text);
+    }
+    turn.is_complete = judge_completion(run, &mut turn, &parsed, !calls.is_empty());
+    turn.calls = apply_ledger_calls(run, &mut turn, calls);
+    turn.had_calls = !turn.calls.is_empty();
+    turn.history = written;
+    Ok(turn)
+}
+
+impl Run<'_> {
+    /// Feedback that belongs after the turn it is about.
+    fn tell_later(&self, turn: &mut Turn, kind: &str, content: String) {
+        turn.feedback.push(texts::feedback(kind, &content));
+    }
+}
+
+fn parse(run: &Run<'_>, turn: &Turn) -> Parsed {
+    let text = &turn.answer().reply.text;
+    let names: ToolNames = match run.has_tools {
+        true => run.offered().into_iter().map(|tool| tool.name).collect(),
+        false => ToolNames::default(),
+    };
+    let sentinel = Some(&*run.options.done_sentinel);
+    match run.mode {
+        Mode::Json if run.has_tools => fenced::parse(text, &names, sentinel),
+        _ => grammar::parse(text, &names, sentinel),
+    }
+}
+
+/// The calls of the answer: those of the provider's channel, or those written in the text.
+fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
+    let native = &turn.answer().reply.tool_calls;
+    if !native.is_empty() {
+        let calls = native.iter().enumerate().map(|(at, call)| Call {
+            id: event_id(turn, &call.id, at),
+            model_id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+        });
+        return calls.collect();
+    }
+    if !run.has_tools || parsed.calls.is_empty() {
+        return Vec::new();
+    }
+    if run.mode == Mode::Native && !accept_fallback(run, parsed) {
+        return Vec::new();
+    }
+    let written = |(at, call): (usize, &ParsedCall)| Call {
+        id: event_id(turn, &call.id, at),
+        model_id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: call.arguments.clone(),
+    };
+    parsed.calls.iter().enumerate().map(written).collect()
+}
+
+/// The id that events of a call carry.
+fn event_id(turn: &Turn, model_id: &str, at: usize) -> String {
+    let announced = turn.announced.iter();
+    let mut announced = announced.filter(|(known, _)| known == model_id);
+    match announced.next() {
+        Some((_, id)) => id.clone(),
+        None if model_id.is_empty() => format!("tool-iter-{}-{at}", turn.iteration),
+        None => format!("tool-{model_id}"),
+    }
+}
+
+/// Whether calls are made that came as text although there is a channel for them.
+fn accept_fallback(run: &Run<'_>, parsed: &Parsed) -> bool {
+    let index = run.session.read(|state| state.run.native_fallbacks) + 1;
+    let policy = run.options.native_tool_fallback;
+    let accepted = match policy {
+        NativeFallback::Allow => true,
+        NativeFallback::AllowOnce => index == 1,
+        NativeFallback::Reject => false,
+    };
+    run.session.record(Change::FellBack { accepted });
+    let metadata = json!({
+        "accepted": accepted,
+        "policy": policy.word(),
+        "fallback_index": index,
+        "tool_call_count": parsed.calls.len(),
+        "tool_parse_error_count": parsed.errors.len(),
+    });
+    let mut event = metadata.clone();
+    event["type"] = json!("native_tool_fallback");
+    run.trace(event);
+    run.note(
+        "native_tool_fallback",
+        "assistant",
+        "internal",
+        "",
+        Some(metadata),
+    );
+    if !accepted {
+        run.tell(
+            "native_tool_contract",
+            &texts::native_contract(policy, index),
+        );
+    }
+    accepted
+}
+
+/// The turn as the history keeps it.
+fn history_parts(turn: &Turn, parsed: &Parsed, calls: &[Call]) -> String {
+    if !parsed.errors.is_empty() {
+        let names: Vec<String> = calls.iter().map(|call| call.name.clone()).collect();
+        return texts::elided(&names, parsed.errors.len());
+    }
+    let canonical = parsed.canonical.as_deref().map(str::trim);
+    let text = match canonical.filter(|text| !text.is_empty()) {
+        Some(canonical) => canonical,
+        None => turn.answer().reply.text.trim(),
+    };
+    texts::bounded_history(text)
+}
+
+fn with_done(prose: &str, done: Option<&str>) -> String {
+    match done {
+        Some(done) if prose.is_empty() => format!("<done>{done}</done>"),
+        Some(done) => format!("{prose}\n\n<done>{done}</done>"),
+        None => prose.to_owned(),
+    }
+}
+
+/// Whether the loop may end with this turn. What stands in the way is told to the model.
+fn judge_completion(run: &Run<'_>, turn: &mut Turn, parsed: &Parsed, has_calls: bool) -> bool {
+    if !run.options.persistent {
+        return false;
+    }
+    if changes_phase(run, &turn.answer().reply.text) {
+        return true;
+    }
+    let is_done = has_done_marker(run, turn, parsed);
+    let policy = run.options.turn_policy;
+    let is_requested = is_done || (parsed.user_response.is_some() && policy.allow_done_sentinel);
+    if !is_requested {
+        return false;
+    }
+    let (exit_code, has_acted, ledger_feedback) = run.session.read(|state| {
+        let run = &state.run;
+        let blocked = run.ledger.blocks_done();
+        let feedback = blocked.then(|| run.ledger.gate_feedback());
+        (run.last_run_exit_code, !run.tools_used.is_empty(), feedback)
+    });
+    let is_verified = !run.options.exit_when_verified || exit_code == Some(0);
+    let has_acted = !run.has_tools || has_acted || has_calls;
+    let is_clear = ledger_feedback.is_none();
+    if let Some(feedback) = ledger_feedback {
+        run.session.record(Change::LedgerRejected);
+        run.tell_later(turn, "ledger_not_satisfied", feedback);
+    }
+    if !is_verified {
+        let text = texts::verification_gate(exit_code);
+        run.tell_later(turn, "verification_gate", text);
+    }
+    if !has_acted {
+        let text = texts::SENTINEL_WITHOUT_ACTION.to_owned();
+        run.tell_later(turn, "sentinel_without_action", text);
+    }
+    is_verified && has_acted && is_clear
+}
+
+fn has_done_marker(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> bool {
+    let sentinel = &run.options.done_sentinel;
+    match (run.has_tools, run.mode) {
+        (true, Mode::Text | Mode::Json) => parsed.done_marker.as_deref() == Some(sentinel),
+        (true, Mode::Native) => turn.answer().reply.text.contains(sentinel.as_str()),
+        (false, _) => {
+            let prose = &parsed.prose;
+            prose.contains(sentinel.as_str()) || parsed.done_marker.as_deref() == Some(sentinel)
+        }
+    }
+}
+
+/// Whether the last phase that the model names is another than the expected one.
+fn changes_phase(run: &Run<'_>, text: &str) -> bool {
+    let Some(expected) = &run.options.break_unless_phase else {
+        return false;
+    };
+    let mut lines = text.lines().rev();
+    let named = lines.find_map(|line| line.trim().strip_prefix("next_phase:"));
+    named.is_some_and(|phase| phase.trim() != expected)
+}
+
+/// Applies what the model says about the task ledger; gives the other calls.
+fn apply_ledger_calls(run: &Run<'_>, turn: &mut Turn, calls: Vec<Call>) -> Vec<Call> {
+    let (ledger_calls, others): (Vec<Call>, Vec<Call>) =
+        calls.into_iter().partition(|call| call.name == "ledger");
+    for call in ledger_calls {
+        let said = apply_ledger_call(run, &call.arguments);
+        let message = texts::user(format!("<tool_result>{said}</tool_result>"));
+        turn.feedback.push(message);
+    }
+    others
+}
+
+fn apply_ledger_call(run: &Run<'_>, arguments: &Value) -> String {
+    let mut ledger = run.session.read(|state| state.run.ledger.clone());
+    let name = "ledger".to_owned();
+    if ledger.is_empty() && run.options.ledger.is_empty() {
+        run.session.record(Change::CallRefused { name });
+        return "ledger unavailable: no task ledger is active in this turn".to_owned();
+    }
+    match ledger.apply(arguments) {
+        Ok(summary) => {
+            run.session.record(Change::LedgerSet { ledger });
+            run.session.record(Change::PseudoToolUsed { name });
+            format!("ledger: {summary}")
+        }
+        Err(error) => format!("ledger error: {error}"),
+    }
+}
+
+/// Tells readers what the provider searched for by itself.
+async fn mirror_provider_search(run: &Run<'_>, turn: &Turn) {
+    for block in &turn.answer().reply.blocks {
+        match block["type"].as_str() {
+            Some("tool_search_query") => tell_query(run, block).await,
+            Some("tool_search_result") => tell_result(run, block).await,
+            _ => {}
+        }
+    }
+}
+
+async fn tell_query(run: &Run<'_>, block: &Value) {
+    let id = block["id"].as_str().unwrap_or_default().to_owned();
+    let name = search_name(run).to_owned();
+    let strategy = search_strategy(run);
+    let metadata = json!({
+        "id": id,
+        "name": name,
+        "query": block["query"],
+        "strategy": strategy,
+        "mode": "native",
+    });
+    run.note(
+        "tool_search_query",
+        "assistant",
+        "internal",
+        "",
+        Some(metadata),
+    );
+    run.emit(AgentEvent::ToolSearchQuery {
+        session_id: run.id(),
+        tool_use_id: id.clone(),
+        name: name.clone(),
+        query: block["query"].clone(),
+        strategy: strategy.to_owned(),
+        mode: "native".to_owned(),
+    })
+    .await;
+    run.emit(AgentEvent::ToolCall {
+        session_id: run.id(),
+        tool_call_id: format!("provider-{id}"),
+        tool_name: name,
+        kind: Some(ToolKind::Search),
+        status: ToolCallStatus::InProgress,
+        raw_input: block["query"].clone(),
+        parsing: None,
+        audit: None,
+    })
+    .await;
+}
+
+async fn tell_result(run: &Run<'_>, block: &Value) {
+    let id = block["tool_use_id"].as_str().unwrap_or_default().to_owned();
+    let references = block["tool_references"].as_array().cloned();
+    let references = references.unwrap_or_default();
+    let found = references.iter();
+    let found = found.filter_map(|reference| reference["tool_name"].as_str());
+    let promoted: Vec<String> = found.map(str::to_owned).collect();
+    let strategy = search_strategy(run);
+    let metadata = json!({
+        "tool_use_id": id,
+        "tool_references": references,
+        "promoted": promoted,
+        "strategy": strategy,
+        "mode": "native",
+    });
+    run.note("tool_search_result", "tool", "internal", "", Some(metadata));
+    run.emit(AgentEvent::ToolSearchResult {
+        session_id: run.id(),
+        tool_use_id: id.clone(),
+        promoted,
+        strategy: strategy.to_owned(),
+        mode: "native".to_owned(),
+    })
+    .await;
+    run.emit(AgentEvent::ToolCallUpdate {
+        session_id: run.id(),
+        tool_call_id: format!("provider-{id}"),
+        tool_name: search_name(run).to_owned(),
+        status: ToolCallStatus::Completed,
+        raw_output: Some(json!({"tool_references": references})),
+        error: None,
+        duration_ms: None,
+        execution_duration_ms: None,
+        error_category: None,
+        executor: Some(ToolExecutor::ProviderNative),
+        parsing: None,
+        raw_input: None,
+        raw_input_partial: None,
+        audit: None,
+    })
+    .await;
+}
+
+fn search_name(run: &Run<'_>) -> &'static str {
+    let plan = run.call.search.as_ref();
+    plan.map_or("tool_search_tool_bm25", |plan| plan.search.event_name())
+}
+
+fn search_strategy(run: &Run<'_>) -> &'static str {
+    let plan = run.call.search.as_ref();
+    plan.map_or("bm25", |plan| plan.search.strategy().word())
+}

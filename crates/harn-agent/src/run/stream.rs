@@ -1,0 +1,267 @@
+//! What readers see while an answer is still arriving.
+//!
+//! ```text
+//! TextDelta ────┬─► sanitiser ─► agent_message_chunk
+//!               └─► candidates ─► tool_call / tool_call_update (parsing)
+//! ThoughtDelta ───► agent_thought_chunk
+//! ToolCallStart, ToolArgsDelta ─► tool_call, tool_call_update (pending)
+//! ```
+//!
+//! Nothing here runs a tool: the whole answer decides that.
+
+use harn_events::{AgentEvent, ToolCallErrorCategory, ToolCallStatus};
+use harn_llm::StreamEvent;
+use harn_llm::grammar::contract::Mode;
+use harn_llm::grammar::visible::VisibleStream;
+use harn_llm::grammar::{Candidate, Candidates, Channel, ToolNames};
+use harn_llm::partial_json::{PartialJson, Snapshot};
+use serde_json::{Value, json};
+
+use super::Run;
+
+/// How often growing arguments are told at most.
+const GROWTH_INTERVAL_MS: i64 = 50;
+
+/// Watches an answer.
+pub(super) struct Watcher<'a> {
+    run: &'a Run<'a>,
+    visible: VisibleStream,
+    candidates: Option<Candidates>,
+    /// The ids of candidates, by their number.
+    candidate_ids: Vec<(u64, String, String)>,
+    calls: Vec<Streamed>,
+    told: Told,
+}
+
+/// What was told while the answer arrived, and need not be told again.
+#[derive(Clone, Default)]
+pub(super) struct Told {
+    pub(super) text: bool,
+    pub(super) thoughts: bool,
+    /// The ids under which calls were announced, by the ids that the answer has for them.
+    pub(super) calls: Vec<(String, String)>,
+}
+
+/// A call whose arguments are arriving.
+struct Streamed {
+    id: String,
+    /// The id that the answer will have for it.
+    model_id: String,
+    name: String,
+    arguments: PartialJson,
+    told_at_ms: i64,
+}
+
+impl<'a> Watcher<'a> {
+    pub(super) fn new(run: &'a Run<'a>) -> Self {
+        let channel = match run.mode {
+            Mode::Text => Some(Channel::Tagged),
+            Mode::Json => Some(Channel::Fenced),
+            Mode::Native => None,
+        };
+        let channel = channel.filter(|_| run.has_tools);
+        let candidates = channel.map(|channel| {
+            let names: ToolNames = run.offered().into_iter().map(|tool| tool.name).collect();
+            Candidates::new(names, channel, 0)
+        });
+        Self {
+            run,
+            visible: VisibleStream::default(),
+            candidates,
+            candidate_ids: Vec::new(),
+            calls: Vec::new(),
+            told: Told::default(),
+        }
+    }
+
+    /// Takes the next piece.
+    pub(super) fn see(&mut self, event: &StreamEvent) {
+        match event {
+            StreamEvent::TextDelta { text } => self.text(text),
+            StreamEvent::ThoughtDelta { text } if !text.is_empty() => {
+                self.told.thoughts = true;
+                self.emit(AgentEvent::AgentThoughtChunk {
+                    session_id: self.run.id(),
+                    content: text.clone(),
+                });
+            }
+            StreamEvent::ToolCallStart { id, name, .. } => self.open_call(id.as_deref(), name),
+            StreamEvent::ToolArgsDelta { index, text } => self.grow_call(*index, text),
+            _ => {}
+        }
+    }
+
+    /// The answer is complete, or will never be.
+    pub(super) fn finish(mut self) -> Told {
+        let shown = self.visible.finish();
+        if self.told.text {
+            self.show(shown.delta);
+        }
+        if let Some(candidates) = &mut self.candidates {
+            let last = candidates.finish();
+            self.announce(last);
+        }
+        let calls = self.calls.into_iter().map(|call| (call.model_id, call.id));
+        self.told.calls = calls.collect();
+        self.told
+    }
+
+    fn emit(&self, event: AgentEvent) {
+        self.run.session.emit(&event);
+    }
+
+    fn text(&mut self, text: &str) {
+        let shown = self.visible.push(text);
+        self.show(shown.delta);
+        if let Some(candidates) = &mut self.candidates {
+            let found = candidates.push(text);
+            self.announce(found);
+        }
+    }
+
+    fn show(&mut self, content: String) {
+        if !content.is_empty() {
+            self.told.text = true;
+            self.emit(AgentEvent::AgentMessageChunk {
+                session_id: self.run.id(),
+                content,
+            });
+        }
+    }
+
+    fn open_call(&mut self, id: Option<&str>, name: &str) {
+        let number = self.calls.len();
+        let (id, model_id) = match id {
+            Some(id) => (format!("tool-{id}"), id.to_owned()),
+            None => (format!("tool-stream-{number}"), format!("call_{number}")),
+        };
+        self.emit(AgentEvent::ToolCall {
+            session_id: self.run.id(),
+            tool_call_id: id.clone(),
+            tool_name: name.to_owned(),
+            kind: self.run.tools.get(name).and_then(|entry| entry.kind()),
+            status: ToolCallStatus::Pending,
+            raw_input: json!({}),
+            parsing: None,
+            audit: None,
+        });
+        self.calls.push(Streamed {
+            id,
+            name: name.to_owned(),
+            model_id,
+            arguments: PartialJson::default(),
+            told_at_ms: 0,
+        });
+    }
+
+    fn grow_call(&mut self, index: usize, piece: &str) {
+        let now = self.run.runtime.now_ms();
+        let Some(call) = self.calls.get_mut(index) else {
+            return;
+        };
+        call.arguments.push(piece);
+        if now - call.told_at_ms < GROWTH_INTERVAL_MS {
+            return;
+        }
+        call.told_at_ms = now;
+        let event = grown(call, self.run.id());
+        self.emit(event);
+    }
+
+    fn announce(&mut self, found: Vec<Candidate>) {
+        for candidate in found {
+            let event = match candidate {
+                Candidate::Opened { n, tool } => {
+                    let id = self.run.runtime.bus.next_candidate_id();
+                    let name = tool.unwrap_or_default();
+                    self.candidate_ids.push((n, id.clone(), name.clone()));
+                    AgentEvent::ToolCall {
+                        session_id: self.run.id(),
+                        tool_call_id: id,
+                        kind: self.run.tools.get(&name).and_then(|entry| entry.kind()),
+                        tool_name: name,
+                        status: ToolCallStatus::Pending,
+                        raw_input: json!({}),
+                        parsing: Some(true),
+                        audit: None,
+                    }
+                }
+                Candidate::Promoted { n, name, arguments } => {
+                    let (id, _) = self.close_candidate(n);
+                    closed(self.run.id(), id, name, Ok(arguments))
+                }
+                Candidate::Aborted { n, message } => {
+                    let (id, name) = self.close_candidate(n);
+                    closed(self.run.id(), id, name, Err(message))
+                }
+            };
+            self.emit(event);
+        }
+    }
+
+    fn close_candidate(&mut self, n: u64) -> (String, String) {
+        let at = self
+            .candidate_ids
+            .iter()
+            .position(|(known, ..)| *known == n);
+        let found = at.map(|at| self.candidate_ids.swap_remove(at));
+        found.map_or_else(Default::default, |(_, id, name)| (id, name))
+    }
+}
+
+/// The end of a candidate: it is a call, or it is none.
+fn closed(
+    session_id: String,
+    tool_call_id: String,
+    tool_name: String,
+    outcome: Result<Value, String>,
+) -> AgentEvent {
+    let (raw_input, error) = match outcome {
+        Ok(arguments) => (Some(arguments), None),
+        Err(message) => (None, Some(message)),
+    };
+    let is_aborted = error.is_some();
+    AgentEvent::ToolCallUpdate {
+        session_id,
+        tool_call_id,
+        tool_name,
+        status: match is_aborted {
+            true => ToolCallStatus::Failed,
+            false => ToolCallStatus::Pending,
+        },
+        raw_output: None,
+        error,
+        duration_ms: None,
+        execution_duration_ms: None,
+        error_category: is_aborted.then_some(ToolCallErrorCategory::ParseAborted),
+        executor: None,
+        parsing: Some(false),
+        raw_input,
+        raw_input_partial: None,
+        audit: None,
+    }
+}
+
+/// Arguments that are growing: what they say so far, or else their text.
+fn grown(call: &Streamed, session_id: String) -> AgentEvent {
+    let (raw_input, raw_input_partial) = match call.arguments.snapshot() {
+        Snapshot::Parsed(value) => (Some(value), None),
+        Snapshot::Partial(text) => (None, Some(text)),
+    };
+    AgentEvent::ToolCallUpdate {
+        session_id,
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        status: ToolCallStatus::Pending,
+        raw_output: None,
+        error: None,
+        duration_ms: None,
+        execution_duration_ms: None,
+        error_category: None,
+        executor: None,
+        parsing: None,
+        raw_input,
+        raw_input_partial,
+        audit: None,
+    }
+}

@@ -1,0 +1,147 @@
+//! One turn of a loop, while it goes from phase to phase.
+
+use harn_llm::desk::TurnAnswer;
+use harn_llm::options::CallOptions;
+use serde_json::{Value, json};
+
+use crate::session::CallOutcome;
+
+/// One turn: a question to the model, its answer, and what is made of it.
+#[derive(Default)]
+pub(crate) struct Turn {
+    /// Its number, from 0.
+    pub(crate) iteration: usize,
+    /// How the answer begins, if somebody decided that.
+    pub(crate) prefill: Option<String>,
+    /// What the model is asked.
+    pub(crate) call: Option<CallOptions>,
+    /// What it answered.
+    pub(crate) answer: Option<TurnAnswer>,
+    /// The ids under which calls were announced while the answer came, by the model's ids.
+    pub(crate) announced: Vec<(String, String)>,
+    /// What it says, as the history keeps it.
+    pub(crate) history: String,
+    /// What it says to people.
+    pub(crate) prose: String,
+    /// How long that was before it was cut.
+    pub(crate) prose_chars: usize,
+    /// The calls to make.
+    pub(crate) calls: Vec<Call>,
+    /// Calls that could not be read.
+    pub(crate) parse_errors: Vec<String>,
+    /// Whether the model may stop now.
+    pub(crate) is_complete: bool,
+    /// What came of the calls that ran.
+    pub(crate) results: Vec<CallResult>,
+    /// The results as text, where there is no channel for them.
+    pub(crate) observations: String,
+    /// What the model is told about this turn, after it.
+    pub(crate) feedback: Vec<Value>,
+    /// The same, where results of calls come first.
+    pub(crate) late_feedback: Vec<Value>,
+    /// Whether a call was refused before it began.
+    pub(crate) had_refusal: bool,
+    /// Whether the calls were left unmade, and why.
+    pub(crate) skipped: Option<&'static str>,
+    /// Whether there were calls to make.
+    pub(crate) had_calls: bool,
+}
+
+/// A call of this turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Call {
+    /// The id that the model knows it by; empty: none.
+    pub(crate) model_id: String,
+    /// The id that events carry.
+    pub(crate) id: String,
+    /// The tool.
+    pub(crate) name: String,
+    /// The arguments.
+    pub(crate) arguments: Value,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CallResult {
+    pub(crate) name: String,
+    pub(crate) outcome: CallOutcome,
+}
+
+impl CallResult {
+    /// As programs see it.
+    pub(crate) fn to_value(&self) -> Value {
+        json!({
+            "tool_name": self.name,
+            "status": self.outcome.word(),
+            "rejected": self.outcome == CallOutcome::Rejected,
+        })
+    }
+}
+
+/// Whether the loop goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// It does.
+    Continue,
+    /// It ends with that status.
+    Break(String),
+}
+
+impl Flow {
+    /// The loop ends well.
+    pub(crate) fn done() -> Self {
+        Self::Break("done".to_owned())
+    }
+}
+
+impl Turn {
+    pub(crate) fn new(iteration: usize) -> Self {
+        Self {
+            iteration,
+            ..Self::default()
+        }
+    }
+
+    /// Its number in events, from 1.
+    pub(crate) fn number(&self) -> usize {
+        self.iteration + 1
+    }
+
+    /// What the model is asked.
+    pub(crate) fn call(&self) -> &CallOptions {
+        self.call.as_ref().expect("preflight has made it")
+    }
+
+    /// What it answered.
+    pub(crate) fn answer(&self) -> &TurnAnswer {
+        self.answer.as_ref().expect("the model was asked")
+    }
+
+    /// What is told about it when it is over.
+    pub(crate) fn info(&self) -> Value {
+        let Some(answer) = &self.answer else {
+            let call = self.call.as_ref();
+            return json!({
+                "tool_count": 0,
+                "text": "",
+                "provider": call.map_or("", |call| &call.provider),
+                "model": call.map_or("", |call| &call.request.model),
+                "response_ms": 0,
+                "input_tokens": 0,
+                "output_tokens": 0,
+                "thinking_chars": 0,
+            });
+        };
+        let thinking = answer.reply.thinking.as_deref().unwrap_or_default();
+        json!({
+            "tool_count": self.calls.len(),
+            "text": answer.reply.text,
+            "provider": answer.provider,
+            "model": answer.model,
+            "response_ms": answer.took_ms,
+            "input_tokens": answer.reply.usage.input,
+            "output_tokens": answer.reply.usage.output,
+            "thinking_chars": thinking.chars().count(),
+        })
+    }
+}

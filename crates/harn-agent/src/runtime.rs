@@ -1,0 +1,218 @@
+//! What all sessions of one program share.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use harn_events::{AgentEventSink, BusConfig, CloseSession, EventBus};
+use harn_llm::desk::{Desk, Thrown};
+use harn_log::AnyEventLog;
+use serde_json::{Map, Value};
+
+use crate::callback::Functions;
+use crate::host::HostBridge;
+use crate::keeper::{Keeper, KeptSessions};
+use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
+use crate::registry::ToolRegistry;
+use crate::session::{Session, SessionStore};
+use crate::tool::Tool;
+use crate::tool_hooks::{Hook, HookChain};
+
+/// What all sessions of one program share: whom to ask, whom to tell, and the sessions.
+pub struct Runtime {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) bus: EventBus,
+    pub(crate) keeper: Option<Arc<Keeper>>,
+    pub(crate) bridge: Option<Arc<dyn HostBridge>>,
+    /// Where relative paths start.
+    pub(crate) folder: PathBuf,
+    sessions: Mutex<SessionStore>,
+    hooks: Mutex<HookChain>,
+}
+
+/// How a runtime is made.
+#[derive(Default)]
+pub struct RuntimeOptions {
+    /// Where sessions and their events are kept; `None`: nowhere.
+    pub log: Option<Arc<AnyEventLog>>,
+    /// The bus events go to; `None`: one of its own.
+    pub bus: Option<EventBus>,
+    /// The host, if there is one.
+    pub bridge: Option<Arc<dyn HostBridge>>,
+    /// Where relative paths start; empty: where the process works.
+    pub folder: PathBuf,
+    /// Looked at around every tool call and every turn.
+    pub hooks: Vec<Arc<dyn Hook>>,
+}
+
+/// What a loop is asked to do.
+#[derive(Default)]
+pub struct LoopRequest {
+    /// What the user says.
+    pub prompt: String,
+    /// The system prompt.
+    pub system: Option<String>,
+    /// The options, as a program writes them.
+    pub options: Map<String, Value>,
+    /// The functions among the options.
+    pub functions: Functions,
+    /// Tools of Rust, besides those in the options.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Sees the events of this loop and of no other.
+    pub event_sink: Option<Arc<dyn AgentEventSink>>,
+    /// The id of the session if the options do not name one; empty: a new one.
+    pub unnamed_session_id: String,
+    /// What holds outside of the loop.
+    pub ambient: Ambient,
+}
+
+/// The policies that are in force somewhere. A loop narrows them for what runs inside it.
+#[derive(Clone, Default)]
+pub struct Ambient {
+    /// What tools may do.
+    pub policy: Option<CapabilityPolicy>,
+    /// What has to be asked for.
+    pub approval: Option<ApprovalPolicy>,
+    /// Who may call what, level by level.
+    pub permissions: Vec<Permissions>,
+}
+
+impl Runtime {
+    /// A runtime without sessions.
+    pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
+        let keeper = options.log.map(Keeper::new);
+        let mut hooks = HookChain::default();
+        options.hooks.into_iter().for_each(|hook| hooks.add(hook));
+        let bus = options.bus.unwrap_or_else(|| {
+            EventBus::new(BusConfig {
+                durable: keeper
+                    .as_ref()
+                    .map(|keeper| Arc::new(KeptSessions(Arc::clone(keeper))) as _),
+                ..BusConfig::default()
+            })
+        });
+        Arc::new(Self {
+            sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            desk,
+            bus,
+            keeper,
+            bridge: options.bridge,
+            folder: options.folder,
+            hooks: Mutex::new(hooks),
+        })
+    }
+
+    /// The bus events go to.
+    pub fn bus(&self) -> &EventBus {
+        &self.bus
+    }
+
+    /// Where models are asked.
+    pub fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+
+    /// Where sessions are kept.
+    pub fn keeper(&self) -> Option<&Arc<Keeper>> {
+        self.keeper.as_ref()
+    }
+
+    /// The sessions.
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, SessionStore> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session that exists.
+    pub fn session(&self, id: &str) -> Option<Arc<Session>> {
+        self.sessions().get(id)
+    }
+
+    /// Opens a session, or uses the one there is.
+    ///
+    /// # Errors
+    /// There are too many, and all of them have a loop running.
+    pub async fn open_session(&self, id: &str) -> Result<Arc<Session>, Thrown> {
+        let opened = self.sessions().open(id);
+        let (session, evicted) = opened.map_err(|error| Thrown::Runtime(error.to_string()))?;
+        for id in evicted {
+            let closing = CloseSession::because("evicted");
+            self.bus.close_session_and_await(&id, closing).await;
+        }
+        Ok(session)
+    }
+
+    /// The hooks, as they are now.
+    pub(crate) fn hook_chain(&self) -> HookChain {
+        self.hooks().clone()
+    }
+
+    /// The hooks, to change them.
+    pub fn hooks(&self) -> MutexGuard<'_, HookChain> {
+        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits.
+    pub(crate) async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    /// A new id.
+    pub fn new_id(&self) -> String {
+        (self.desk.ports().new_id)()
+    }
+
+    /// Milliseconds since the epoch.
+    pub fn now_ms(&self) -> i64 {
+        (self.desk.ports().now)()
+    }
+
+    /// Tells the operator.
+    pub(crate) fn warn(&self, category: &str, text: &str) {
+        (self.desk.ports().warn)(&format!("{category}: {text}"));
+    }
+
+    /// Runs a loop to its end and gives its result.
+    ///
+    /// # Errors
+    /// What the program catches: options that are not understood, a model that does not
+    /// answer, a callback that throws.
+    ///
+    /// # Cancel safety
+    /// A loop that is dropped closes what it has opened and calls the session-end hooks.
+    pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<Value, Thrown> {
+        crate::run::run(self, request).await
+    }
+}
+
+impl LoopRequest {
+    /// A loop about a prompt, with every option as usual.
+    pub fn new(prompt: impl Into<String>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            ..Self::default()
+        }
+    }
+
+    /// With a tool of Rust.
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// With an option.
+    #[must_use]
+    pub fn option(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.options.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The tools of the loop: those of the options, then those of Rust.
+    pub(crate) fn registry(&self) -> ToolRegistry {
+        let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
+        for tool in &self.tools {
+            registry.add(Arc::clone(tool));
+        }
+        registry
+    }
+}

@@ -1,0 +1,267 @@
+//! Everything that can change about a session.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ledger::TaskLedger;
+use crate::policy::SessionGrant;
+
+/// One change of a session: what its journal consists of.
+///
+/// A change says what happened, with everything that is needed to apply it again: no clock, no
+/// chance and no other session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// The session begins with nothing in it. What was recorded before belongs to an earlier
+    /// session of the same name.
+    Opened,
+    /// Its content is that of a transcript.
+    Restored {
+        /// The transcript.
+        transcript: Value,
+    },
+    /// It is the child of another session, or of none.
+    Linked {
+        /// The parent.
+        parent_id: Option<String>,
+        /// How many of the parent's transcript events it has, if that was decided.
+        branched_at_event_index: Option<u64>,
+    },
+    /// It has one more child.
+    ChildAdded {
+        /// The child.
+        id: String,
+    },
+    /// A child has another parent now.
+    ChildRemoved {
+        /// The child.
+        id: String,
+    },
+    /// Nothing was said yet.
+    Reset,
+    /// Somebody put a message in. Transcript events other than messages are dropped.
+    Injected {
+        /// The message.
+        message: Value,
+    },
+    /// Only the last messages stay. Transcript events other than messages are dropped.
+    Trimmed {
+        /// How many.
+        keep_last: usize,
+    },
+    /// A message was said.
+    MessageAdded {
+        /// The message.
+        message: Value,
+    },
+    /// A message stands before all others.
+    Prepended {
+        /// The message.
+        message: Value,
+    },
+    /// The last message is taken back.
+    MessageWithdrawn,
+    /// Something else to be read in the transcript happened.
+    EventAdded {
+        /// The transcript event.
+        event: Value,
+    },
+    /// A summary stands for messages.
+    Compacted {
+        /// Where among the visible messages the summary stands.
+        keep_first: usize,
+        /// The first visible message that stays after it.
+        split: usize,
+        /// The first and the last of the recorded messages that it stands for.
+        replaced: (usize, usize),
+        /// The message that holds the summary.
+        message: Value,
+    },
+    /// What the transcript says in short.
+    SummarySet {
+        /// The summary.
+        summary: Option<String>,
+    },
+    /// `active`, `paused`, …
+    TranscriptStateSet {
+        /// The state.
+        state: String,
+    },
+    /// Something large belongs to the transcript.
+    AssetAdded {
+        /// The asset.
+        asset: Value,
+    },
+    /// The skills that are active.
+    SkillsSet {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// Something that parts of the runtime keep in the session, each under a name of its own.
+    Kept {
+        /// The name.
+        name: String,
+        /// What is kept; null forgets it.
+        value: Value,
+    },
+    /// A loop begins.
+    RunStarted {
+        /// The ledger it works on.
+        ledger: TaskLedger,
+        /// Iterations that an earlier process has made of it.
+        resumed_iterations: usize,
+    },
+    /// What a daemon was when it was saved.
+    RunRestored {
+        /// Its state.
+        run: Box<super::RunState>,
+    },
+    /// A model is about to be asked.
+    IterationStarted {
+        /// Its number in this loop, from 0.
+        iteration: usize,
+    },
+    /// A model has answered.
+    Answered {
+        /// Its text.
+        text: String,
+        /// What it read.
+        input_tokens: u64,
+        /// What it wrote.
+        output_tokens: u64,
+        /// What that cost.
+        cost_usd: f64,
+    },
+    /// What the answer says to people.
+    TurnRead {
+        /// Its prose.
+        last_text: String,
+    },
+    /// Calls came as text although there is a channel for them.
+    FellBack {
+        /// Whether they were made.
+        accepted: bool,
+    },
+    /// A call is about to run.
+    CallStarted {
+        /// Its id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments.
+        arguments: Value,
+    },
+    /// A call has run, or was refused when it had begun.
+    CallFinished {
+        /// Its id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// How it went.
+        outcome: CallOutcome,
+        /// What the model is told.
+        text: String,
+    },
+    /// The model used something that is no tool of the registry, and it went well.
+    PseudoToolUsed {
+        /// What.
+        name: String,
+    },
+    /// A call was refused before it began.
+    CallRefused {
+        /// The tool.
+        name: String,
+    },
+    /// A result was seen, which may be the same as last time.
+    ResultSeen {
+        /// What was called, with what.
+        key: String,
+        /// What came of it, as a hash.
+        result: String,
+    },
+    /// The status with which the last `run` ended.
+    ExitCodeSeen {
+        /// The status.
+        code: i64,
+    },
+    /// A turn with calls is over.
+    ToolTurnEnded {
+        /// How many calls it had.
+        calls: usize,
+    },
+    /// So many turns in a row had no calls.
+    TextOnlyTurns {
+        /// How many.
+        count: usize,
+    },
+    /// The task ledger is another.
+    LedgerSet {
+        /// The ledger.
+        ledger: TaskLedger,
+    },
+    /// Completion was refused because the ledger has open entries.
+    LedgerRejected,
+    /// Options for the next call only.
+    NextOptionsSet {
+        /// The options.
+        options: Option<Map<String, Value>>,
+    },
+    /// A tool may be called with certain arguments for as long as the session lives.
+    Granted {
+        /// The grant.
+        grant: SessionGrant,
+    },
+    /// Permissions that were granted are not any more.
+    GrantsDropped,
+    /// A user message arrived too late to be answered.
+    Deferred {
+        /// The message.
+        message: String,
+    },
+    /// A tool that was held back is on offer now, and others are not any more.
+    Promoted {
+        /// The tools on offer beyond the usual ones, oldest first.
+        names: Vec<String>,
+    },
+    /// A daemon waits, works, or has ended.
+    DaemonSet {
+        /// Its state.
+        state: String,
+        /// How long it waits next time.
+        backoff_ms: u64,
+    },
+    /// When the watched files were last changed.
+    Watched {
+        /// By path.
+        stamps: Map<String, Value>,
+    },
+    /// The loop has ended.
+    RunEnded {
+        /// How.
+        status: String,
+    },
+}
+
+/// How a call went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// Well.
+    Ok,
+    /// It failed.
+    Error,
+    /// It may not be made.
+    Rejected,
+}
+
+impl CallOutcome {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Rejected => "rejected",
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! A session and its journal.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use harn_events::{AgentEvent, AgentEventLog, EventBus, SESSION_HEADER, sanitize_topic_component};
+use harn_log::{EventLog, LogError, LogEvent, Topic};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::change::Change;
+use super::state::SessionState;
+use crate::keeper::Keeper;
+
+/// Start of every topic that holds the journal of a session.
+pub const JOURNAL_TOPIC_PREFIX: &str = "agent_sessions.";
+
+/// Records read together.
+const CHUNK_RECORDS: usize = 256;
+
+/// A session: its state, and the journal that the state follows from.
+pub struct Session {
+    id: String,
+    bus: EventBus,
+    inner: Mutex<Inner>,
+    /// Where the journal is kept, with its topic.
+    kept: Option<(Arc<Keeper>, Topic)>,
+}
+
+struct Inner {
+    state: SessionState,
+    /// The index of the next record.
+    next: u64,
+    /// How many events were emitted.
+    events: u64,
+    /// Records that the keeper did not take.
+    dropped: u64,
+}
+
+/// A record of a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalRecord {
+    /// Its index. Indexes have no gaps and never repeat.
+    pub index: u64,
+    /// How many events this process had emitted in the session before it.
+    pub events_before: u64,
+    /// What changed.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+impl Session {
+    /// A session with nothing in it, whose journal is kept by `keeper`.
+    pub fn open(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
+        let kept = keeper.and_then(|keeper| {
+            let topic = Topic::new(journal_topic(id)).ok()?;
+            Some((Arc::clone(keeper), topic))
+        });
+        let next = kept
+            .as_ref()
+            .map_or(0, |(keeper, topic)| first_free(keeper, topic, id));
+        let session = Arc::new(Self {
+            id: id.to_owned(),
+            bus: bus.clone(),
+            inner: Mutex::new(Inner {
+                state: SessionState::default(),
+                next,
+                events: 0,
+                dropped: 0,
+            }),
+            kept,
+        });
+        session.record(Change::Opened);
+        session
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Applies a change and writes it down.
+    pub fn record(&self, change: Change) {
+        let mut inner = self.inner();
+        inner.state.apply(&change);
+        if let Some((keeper, topic)) = &self.kept {
+            let record = JournalRecord {
+                index: inner.next,
+                events_before: inner.events,
+                change,
+            };
+            inner.next += 1;
+            let taken = self
+                .log_event(&record)
+                .map(|event| keeper.put(topic, event));
+            if !matches!(taken, Ok(Ok(()))) {
+                inner.dropped += 1;
+            }
+        }
+    }
+
+    fn log_event(&self, record: &JournalRecord) -> serde_json::Result<LogEvent> {
+        let mut payload = serde_json::to_value(record)?;
+        self.bus
+            .redaction_policy()
+            .redact_value(&mut payload, harn_events::Completeness::Whole);
+        let kind = payload["change"].as_str().unwrap_or_default().to_owned();
+        let mut event = LogEvent::new(kind, payload);
+        let header = (SESSION_HEADER.to_owned(), self.id.clone());
+        event.headers = BTreeMap::from([header]);
+        Ok(event)
+    }
+
+    /// Looks at the state. Not to be kept waiting: whoever changes the session waits.
+    pub fn read<T>(&self, look: impl FnOnce(&SessionState) -> T) -> T {
+        look(&self.inner().state)
+    }
+
+    /// Tells the readers of the session what happened, its closures at their next chance.
+    pub fn emit(&self, event: &AgentEvent) {
+        self.inner().events += 1;
+        self.bus.emit(event);
+    }
+
+    /// Tells the readers of the session what happened and waits for its closures.
+    pub async fn emit_and_await(&self, event: &AgentEvent) {
+        self.inner().events += 1;
+        self.bus.emit_and_await(event).await;
+    }
+
+    /// Resolves when everything recorded and emitted so far would survive a power cut. That it
+    /// could not be written ends no run: it is told where the log's health is told.
+    pub async fn barrier(&self) {
+        if let Some((keeper, _)) = &self.kept
+            && let Err(error) = keeper.sync().await
+        {
+            let session_id = &*self.id;
+            tracing::debug!(target: "agent.journal", session_id, %error, "a barrier failed");
+        }
+    }
+
+    /// Records that were not kept because the log does not take any.
+    pub fn dropped_records(&self) -> u64 {
+        self.inner().dropped
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The index after that of the last record: indexes never repeat, also across processes. A log
+/// that cannot be read takes no records either, so its answer does not matter.
+fn first_free(keeper: &Keeper, topic: &Topic, session_id: &str) -> u64 {
+    let latest = keeper.latest_of(topic.as_str(), session_id).ok().flatten();
+    let index = latest.and_then(|record| record.payload["index"].as_u64());
+    index.map_or(0, |index| index + 1)
+}
+
+/// The topic that holds the journal of a session.
+pub fn journal_topic(session_id: &str) -> String {
+    format!(
+        "{JOURNAL_TOPIC_PREFIX}{}",
+        sanitize_topic_component(session_id)
+    )
+}
+
+/// The records of a session's journal, in order.
+///
+/// # Errors
+/// The log cannot be read.
+pub async fn session_records<L: EventLog>(
+    log: &L,
+    session_id: &str,
+) -> Result<Vec<JournalRecord>, LogError> {
+    let topic = Topic::new(journal_topic(session_id))?;
+    let mut records = Vec::new();
+    let mut from = None;
+    loop {
+        let chunk = log.read_range(&topic, from, CHUNK_RECORDS).await?;
+        let Some((last, _)) = chunk.last() else {
+            return Ok(records);
+        };
+        from = Some(*last);
+        let own = chunk.into_iter().filter(|(_, event)| {
+            event.headers.get(SESSION_HEADER).map(String::as_str) == Some(session_id)
+        });
+        // A record of a later version is no reason to lose the others.
+        records.extend(own.filter_map(|(_, event)| serde_json::from_value(event.payload).ok()));
+    }
+}
+
+/// The state of a session after its first `records`, or after all of them.
+///
+/// # Errors
+/// The log cannot be read.
+pub async fn load_session<L: EventLog>(
+    log: &L,
+    session_id: &str,
+    records: Option<usize>,
+) -> Result<SessionState, LogError> {
+    let mut state = SessionState::default();
+    let all = session_records(log, session_id).await?;
+    for record in all.iter().take(records.unwrap_or(usize::MAX)) {
+        state.apply(&record.change);
+    }
+    Ok(state)
+}
+
+impl Session {
+    /// The transcript, as programs see it.
+    pub fn transcript(&self, new_id: &mut dyn FnMut() -> String) -> Value {
+        self.read(|state| state.transcript(&self.id, new_id))
+    }
+}
+
+impl SessionState {
+    /// The transcript, as programs see it.
+    pub fn transcript(&self, id: &str, new_id: &mut dyn FnMut() -> String) -> Value {
+        let state = self.transcript_state.as_deref().unwrap_or("active");
+        let (messages, events) = (self.messages.clone(), self.events.clone());
+        let mut transcript = harn_llm::transcript::transcript(messages, events, state, new_id);
+        transcript["id"] = json!(id);
+        transcript["assets"] = json!(self.assets);
+        if let Some(summary) = &self.summary {
+            transcript["summary"] = json!(summary);
+        }
+        if let Some(metadata) = &self.metadata {
+            transcript["metadata"] = metadata.clone();
+        }
+        if self.transcript_state.is_none()
+            && let Some(fields) = transcript.as_object_mut()
+        {
+            fields.remove("state");
+        }
+        transcript
+    }
+}

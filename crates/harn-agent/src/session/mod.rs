@@ -1,0 +1,24 @@
+//! Sessions: one journal each, and what follows from it.
+//!
+//! ```text
+//! record(change) ─► SessionState::apply ─► what everybody reads
+//!        │
+//!        └────────► keeper ─► topic `agent_sessions.<id>` ─► read again: the same fold
+//! ```
+//!
+//! Nothing about a session changes but through [`Session::record`]. The events that readers
+//! see go through the same session, in the same order: a record notes how many of them came
+//! before it.
+
+mod change;
+mod journal;
+mod state;
+mod store;
+
+pub use change::{CallOutcome, Change};
+pub use journal::{
+    JOURNAL_TOPIC_PREFIX, JournalRecord, Session, journal_topic, load_session, session_records,
+};
+pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
+pub use state::{RunState, SessionState};
+pub use store::{SESSIONS_MAX, SessionStore};

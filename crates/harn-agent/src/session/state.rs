@@ -1,0 +1,326 @@
+//! What a session is at any point of its journal.
+//!
+//! [`SessionState::apply`] is the only way it changes: in a live run, when a journal is read
+//! again, and wherever somebody looks at an earlier point of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::change::{CallOutcome, Change};
+use crate::ledger::TaskLedger;
+use crate::loop_detector::LoopDetector;
+use crate::policy::SessionGrants;
+
+/// How long a daemon waits first when it has nothing to do.
+pub(crate) const IDLE_BACKOFF_MS_FIRST: u64 = 100;
+
+/// What a session is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionState {
+    /// What the model sees.
+    pub messages: Vec<Value>,
+    /// For each of these, which of the recorded messages it is or stands for: the first and
+    /// the last.
+    pub origins: Vec<(usize, usize)>,
+    /// Everything that was ever said.
+    pub recorded: Vec<Value>,
+    /// Transcript events that are no messages.
+    pub events: Vec<Value>,
+    /// Large things that messages refer to.
+    pub assets: Vec<Value>,
+    /// The transcript in short.
+    pub summary: Option<String>,
+    /// What a program noted about the transcript.
+    pub metadata: Option<Value>,
+    /// `active`, `paused`, …
+    pub transcript_state: Option<String>,
+    /// The session this one comes from.
+    pub parent_id: Option<String>,
+    /// The sessions that come from this one.
+    pub child_ids: Vec<String>,
+    /// How many of the parent's transcript events it has.
+    pub branched_at_event_index: Option<u64>,
+    /// The skills that were active at the end of the last loop.
+    pub active_skills: Vec<String>,
+    /// Permissions that were granted for the session.
+    pub grants: SessionGrants,
+    /// What parts of the runtime keep here.
+    pub kept: BTreeMap<String, Value>,
+    /// The loop that runs, or ran last.
+    pub run: RunState,
+}
+
+/// How far a loop has come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunState {
+    /// `done`, `stuck`, …; empty while it runs.
+    pub status: String,
+    /// The iteration it is in, from 0.
+    pub iteration: usize,
+    /// Iterations made so far, those of an earlier process included.
+    pub total_iterations: usize,
+    /// Those of an earlier process.
+    pub resumed_iterations: usize,
+    /// What the model wrote in all turns.
+    pub total_text: String,
+    /// What it wrote in the last one.
+    pub last_raw_text: String,
+    /// What that says to people.
+    pub last_text: String,
+    /// The tools that were called, one entry per call.
+    pub tools_used: Vec<String>,
+    /// The calls that went well, one entry per call.
+    pub successful: Vec<String>,
+    /// The calls that were refused, one entry per call.
+    pub rejected: Vec<String>,
+    /// The calls that run.
+    pub open_calls: BTreeMap<String, String>,
+    /// Turns in a row without a call.
+    pub text_only_turns: usize,
+    /// Turns in a row with just one.
+    pub single_tool_turns: usize,
+    /// The status with which the last `run` ended.
+    pub last_run_exit_code: Option<i64>,
+    /// Answers whose calls came as text although there is a channel for them.
+    pub native_fallbacks: usize,
+    /// Those of them that were refused.
+    pub native_fallback_rejections: usize,
+    /// What is to be done.
+    pub ledger: TaskLedger,
+    /// How often completion was refused because of it.
+    pub ledger_rejections: usize,
+    /// What was called again and again.
+    pub loop_detector: LoopDetector,
+    /// Options for the next call only.
+    pub next_options: Option<Map<String, Value>>,
+    /// User messages that came too late.
+    pub deferred_user_messages: Vec<String>,
+    /// Tools that were searched for and found, oldest first.
+    pub promoted: Vec<String>,
+    /// What the loop has cost.
+    pub cost_usd: f64,
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// How often the conversation was shortened.
+    pub compactions: usize,
+    /// `idle`, `active`, …
+    pub daemon_state: String,
+    /// How long a daemon waits next time.
+    pub idle_backoff_ms: u64,
+    /// When the watched files were last changed.
+    pub watch_state: Map<String, Value>,
+}
+
+impl SessionState {
+    /// Applies a change.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Opened => *self = Self::default(),
+            Change::Restored { transcript } => self.restore(transcript),
+            Change::Linked {
+                parent_id,
+                branched_at_event_index,
+            } => {
+                self.parent_id.clone_from(parent_id);
+                self.branched_at_event_index = *branched_at_event_index;
+            }
+            Change::ChildAdded { id } => {
+                if !self.child_ids.contains(id) {
+                    self.child_ids.push(id.clone());
+                }
+            }
+            Change::ChildRemoved { id } => self.child_ids.retain(|child| child != id),
+            Change::Reset => self.reset(),
+            Change::Injected { message } => {
+                self.add_message(message);
+                self.events.clear();
+            }
+            Change::Trimmed { keep_last } => {
+                let cut = self.messages.len().saturating_sub(*keep_last);
+                self.messages.drain(..cut);
+                self.origins.drain(..cut);
+                self.events.clear();
+            }
+            Change::MessageAdded { message } => self.add_message(message),
+            Change::Prepended { message } => self.prepend(message),
+            Change::MessageWithdrawn => self.withdraw(),
+            Change::EventAdded { event } => self.events.push(event.clone()),
+            Change::Compacted {
+                keep_first,
+                split,
+                replaced,
+                message,
+            } => self.compact(*keep_first, *split, *replaced, message),
+            Change::SummarySet { summary } => self.summary.clone_from(summary),
+            Change::TranscriptStateSet { state } => self.transcript_state = Some(state.clone()),
+            Change::AssetAdded { asset } => self.assets.push(asset.clone()),
+            Change::SkillsSet { names } => self.active_skills.clone_from(names),
+            Change::Kept { name, value } => {
+                match value.is_null() {
+                    true => self.kept.remove(name),
+                    false => self.kept.insert(name.clone(), value.clone()),
+                };
+            }
+            Change::Granted { grant } => {
+                self.grants.insert(grant.clone());
+            }
+            Change::GrantsDropped => self.grants = SessionGrants::default(),
+            change => self.run.apply(change),
+        }
+    }
+
+    fn add_message(&mut self, message: &Value) {
+        let place = self.recorded.len();
+        self.recorded.push(message.clone());
+        self.messages.push(message.clone());
+        self.origins.push((place, place));
+    }
+
+    fn prepend(&mut self, message: &Value) {
+        for (first, last) in &mut self.origins {
+            (*first, *last) = (*first + 1, *last + 1);
+        }
+        self.recorded.insert(0, message.clone());
+        self.messages.insert(0, message.clone());
+        self.origins.insert(0, (0, 0));
+    }
+
+    /// The last message was never said. Only one that stands for itself can be taken back.
+    fn withdraw(&mut self) {
+        let last = self.recorded.len().checked_sub(1);
+        if let Some(last) = last
+            && self.origins.last() == Some(&(last, last))
+        {
+            self.recorded.pop();
+            self.messages.pop();
+            self.origins.pop();
+        }
+    }
+
+    fn reset(&mut self) {
+        let kept = std::mem::take(self);
+        *self = Self {
+            parent_id: kept.parent_id,
+            child_ids: kept.child_ids,
+            branched_at_event_index: kept.branched_at_event_index,
+            ..Self::default()
+        };
+    }
+
+    fn restore(&mut self, transcript: &Value) {
+        let list = |key: &str| transcript[key].as_array().cloned().unwrap_or_default();
+        self.messages = list("messages");
+        self.recorded = self.messages.clone();
+        self.origins = (0..self.messages.len()).map(|at| (at, at)).collect();
+        let is_extra =
+            |event: &Value| !matches!(event["kind"].as_str(), Some("message" | "tool_result"));
+        self.events = list("events").into_iter().filter(is_extra).collect();
+        self.assets = list("assets");
+        self.summary = transcript["summary"].as_str().map(str::to_owned);
+        self.metadata = transcript.get("metadata").cloned();
+        self.transcript_state = transcript["state"].as_str().map(str::to_owned);
+    }
+
+    fn compact(
+        &mut self,
+        keep_first: usize,
+        split: usize,
+        replaced: (usize, usize),
+        message: &Value,
+    ) {
+        let split = split.min(self.messages.len());
+        let keep_first = keep_first.min(split);
+        self.messages.splice(keep_first..split, [message.clone()]);
+        self.origins.splice(keep_first..split, [replaced]);
+        self.run.compactions += 1;
+    }
+}
+
+impl RunState {
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::RunStarted {
+                ledger,
+                resumed_iterations,
+            } => {
+                *self = Self {
+                    ledger: ledger.clone(),
+                    resumed_iterations: *resumed_iterations,
+                    total_iterations: *resumed_iterations,
+                    idle_backoff_ms: IDLE_BACKOFF_MS_FIRST,
+                    ..Self::default()
+                };
+            }
+            Change::RunRestored { run } => *self = (**run).clone(),
+            Change::IterationStarted { iteration } => {
+                self.iteration = *iteration;
+                self.total_iterations = self.resumed_iterations + iteration + 1;
+            }
+            Change::Answered {
+                text,
+                input_tokens,
+                output_tokens,
+                cost_usd,
+            } => {
+                self.total_text.push_str(text);
+                self.last_raw_text.clone_from(text);
+                self.tokens += input_tokens + output_tokens;
+                self.cost_usd += cost_usd;
+                self.next_options = None;
+            }
+            Change::TurnRead { last_text } => self.last_text.clone_from(last_text),
+            Change::FellBack { accepted } => {
+                self.native_fallbacks += 1;
+                self.native_fallback_rejections += usize::from(!accepted);
+            }
+            Change::CallStarted { id, name, .. } => {
+                self.tools_used.push(name.clone());
+                self.open_calls.insert(id.clone(), name.clone());
+            }
+            Change::CallFinished {
+                id, name, outcome, ..
+            } => self.finish_call(id, name, *outcome),
+            Change::PseudoToolUsed { name } => {
+                self.tools_used.push(name.clone());
+                self.successful.push(name.clone());
+            }
+            Change::CallRefused { name } => self.rejected.push(name.clone()),
+            Change::ResultSeen { key, result } => self.loop_detector.see(key, result),
+            Change::ExitCodeSeen { code } => self.last_run_exit_code = Some(*code),
+            Change::ToolTurnEnded { calls } => {
+                self.single_tool_turns = match calls {
+                    1 => self.single_tool_turns + 1,
+                    _ => 0,
+                };
+            }
+            Change::TextOnlyTurns { count } => self.text_only_turns = *count,
+            Change::LedgerSet { ledger } => self.ledger.clone_from(ledger),
+            Change::LedgerRejected => self.ledger_rejections += 1,
+            Change::NextOptionsSet { options } => self.next_options.clone_from(options),
+            Change::Deferred { message } => self.deferred_user_messages.push(message.clone()),
+            Change::Promoted { names } => self.promoted.clone_from(names),
+            Change::DaemonSet { state, backoff_ms } => {
+                self.daemon_state.clone_from(state);
+                self.idle_backoff_ms = *backoff_ms;
+            }
+            Change::Watched { stamps } => self.watch_state.clone_from(stamps),
+            Change::RunEnded { status } => {
+                self.status.clone_from(status);
+                self.open_calls.clear();
+            }
+            _ => {}
+        }
+    }
+
+    fn finish_call(&mut self, id: &str, name: &str, outcome: CallOutcome) {
+        self.open_calls.remove(id);
+        match outcome {
+            CallOutcome::Ok => self.successful.push(name.to_owned()),
+            CallOutcome::Rejected => self.rejected.push(name.to_owned()),
+            CallOutcome::Error => {}
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The sessions of one program.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use harn_events::{CloseSession, EventBus};
+
+use super::change::Change;
+use super::journal::Session;
+use crate::keeper::Keeper;
+
+/// How many named sessions there may be.
+pub const SESSIONS_MAX: usize = 128;
+
+/// How many unnamed sessions are remembered for their readers after their loop has ended.
+const UNNAMED_MAX: usize = 16;
+
+/// The sessions of one program. When there are too many, the one that was not used for longest
+/// goes, and says so.
+pub struct SessionStore {
+    bus: EventBus,
+    keeper: Option<Arc<Keeper>>,
+    named: HashMap<String, Named>,
+    unnamed: Vec<Arc<Session>>,
+    uses: u64,
+    sessions_max: usize,
+}
+
+struct Named {
+    session: Arc<Session>,
+    last_use: u64,
+    /// Loops that run on it. It is not taken away from them.
+    runs: usize,
+}
+
+/// The table is full of sessions that are at work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot open session `{id}`: all {sessions_max} sessions are active")]
+pub struct AllActive {
+    id: String,
+    sessions_max: usize,
+}
+
+impl SessionStore {
+    /// A store without sessions.
+    pub fn new(bus: EventBus, keeper: Option<Arc<Keeper>>) -> Self {
+        // The store decides who goes; the bus must never be faster.
+        bus.set_session_cap(SESSIONS_MAX + 2 * UNNAMED_MAX);
+        Self {
+            bus,
+            keeper,
+            named: HashMap::new(),
+            unnamed: Vec::new(),
+            uses: 0,
+            sessions_max: SESSIONS_MAX,
+        }
+    }
+
+    /// Changes how many named sessions there may be.
+    pub fn set_sessions_max(&mut self, sessions_max: usize) {
+        self.sessions_max = sessions_max.max(1);
+        self.bus
+            .set_session_cap(self.sessions_max + 2 * UNNAMED_MAX);
+    }
+
+    /// A session, if there is one of that name. Looking is no use.
+    pub fn get(&self, id: &str) -> Option<Arc<Session>> {
+        self.named.get(id).map(|named| Arc::clone(&named.session))
+    }
+
+    /// Opens a session, or uses the one there is. Gives also the sessions that had to go for
+    /// it; whoever asked has to close them on the bus.
+    ///
+    /// # Errors
+    /// There are too many, and all of them have a loop running.
+    pub fn open(&mut self, id: &str) -> Result<(Arc<Session>, Vec<String>), AllActive> {
+        let mut evicted = Vec::new();
+        if !self.named.contains_key(id) {
+            evicted = self.make_room(id)?;
+            let session = self.begin(id);
+            let named = Named {
+                session,
+                last_use: 0,
+                runs: 0,
+            };
+            self.named.insert(id.to_owned(), named);
+        }
+        self.touch(id);
+        Ok((Arc::clone(&self.named[id].session), evicted))
+    }
+
+    /// A session for one loop that nobody can name.
+    pub fn open_unnamed(&mut self, id: &str) -> Arc<Session> {
+        let session = self.begin(id);
+        self.unnamed.push(Arc::clone(&session));
+        session
+    }
+
+    fn begin(&self, id: &str) -> Arc<Session> {
+        if let Err(error) = self.bus.open_session(id) {
+            tracing::warn!(target: "agent.session", session_id = id, %error, "events are not kept");
+        }
+        Session::open(id, &self.bus, self.keeper.as_ref())
+    }
+
+    /// Notes that a session is used.
+    pub fn touch(&mut self, id: &str) {
+        self.uses += 1;
+        if let Some(named) = self.named.get_mut(id) {
+            named.last_use = self.uses;
+        }
+    }
+
+    /// A loop runs on a session from now on.
+    pub fn begin_run(&mut self, id: &str) {
+        self.touch(id);
+        if let Some(named) = self.named.get_mut(id) {
+            named.runs += 1;
+        }
+    }
+
+    /// A loop on a session has ended.
+    pub fn end_run(&mut self, id: &str) {
+        if let Some(named) = self.named.get_mut(id) {
+            named.runs = named.runs.saturating_sub(1);
+        }
+        // The loop of an unnamed session was its whole life; its last events may still be read.
+        let is_over = self.unnamed.len() > UNNAMED_MAX;
+        let oldest = is_over.then(|| self.unnamed.remove(0));
+        if let Some(oldest) = oldest {
+            self.bus
+                .close_session(oldest.id(), CloseSession::because("evicted"));
+        }
+    }
+
+    /// Whether a loop runs on a session.
+    pub fn is_running(&self, id: &str) -> bool {
+        self.named.get(id).is_some_and(|named| named.runs > 0)
+    }
+
+    /// Forgets a session. Its end is not told here.
+    pub fn remove(&mut self, id: &str) -> Option<Arc<Session>> {
+        self.named.remove(id).map(|named| named.session)
+    }
+
+    /// Makes a session the child of another.
+    pub fn link(&mut self, parent: &str, child: &str, branched_at: Option<u64>) {
+        let Some(session) = self.get(child) else {
+            return;
+        };
+        let old = session.read(|state| state.parent_id.clone());
+        if let Some(old) = old
+            .filter(|old| old != parent)
+            .and_then(|old| self.get(&old))
+        {
+            old.record(Change::ChildRemoved {
+                id: child.to_owned(),
+            });
+        }
+        session.record(Change::Linked {
+            parent_id: Some(parent.to_owned()),
+            branched_at_event_index: branched_at,
+        });
+        if let Some(parent) = self.get(parent) {
+            parent.record(Change::ChildAdded {
+                id: child.to_owned(),
+            });
+        }
+    }
+
+    /// The session furthest up that a session comes from.
+    pub fn root_of(&self, id: &str) -> String {
+        let mut seen = vec![id.to_owned()];
+        loop {
+            let last = seen[seen.len() - 1].clone();
+            let parent = self.get(&last);
+            let parent = parent.and_then(|session| session.read(|state| state.parent_id.clone()));
+            match parent {
+                Some(parent) if !seen.contains(&parent) => seen.push(parent),
+                _ => return last,
+            }
+        }
+    }
+
+    fn make_room(&mut self, id: &str) -> Result<Vec<String>, AllActive> {
+        let mut evicted = Vec::new();
+        while self.named.len() >= self.sessions_max {
+            let idle = self.named.iter().filter(|(_, named)| named.runs == 0);
+            let oldest = idle.min_by_key(|(_, named)| named.last_use);
+            let Some(oldest) = oldest.map(|(id, _)| id.clone()) else {
+                return Err(AllActive {
+                    id: id.to_owned(),
+                    sessions_max: self.sessions_max,
+                });
+            };
+            self.remove(&oldest);
+            evicted.push(oldest);
+        }
+        Ok(evicted)
+    }
+}
