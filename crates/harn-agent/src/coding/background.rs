@@ -1,5 +1,6 @@
 //! Work on a thread, for a future that may be dropped.
 
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -43,6 +44,18 @@ pub(super) async fn in_background<T: Send + 'static>(
     result.map_err(|_| failed("the tool stopped before it had an answer"))
 }
 
+/// A reader that fails once nobody waits, so that a huge file is not read to its end for nothing.
+pub(super) struct WhileWaiting<'a, R>(pub(super) R, pub(super) &'a Cancelled);
+
+impl<R: Read> Read for WhileWaiting<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.1.is_set() {
+            true => Err(io::Error::other("nobody waits for it")),
+            false => self.0.read(buffer),
+        }
+    }
+}
+
 /// As long as this lives, somebody waits.
 struct Waits(Cancelled);
 
@@ -65,6 +78,16 @@ mod tests {
         let here = thread::current().id();
         let there = harn_log::block_on(in_background(|_| thread::current().id()));
         assert_ne!(there, Ok(here));
+    }
+
+    #[test]
+    fn reading_ends_when_nobody_waits() {
+        let cancelled = Cancelled::default();
+        let mut reader = WhileWaiting(io::repeat(b'x'), &cancelled);
+        assert!(reader.read(&mut [0; 8]).is_ok());
+        cancelled.set();
+        // An endless file: if reading did not fail, it would not end.
+        assert!(io::copy(&mut reader, &mut io::sink()).is_err());
     }
 
     #[test]

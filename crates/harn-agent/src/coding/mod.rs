@@ -5,9 +5,8 @@
 //! ```
 //!
 //! They are safe by default. A path must stay inside the roots of the [`Workspace`] after all
-//! links are resolved. A [`Place`](place::Place) is then opened folder by folder without
-//! following links, so a link that is put there between the check and the use is refused as
-//! well. Files are replaced whole or not at all. Everything that could be large has a limit,
+//! links are resolved. The place is then opened folder by folder without following links, so a
+//! link that is put there between the check and the use is refused as well. Files are replaced whole or not at all. Everything that could be large has a limit,
 //! and everything that could take long runs on a thread and stops when nobody waits for it.
 //!
 //! Not kept in by the roots is `run`: a command can do what its user can do. Whoever wants to
@@ -49,6 +48,15 @@ use arguments::Arguments;
 use background::{Cancelled, in_background};
 
 /// The tools, for one workspace.
+///
+/// ```
+/// use harn_agent::coding::{Workspace, tools};
+///
+/// let workspace = Workspace::new(["."])?.with_variable("CI", "1");
+/// let names = tools(workspace).iter().map(|tool| tool.declaration().name.clone()).collect::<Vec<_>>();
+/// assert_eq!(names, ["read", "write", "edit", "list", "glob", "grep", "run"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn tools(workspace: Workspace) -> Vec<Arc<dyn Tool>> {
     let workspace = Arc::new(workspace);
     let files: [(Declaration, Work); 6] = [

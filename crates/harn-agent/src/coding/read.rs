@@ -1,13 +1,12 @@
 //! `read`: some lines of a file, with their numbers.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 use harn_events::{SideEffectLevel, ToolKind};
 use rustix::fs::FileType;
 
 use super::arguments::Arguments;
-use super::background::Cancelled;
+use super::background::{Cancelled, WhileWaiting};
 use super::declare::Declare;
 use super::failed;
 use super::limits::Limits;
@@ -44,7 +43,7 @@ pub(super) fn declaration(limits: &Limits) -> Declaration {
 pub(super) fn read(
     workspace: &Workspace,
     arguments: Arguments<'_>,
-    _cancelled: &Cancelled,
+    cancelled: &Cancelled,
 ) -> Result<String, ToolError> {
     let path = arguments.text("path")?;
     let limits = &workspace.limits;
@@ -67,15 +66,17 @@ pub(super) fn read(
     let cannot = |error| failed(format!("cannot read '{path}': {error}"));
     let file = place.open_file().map_err(cannot)?;
     let bytes = file.metadata().map_err(cannot)?.len();
-    show(file, bytes, &window).map_err(cannot)?.ok_or_else(|| {
-        failed(format!(
-            "'{path}' is a binary file of {bytes} bytes, which cannot be shown as text."
-        ))
-    })
+    show(WhileWaiting(file, cancelled), bytes, &window)
+        .map_err(cannot)?
+        .ok_or_else(|| {
+            failed(format!(
+                "'{path}' is a binary file of {bytes} bytes, which cannot be shown as text."
+            ))
+        })
 }
 
 /// The text of a window; `None`: the file is no text.
-fn show(file: File, bytes: u64, window: &Window) -> std::io::Result<Option<String>> {
+fn show(file: impl Read, bytes: u64, window: &Window) -> std::io::Result<Option<String>> {
     let mut reader = BufReader::new(file);
     if is_binary(reader.fill_buf()?) {
         return Ok(None);
@@ -98,6 +99,7 @@ fn show(file: File, bytes: u64, window: &Window) -> std::io::Result<Option<Strin
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use serde_json::json;
 
@@ -165,6 +167,37 @@ mod tests {
         for (arguments, expected) in rows {
             scene.fails("read", arguments, expected);
         }
+    }
+
+    #[test]
+    fn what_nobody_may_read_is_said_to_all_but_the_superuser() {
+        let scene = Scene::new();
+        scene.write("closed/file", "x");
+        scene.write("file", "x");
+        for path in ["file", "closed"] {
+            let none = fs::Permissions::from_mode(0o000);
+            fs::set_permissions(scene.root().join(path), none).unwrap();
+        }
+        if fs::File::open(scene.root().join("file")).is_err() {
+            let denied = "Permission denied (os error 13)";
+            let file = format!("cannot read 'file': {denied}");
+            scene.fails("read", json!({"path": "file"}), &file);
+            let below = format!("cannot read 'closed/file': {denied}");
+            scene.fails("read", json!({"path": "closed/file"}), &below);
+            let folder = format!("cannot list 'closed': {denied}");
+            scene.fails("list", json!({"path": "closed"}), &folder);
+            let rest = "[no line matches in 0 files]\n\n[1 files could not be read]\n\n[1 folder could not be read]";
+            scene.says("grep", json!({"pattern": "x"}), rest);
+            let write = format!("cannot write 'closed/new': {denied}");
+            scene.fails(
+                "write",
+                json!({"path": "closed/new", "content": ""}),
+                &write,
+            );
+        }
+        // So that the scratch folder can be removed.
+        let all = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(scene.root().join("closed"), all).unwrap();
     }
 
     #[test]
