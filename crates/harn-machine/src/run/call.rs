@@ -90,7 +90,7 @@ pub(crate) fn enter(
         site.flags &= !BOUNDARY;
     } else {
         if fiber.depth >= DEPTH_MAX {
-            return Err(Fault::own("Stack overflow: too many nested calls"));
+            return Err(Fault::stack_overflow());
         }
         // Whatever the library calls counts as called by a builtin.
         let caller = fiber.frames.last();
@@ -192,7 +192,7 @@ pub(crate) fn resume(fiber: &mut Fiber, generator: &Rc<Generator>) -> Result<boo
     };
     let is_library = closure.function.is_library;
     if !is_library && fiber.depth >= DEPTH_MAX {
-        return Err(Fault::own("Stack overflow: too many nested calls"));
+        return Err(Fault::stack_overflow());
     }
     let top = top(fiber);
     fiber.grow(top + registers.len());
@@ -325,18 +325,19 @@ pub(crate) fn call_body(
         stack,
         waiting,
         frames,
+        depth,
         ..
     } = fiber;
     let source = user_source(frames);
     let arguments = &mut stack[window];
     let called = match body {
         Body::Plain(body) => {
-            let mut context = machine.context(strand, source);
+            let mut context = machine.context(strand, source, *depth);
             body(&mut context, arguments).map(Called::Value)
         }
         Body::Waiting(body) => {
             let mut wait = waiting.take().unwrap_or_default();
-            let mut context = machine.context(strand, source);
+            let mut context = machine.context(strand, source, *depth);
             match body(&mut context, arguments, &mut wait)? {
                 Poll::Ready(value) => Ok(Called::Value(value)),
                 Poll::Pending => {
