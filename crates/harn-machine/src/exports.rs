@@ -91,8 +91,8 @@ impl Export {
         }
     }
 
-    /// A fiber that is about to run a call.
-    fn fiber(&self, id: FiberId, call: HostCall) -> Box<Fiber> {
+    /// A fiber for a call.
+    fn fiber(&self, id: FiberId, reply: Reply, progress: Arc<Progress>) -> Box<Fiber> {
         let parent = self.facts.id.clone();
         let facts = Facts {
             id: Text::from(format!("{parent}:call:{}", id.0)),
@@ -106,13 +106,11 @@ impl Export {
         fiber.strand.muted = u32::from(self.is_muted);
         fiber.strand.values = self.values.clone();
         fiber.strand.caller = Some(Box::new(Caller {
-            reply: call.reply,
-            progress: call.progress,
+            reply,
+            progress,
             home: self.home,
             task: self.task.clone(),
         }));
-        let arguments = call.arguments.into_iter().map(Value::from).collect();
-        run::prepare(&mut fiber, self.closure.clone(), arguments);
         fiber
     }
 }
@@ -151,9 +149,14 @@ impl Machine {
             return call.answer(Err(Fault::stack_overflow()));
         }
         let id = self.scheduler.new_fiber();
-        if call.progress.start(id) {
-            let fiber = export.fiber(id, call);
-            self.scheduler.add_ready(fiber);
+        if !call.progress.start(id) {
+            return;
+        }
+        let mut fiber = export.fiber(id, call.reply, call.progress);
+        let arguments = call.arguments.into_iter().map(Value::from).collect();
+        match run::prepare_call(&mut fiber, export.closure.clone(), arguments) {
+            None => self.scheduler.add_ready(fiber),
+            Some(generator) => self.scheduler.finish(*fiber, Ok(generator)),
         }
     }
 }

@@ -63,6 +63,27 @@ pub(crate) fn prepare(fiber: &mut Fiber, closure: Rc<Closure>, arguments: Vec<Va
     push_frame(fiber, closure, site);
 }
 
+/// The same for a call from outside. A function that makes generators gives one at once.
+pub(crate) fn prepare_call(
+    fiber: &mut Fiber,
+    closure: Rc<Closure>,
+    arguments: Vec<Value>,
+) -> Option<Value> {
+    if closure.function.kind == FunctionKind::Plain {
+        prepare(fiber, closure, arguments);
+        return None;
+    }
+    let argc = arguments.len();
+    fiber.stack = arguments;
+    let site = Site {
+        window: 0,
+        argc,
+        result: 0,
+        flags: 0,
+    };
+    Some(new_generator(fiber, closure, site))
+}
+
 /// Calls a value.
 #[inline(never)]
 pub(crate) fn call_value(

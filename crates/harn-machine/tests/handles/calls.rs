@@ -12,7 +12,7 @@ fn call(handle: &ClosureHandle, arguments: Vec<Data>) -> (PendingCall, Receiver<
     let (sender, receiver) = channel();
     let pending = handle.call(arguments, move |result| {
         let shown = match result {
-            Ok(Value::Closure(_)) => "a function".to_owned(),
+            Ok(value @ (Value::Closure(_) | Value::Generator(_))) => value.type_name().to_owned(),
             Ok(value) => value.show(),
             Err(failure) => match &failure.kind {
                 FaultKind::Categorised { category, message } => format!("{category}/{message}"),
@@ -20,7 +20,7 @@ fn call(handle: &ClosureHandle, arguments: Vec<Data>) -> (PendingCall, Receiver<
                 _ => failure.text(),
             },
         };
-        sender.send(shown).unwrap();
+        let _test_is_over = sender.send(shown);
     });
     (pending, receiver)
 }
@@ -39,7 +39,7 @@ fn check(function: &str, arguments: Vec<Data>, expected: &str) {
 #[test]
 fn whoever_calls_sees_the_value_and_the_error_themselves() {
     check("{ a, b -> a + b }", vec![Data::Int(1), Data::Int(2)], "3");
-    check("{ -> { -> 1 } }", vec![], "a function");
+    check("{ -> { -> 1 } }", vec![], "closure");
     check(
         r#"{ -> throw_error("slow down", "rate_limit") }"#,
         vec![],
@@ -51,6 +51,17 @@ fn whoever_calls_sees_the_value_and_the_error_themselves() {
         vec![Data::Text("x".to_owned())],
         "Type error: Cannot add string and nil (line 1)",
     );
+}
+
+#[test]
+fn a_function_that_makes_streams_gives_one() {
+    let text = "gen fn numbers(a) { println(a); yield a }\npipeline default() { return numbers }";
+    let (mut run, closure) = Run::with_function(text);
+    let handle = run.isolate.handle(&closure);
+    let (_pending, shown) = call(&handle, vec![Data::Int(1), Data::Int(2)]);
+    run.settle();
+    assert_eq!(shown.try_recv().as_deref(), Ok("stream"));
+    assert_eq!(run.output(), "");
 }
 
 #[test]

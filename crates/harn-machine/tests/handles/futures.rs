@@ -100,7 +100,8 @@ fn add_up(handles: Vec<ClosureHandle>) -> Work {
         let mut sum = 0;
         for n in 0..100 {
             let doubled = handles[0].call_async(vec![Data::Int(n)], shown).await;
-            sum += doubled.unwrap().parse::<i64>().unwrap();
+            let doubled = doubled.expect("the program goes on");
+            sum += doubled.parse::<i64>().expect("it is a number");
         }
         sum.to_string()
     })

@@ -17,7 +17,8 @@ fn wakes_count_once_until_they_are_answered() {
     for _ in 0..3 {
         waker.wake_by_ref();
     }
-    waker.clone().wake();
+    let clone = waker.clone();
+    clone.wake_by_ref();
     run.settle();
     assert_eq!(run.seen.borrow().resumed, [EFFECT]);
     waker.wake();

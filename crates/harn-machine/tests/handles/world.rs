@@ -63,7 +63,7 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == LOOP => {
                 let numbers = payload
                     .split_whitespace()
-                    .map(|number| number.parse().unwrap());
+                    .map(|number| number.parse().expect("it is a number"));
                 let handles = numbers.map(|number| self.outside.claim(number)).collect();
                 let waker = self.outside.waker(id);
                 self.running.insert(id, ((self.perform)(handles), waker));
@@ -179,7 +179,7 @@ impl Run {
             self.settle();
             self.isolate.wait(Some(Duration::from_millis(5)));
         }
-        caller.join().unwrap()
+        caller.join().expect("it has not panicked")
     }
 
     /// A program that has ended with a function.
