@@ -5,8 +5,10 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::closure::Closure;
 use crate::code::Source;
 use crate::effects::{Answer, EffectId, Effects, Request, Stream};
+use crate::exports::{Export, Exports};
 use crate::fault::{Failure, Fault};
 use crate::fiber::Strand;
 use crate::scheduler::Scheduler;
@@ -18,10 +20,13 @@ pub struct Context<'a> {
     /// The world outside.
     pub(crate) effects: &'a mut dyn Effects,
     pub(crate) library: &'a mut LibraryState,
+    pub(crate) exports: &'a mut Exports,
     pub(crate) scheduler: &'a mut Scheduler,
     pub(crate) strand: &'a mut Strand,
     /// The file of the function that calls.
     pub(crate) source: &'a Rc<Source>,
+    /// How many calls of the program's own functions are nested.
+    pub(crate) depth: u32,
 }
 
 impl Context<'_> {
@@ -40,10 +45,16 @@ impl Context<'_> {
 
     /// Writes to the output of the task.
     pub fn write(&mut self, text: &str) {
-        match self.strand.muted > 0 {
-            true => {}
-            false if self.strand.is_root => self.effects.write(Stream::Output, text),
-            false => self.strand.output.push_str(text),
+        if self.strand.muted > 0 {
+            return;
+        }
+        if self.strand.is_root {
+            return self.effects.write(Stream::Output, text);
+        }
+        let home = self.strand.caller.as_ref().and_then(|caller| caller.home);
+        match home {
+            Some(home) => self.scheduler.write_to(home, text),
+            None => self.strand.output.push_str(text),
         }
     }
 
@@ -112,6 +123,21 @@ impl Context<'_> {
         for effect in self.scheduler.stop(task) {
             self.effects.cancel(effect);
         }
+    }
+
+    /// Lets a function be called from outside. Its calls are a part of what this task does:
+    /// they start with its values, write where it writes, and nest as deep. Whoever gets the
+    /// number has to claim it ([`Outside::claim`](crate::Outside::claim)), because the function
+    /// is kept until the handle is dropped.
+    pub fn export(&mut self, closure: &Rc<Closure>) -> u64 {
+        let export = Export::of(closure, self.strand, self.depth);
+        self.exports.add(export)
+    }
+
+    /// How many calls of the program's own functions are nested here, those of the tasks that
+    /// this one is called for included.
+    pub fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// The tasks of the run.

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! builtin ─► Context::perform(request) ─► Effects::perform ─► answer at once
-//!        └─► Waiting::effect(request)  ─► Effects::begin … Isolate::complete(id, answer)
+//!        └─► Waiting::effect(request)  ─► Effects::begin … Outside::complete(id, answer)
 //! ```
 
 use std::path::PathBuf;
@@ -162,11 +162,15 @@ pub trait Effects {
     fn perform(&mut self, request: &Request) -> Answer;
 
     /// Begins something that takes time. The answer goes to
-    /// [`Isolate::complete`](crate::Isolate::complete) with the same id.
+    /// [`Outside::complete`](crate::Outside::complete) with the same id.
     fn begin(&mut self, id: EffectId, request: Request);
 
     /// Nobody waits for that effect any more.
     fn cancel(&mut self, id: EffectId);
+
+    /// Whoever performs the effect has asked to be called again on the thread of the program,
+    /// through its [`Outside::waker`](crate::Outside::waker). The effect may be over by then.
+    fn resume(&mut self, _id: EffectId) {}
 
     /// Takes what a program writes.
     fn write(&mut self, stream: Stream, text: &str);

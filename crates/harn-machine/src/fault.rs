@@ -94,6 +94,11 @@ impl Fault {
         Self::new(FaultKind::Own(text.into()))
     }
 
+    /// Too many calls are nested.
+    pub(crate) fn stack_overflow() -> Failure {
+        Self::own("Stack overflow: too many nested calls")
+    }
+
     /// The end of the program with a status.
     pub fn exit(status: i32) -> Failure {
         Self::new(FaultKind::Exit(status))

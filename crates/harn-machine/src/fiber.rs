@@ -76,8 +76,8 @@ pub struct Strand {
     pub children: Vec<Weak<Task>>,
     /// The group it belongs to, and its number there.
     pub(crate) group: Option<(Rc<crate::run::Group>, usize)>,
-    /// Who outside wants its value.
-    pub(crate) reply: Option<crate::inbox::Reply>,
+    /// Who outside has called it.
+    pub(crate) caller: Option<Box<crate::exports::Caller>>,
     /// When it was asked to stop, and how many checks it has left.
     pub(crate) grace: Option<Grace>,
 }
@@ -110,12 +110,30 @@ impl Default for Text {
     }
 }
 
+impl Facts {
+    /// What is known of the program itself.
+    pub(crate) fn of_root() -> Self {
+        Self {
+            id: Text::new("task_root"),
+            parent: None,
+            name: Text::new("root"),
+            group: None,
+        }
+    }
+}
+
 impl Strand {
-    /// Whether it was asked to stop.
+    /// Whether it was asked to stop, or the task that it is called for.
     pub fn is_cancelled(&self) -> bool {
-        self.task
-            .as_ref()
-            .is_some_and(|task| task.cancel_requested.get())
+        let caller = self.caller.as_ref();
+        let task = caller.and_then(|caller| caller.task.upgrade());
+        self.must_stop() || task.is_some_and(|task| task.cancel_requested.get())
+    }
+
+    /// Whether it was asked to stop. What it is called for stops by itself, and stops it then.
+    pub(crate) fn must_stop(&self) -> bool {
+        let task = self.task.as_ref();
+        task.is_some_and(|task| task.cancel_requested.get())
     }
 
     /// Remembers a task that it has spawned, and forgets those that nobody can await.
@@ -144,7 +162,7 @@ impl Fiber {
                 parallels: 0,
                 children: Vec::new(),
                 group: None,
-                reply: None,
+                caller: None,
                 grace: None,
             },
             stack: Vec::new(),

@@ -1,35 +1,40 @@
 //! What reaches an isolate from outside.
 //!
 //! ```text
-//! any thread:  Outside::complete(id, answer) ─┐
-//!              ClosureHandle::call(arguments) ─┴─► Inbox ─► Isolate, on its own thread
+//! any thread:  Outside::complete(id, answer)  ─┐
+//!              Outside::waker(id).wake()       │
+//!              ClosureHandle::call(arguments)  ├─► Inbox ─► Isolate, on its own thread
+//!              PendingCall, dropped            │
+//!              the last ClosureHandle, dropped ┘
 //! ```
+//!
+//! The queue has no bound: whoever sends may be the program's own thread, which must not wait
+//! for itself. What is in it is bounded by its senders, each of which has one completion, one
+//! wake and the calls whose values it waits for under way.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use crate::data::Data;
 use crate::effects::{Answer, EffectId};
+use crate::handle::{ClosureHandle, HostCall};
+use crate::sync::FiberId;
 
 /// Something that reaches an isolate.
 pub(crate) enum Message {
     /// An effect has its answer.
     Completed(EffectId, Answer),
+    /// Whoever performs an effect wants to be called again.
+    Woken(Arc<EffectWaker>),
     /// Somebody calls a function.
     Called(HostCall),
+    /// Nobody wants the value of a call any more.
+    Stopped(FiberId),
+    /// Nobody can call a function any more.
+    Released(u64),
 }
-
-/// A call from outside.
-pub(crate) struct HostCall {
-    /// The number of the function.
-    pub(crate) function: u64,
-    pub(crate) arguments: Vec<Data>,
-    pub(crate) reply: Reply,
-}
-
-/// Takes the value of a call, or the text of its error.
-pub(crate) type Reply = Box<dyn FnOnce(Result<Data, String>) + Send>;
 
 /// Where completions and calls go, from any thread.
 #[derive(Clone, Debug)]
@@ -42,27 +47,71 @@ impl Outside {
     pub fn complete(&self, id: EffectId, answer: Answer) {
         let _program_has_ended = self.sender.send(Message::Completed(id, answer));
     }
+
+    /// What makes the isolate call [`Effects::resume`](crate::Effects::resume), on its own
+    /// thread. Being woken several times before that counts once, as long as it is the same
+    /// waker or a clone of it: an effect should ask for one and keep it.
+    pub fn waker(&self, id: EffectId) -> Waker {
+        Waker::from(Arc::new(EffectWaker {
+            sender: self.sender.clone(),
+            id,
+            is_woken: AtomicBool::new(false),
+        }))
+    }
+
+    /// A handle of the function that [`Context::export`](crate::Context::export) gave a number.
+    /// It is claimed once: the function can be called as long as the handle or a clone of it
+    /// is there.
+    pub fn claim(&self, number: u64) -> ClosureHandle {
+        ClosureHandle::new(self.sender.clone(), number)
+    }
+}
+
+/// Wakes whoever performs an effect.
+pub(crate) struct EffectWaker {
+    sender: Sender<Message>,
+    id: EffectId,
+    /// Whether a message is on its way.
+    is_woken: AtomicBool,
+}
+
+impl EffectWaker {
+    /// The effect to be resumed. Whoever wakes from now on sends another message: they may
+    /// have seen something that the resumed one has not.
+    pub(crate) fn take(&self) -> EffectId {
+        // A swap and not a store: it is what makes visible here whatever those did who have
+        // found it set.
+        self.is_woken.swap(false, Ordering::AcqRel);
+        self.id
+    }
+}
+
+impl Wake for EffectWaker {
+    fn wake(self: Arc<Self>) {
+        if !self.is_woken.swap(true, Ordering::AcqRel) {
+            let _program_has_ended = self.sender.send(Message::Woken(Arc::clone(&self)));
+        }
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        Arc::clone(self).wake();
+    }
 }
 
 /// Where completions and calls arrive.
 #[derive(Debug)]
 pub struct Inbox {
     receiver: Receiver<Message>,
-    sender: Sender<Message>,
-    /// Whoever holds a handle holds this.
-    handles: Arc<()>,
+    outside: Outside,
 }
 
 /// An inbox and its outside.
 pub fn inbox() -> (Outside, Inbox) {
     let (sender, receiver) = mpsc::channel();
-    let outside = Outside {
-        sender: sender.clone(),
-    };
+    let outside = Outside { sender };
     let inbox = Inbox {
         receiver,
-        sender,
-        handles: Arc::new(()),
+        outside: outside.clone(),
     };
     (outside, inbox)
 }
@@ -81,62 +130,8 @@ impl Inbox {
         }
     }
 
-    /// A handle of the function with that number.
-    pub(crate) fn handle(&self, function: u64) -> ClosureHandle {
-        ClosureHandle {
-            sender: self.sender.clone(),
-            function,
-            held: Arc::clone(&self.handles),
-        }
-    }
-
-    /// Whether somebody outside could still call.
-    pub(crate) fn has_handles(&self) -> bool {
-        Arc::strong_count(&self.handles) > 1
-    }
-}
-
-/// A function of a program, callable from any thread. The call becomes a fiber of the
-/// program; its value, or the text of its error, comes back when it has ended.
-#[derive(Clone, Debug)]
-pub struct ClosureHandle {
-    sender: Sender<Message>,
-    function: u64,
-    #[expect(
-        dead_code,
-        reason = "it is held so that the program knows of the handle"
-    )]
-    held: Arc<()>,
-}
-
-impl ClosureHandle {
-    /// Calls the function; `reply` is called on the thread of the program. If the program has
-    /// ended it is called at once, with an error.
-    pub fn call(
-        &self,
-        arguments: Vec<Data>,
-        reply: impl FnOnce(Result<Data, String>) + Send + 'static,
-    ) {
-        let call = HostCall {
-            function: self.function,
-            arguments,
-            reply: Box::new(reply),
-        };
-        if let Err(error) = self.sender.send(Message::Called(call))
-            && let Message::Called(call) = error.0
-        {
-            (call.reply)(Err("the program has ended".to_owned()));
-        }
-    }
-
-    /// Calls the function and waits for its value. Not to be used on the thread of the
-    /// program, which would wait for itself.
-    pub fn call_blocking(&self, arguments: Vec<Data>) -> Result<Data, String> {
-        let (sender, receiver) = mpsc::channel();
-        self.call(arguments, move |result| {
-            let _caller_has_gone = sender.send(result);
-        });
-        let ended = || Err("the program has ended".to_owned());
-        receiver.recv().unwrap_or_else(|_| ended())
+    /// Where what arrives here is sent.
+    pub(crate) fn outside(&self) -> &Outside {
+        &self.outside
     }
 }

@@ -27,9 +27,11 @@ use crate::code::{Function, Source};
 use crate::compile::{Interner, PREDEFINED};
 use crate::context::LibraryState;
 use crate::effects::Effects;
+use crate::exports::{Export, Exports};
 use crate::fault::{Failure, Fault};
 use crate::fiber::{Facts, Fiber};
-use crate::inbox::{ClosureHandle, HostCall, Inbox, Message};
+use crate::handle::ClosureHandle;
+use crate::inbox::{Inbox, Message};
 use crate::load::{self, Action, Entry, LoadError};
 use crate::machine::Machine;
 use crate::meter::Meter;
@@ -39,7 +41,7 @@ use crate::run::{self, Stop};
 use crate::scheduler::Scheduler;
 use crate::session::Session;
 use crate::sync::FiberId;
-use crate::value::{Dict, Text, Value};
+use crate::value::{Dict, Value};
 
 /// What a program may use.
 #[derive(Clone, Debug, Default)]
@@ -68,8 +70,6 @@ pub struct Isolate {
     root: FiberId,
     actions: VecDeque<Action>,
     inbox: Inbox,
-    /// The functions that can be called from outside.
-    exported: HashMap<u64, Rc<Closure>>,
     /// What was typed at a prompt.
     session: Session,
     /// What was run last as the entry.
@@ -97,6 +97,7 @@ impl Isolate {
             scheduler,
             effects,
             library: LibraryState::default(),
+            exports: Exports::default(),
             library_functions: HashMap::new(),
             names: Vec::new(),
             interner: Interner::default(),
@@ -108,7 +109,6 @@ impl Isolate {
             root,
             actions: VecDeque::new(),
             inbox,
-            exported: HashMap::new(),
             session: Session::default(),
             entry: None,
             is_over: false,
@@ -203,9 +203,7 @@ impl Isolate {
                 self.is_over = true;
                 return Step::Done(result);
             }
-            while let Some(message) = self.inbox.try_receive() {
-                self.take(message);
-            }
+            self.take_all();
             if let Err(failure) = self.act() {
                 return Step::Done(Err(failure));
             }
@@ -214,6 +212,11 @@ impl Isolate {
                 self.machine.scheduler.wake_due(now);
             }
             let Some(mut fiber) = self.machine.scheduler.next_ready() else {
+                // Whoever was resumed may have called at once.
+                if let Some(message) = self.inbox.try_receive() {
+                    self.take(message);
+                    return Step::SliceSpent;
+                }
                 match self.await_something() {
                     Some(step) => return step,
                     None => continue,
@@ -244,36 +247,38 @@ impl Isolate {
 
     /// A handle of a function, to call it from any thread.
     pub fn handle(&mut self, closure: &Rc<Closure>) -> ClosureHandle {
-        let number = self.exported.len() as u64;
-        self.exported.insert(number, closure.clone());
-        self.inbox.handle(number)
+        let number = self.machine.exports.add(Export::of_program(closure));
+        self.inbox.outside().claim(number)
+    }
+
+    /// How many functions can be called from outside.
+    pub fn exported(&self) -> usize {
+        self.machine.exports.len()
+    }
+
+    /// Takes what has arrived. Whoever wants to be called again comes last and once, so that
+    /// one who always does cannot keep the program from running.
+    fn take_all(&mut self) {
+        let mut woken = Vec::new();
+        while let Some(message) = self.inbox.try_receive() {
+            match message {
+                Message::Woken(waker) => woken.push(waker),
+                message => self.take(message),
+            }
+        }
+        for waker in woken {
+            self.take(Message::Woken(waker));
+        }
     }
 
     fn take(&mut self, message: Message) {
         match message {
             Message::Completed(id, answer) => self.machine.scheduler.complete(id, answer),
-            Message::Called(call) => self.take_call(call),
+            Message::Woken(waker) => self.machine.effects.resume(waker.take()),
+            Message::Called(call) => self.machine.begin_call(call),
+            Message::Stopped(fiber) => self.machine.stop_call(fiber),
+            Message::Released(number) => self.machine.exports.release(number),
         }
-    }
-
-    /// A call from outside becomes a fiber.
-    fn take_call(&mut self, call: HostCall) {
-        let Some(closure) = self.exported.get(&call.function).cloned() else {
-            return (call.reply)(Err("there is no such function".to_owned()));
-        };
-        let id = self.machine.scheduler.new_fiber();
-        let facts = Facts {
-            id: Text::from(format!("task_root:call:{}", id.0)),
-            parent: Some(Text::new("task_root")),
-            name: Text::new("call"),
-            group: None,
-        };
-        let mut fiber = Box::new(Fiber::new(id, Rc::new(facts)));
-        fiber.strand.is_root = true;
-        fiber.strand.reply = Some(call.reply);
-        let arguments = call.arguments.into_iter().map(Value::from).collect();
-        run::prepare(&mut fiber, closure, arguments);
-        self.machine.scheduler.add_ready(fiber);
     }
 
     /// The world outside, as it was given.
@@ -298,13 +303,7 @@ impl Isolate {
     }
 
     fn start_root(&mut self, closure: Rc<Closure>) {
-        let facts = Facts {
-            id: Text::new("task_root"),
-            parent: None,
-            name: Text::new("root"),
-            group: None,
-        };
-        let mut fiber = Box::new(Fiber::new(self.root, Rc::new(facts)));
+        let mut fiber = Box::new(Fiber::new(self.root, Rc::new(Facts::of_root())));
         fiber.strand.is_root = true;
         run::prepare(&mut fiber, closure, Vec::new());
         self.machine.scheduler.add_ready(fiber);
@@ -339,7 +338,7 @@ impl Isolate {
     /// Nobody can run. `None` if that has changed.
     fn await_something(&mut self) -> Option<Step> {
         let until = self.machine.scheduler.next_time();
-        let can_be_woken = self.machine.scheduler.has_effects() || self.inbox.has_handles();
+        let can_be_woken = self.machine.scheduler.has_effects() || self.exported() > 0;
         if until.is_some() || can_be_woken {
             return Some(Step::Awaiting { until });
         }

@@ -11,14 +11,17 @@
 //! An [`Isolate`] owns a heap of values and runs on one thread. It does not block: it runs
 //! fibers until there is nothing to run, says what it waits for, and goes on when it is told.
 
+mod async_call;
 mod closure;
 mod code;
 mod compile;
 mod context;
 mod data;
 mod effects;
+mod exports;
 mod fault;
 mod fiber;
+mod handle;
 mod inbox;
 mod isolate;
 mod iterate;
@@ -36,6 +39,7 @@ mod suggest;
 mod sync;
 pub mod value;
 
+pub use async_call::AsyncCall;
 pub use closure::Closure;
 pub use code::{Coverage, Function, FunctionKind, Source, disassemble};
 pub use context::{Context, Holds, LibraryState, Waiting, argument, take, thrown};
@@ -46,7 +50,8 @@ pub use effects::{
 };
 pub use fault::{Failure, Fault, FaultKind, TraceStep};
 pub use fiber::{Facts, Strand};
-pub use inbox::{ClosureHandle, Inbox, Outside, inbox};
+pub use handle::{ClosureHandle, PendingCall, Reply};
+pub use inbox::{Inbox, Outside, inbox};
 pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
 pub use load::{Entry, LoadError};

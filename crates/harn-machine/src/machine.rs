@@ -8,13 +8,14 @@ use crate::closure::Closure;
 use crate::code::Source;
 use crate::context::{Context, LibraryState};
 use crate::effects::{Answer, Effects, Request};
+use crate::exports::Exports;
 use crate::fault::{Failure, Fault};
 use crate::fiber::Strand;
 use crate::methods::Methods;
 use crate::registry::Registry;
 use crate::run::Group;
 use crate::scheduler::Scheduler;
-use crate::sync::Task;
+use crate::sync::{FiberId, Task};
 use crate::value::Value;
 
 /// What all fibers of an isolate share.
@@ -26,6 +27,7 @@ pub(crate) struct Machine {
     pub(crate) scheduler: Scheduler,
     pub(crate) effects: Box<dyn Effects>,
     pub(crate) library: LibraryState,
+    pub(crate) exports: Exports,
     /// The functions of the library that were used, by file and name.
     pub(crate) library_functions: HashMap<(&'static str, &'static str), Rc<Closure>>,
     /// The functions of each file that were found by name, for pipes into a text.
@@ -36,18 +38,21 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// What a builtin sees that is called by a strand from a file.
+    /// What a builtin sees that is called by a strand from a file, so deep in its calls.
     pub(crate) fn context<'a>(
         &'a mut self,
         strand: &'a mut Strand,
         source: &'a Rc<Source>,
+        depth: u32,
     ) -> Context<'a> {
         Context {
             effects: &mut *self.effects,
             library: &mut self.library,
+            exports: &mut self.exports,
             scheduler: &mut self.scheduler,
             strand,
             source,
+            depth,
         }
     }
 
@@ -62,6 +67,13 @@ impl Machine {
     /// Stops a task where it is.
     pub(crate) fn stop_task(&mut self, task: &Rc<Task>) {
         for effect in self.scheduler.stop(task) {
+            self.effects.cancel(effect);
+        }
+    }
+
+    /// Stops the fiber of a call from outside where it is.
+    pub(crate) fn stop_call(&mut self, fiber: FiberId) {
+        for effect in self.scheduler.stop_fiber(fiber) {
             self.effects.cancel(effect);
         }
     }

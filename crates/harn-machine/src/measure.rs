@@ -31,6 +31,10 @@ pub(crate) fn measure(machine: &Machine, running: &Fiber) -> usize {
     for fiber in machine.scheduler.fibers().chain([running]) {
         walk.fiber(fiber);
     }
+    for export in machine.exports.all() {
+        walk.left.push(Value::Closure(export.closure.clone()));
+        walk.left.push(Value::Dict(export.values.clone()));
+    }
     machine.library.each_value(&mut |value| {
         walk.bytes += size_of::<Value>();
         walk.left.push(value.clone());

@@ -54,6 +54,13 @@ struct Timer {
 /// So many timers are kept whatever has become of their fibers.
 const STALE_TIMERS_MIN: usize = 64;
 
+/// What fibers were waiting for that are stopped.
+#[derive(Default)]
+struct LeftBehind {
+    tasks: Vec<Rc<Task>>,
+    effects: Vec<EffectId>,
+}
+
 /// What a new task is to do.
 pub struct Start {
     /// What it runs.
@@ -277,9 +284,8 @@ impl Scheduler {
 
     /// A task has ended.
     pub(crate) fn finish(&mut self, fiber: Fiber, result: Result<Value, Failure>) {
-        if let Some(reply) = fiber.strand.reply {
-            let data = result.and_then(|value| crate::data::Data::of(&value));
-            return reply(data.map_err(|failure| failure.text()));
+        if let Some(caller) = fiber.strand.caller {
+            return caller.answer(result);
         }
         let Some(task) = fiber.strand.task else {
             return;
@@ -298,36 +304,59 @@ impl Scheduler {
     /// Stops a task where it is, and those it waits for in a group. Gives the effects that
     /// nobody waits for any more.
     pub fn stop(&mut self, task: &Rc<Task>) -> Vec<EffectId> {
-        let mut effects = Vec::new();
-        let mut left = vec![task.clone()];
-        while let Some(task) = left.pop() {
+        let mut left_behind = LeftBehind::default();
+        left_behind.tasks.push(task.clone());
+        self.stop_all(left_behind)
+    }
+
+    /// The same for a fiber that is no task.
+    pub(crate) fn stop_fiber(&mut self, id: FiberId) -> Vec<EffectId> {
+        let mut left_behind = LeftBehind::default();
+        if let Some(fiber) = self.fibers.remove(&id) {
+            self.abandon(*fiber, &mut left_behind);
+        }
+        self.stop_all(left_behind)
+    }
+
+    fn stop_all(&mut self, mut left_behind: LeftBehind) -> Vec<EffectId> {
+        while let Some(task) = left_behind.tasks.pop() {
             if !task.is_over() {
                 task.state.replace(TaskState::Gone);
             }
             let fiber = self.fibers.remove(&task.fiber);
             self.wake_all(&task.waiters);
-            let Some(fiber) = fiber else { continue };
-            let generators = fiber
-                .frames
-                .iter()
-                .filter_map(|frame| frame.generator.as_ref());
-            for generator in generators {
-                generator.state.replace(GeneratorState::Done);
-                self.wake_all(&generator.waiters);
-            }
-            let Some(waiting) = fiber.waiting else {
-                continue;
-            };
-            if let Some(effect) = waiting.effect {
-                self.forget(effect);
-                effects.push(effect);
-            }
-            if let Some(group) = waiting.group {
-                group.backlog.borrow_mut().clear();
-                left.extend(group.tasks.take());
+            if let Some(fiber) = fiber {
+                self.abandon(*fiber, &mut left_behind);
             }
         }
-        effects
+        left_behind.effects
+    }
+
+    /// Drops a fiber that does not go on.
+    fn abandon(&mut self, fiber: Fiber, left_behind: &mut LeftBehind) {
+        let frames = fiber.frames.iter();
+        for generator in frames.filter_map(|frame| frame.generator.as_ref()) {
+            generator.state.replace(GeneratorState::Done);
+            self.wake_all(&generator.waiters);
+        }
+        let Some(waiting) = fiber.waiting else {
+            return;
+        };
+        if let Some(effect) = waiting.effect {
+            self.forget(effect);
+            left_behind.effects.push(effect);
+        }
+        if let Some(group) = waiting.group {
+            group.backlog.borrow_mut().clear();
+            left_behind.tasks.extend(group.tasks.take());
+        }
+    }
+
+    /// Adds to the output of a task, if it still has one.
+    pub(crate) fn write_to(&mut self, id: FiberId, text: &str) {
+        if let Some(fiber) = self.fibers.get_mut(&id) {
+            fiber.strand.output.push_str(text);
+        }
     }
 
     /// Asks a task to stop. It has a while to notice.

@@ -63,6 +63,27 @@ pub(crate) fn prepare(fiber: &mut Fiber, closure: Rc<Closure>, arguments: Vec<Va
     push_frame(fiber, closure, site);
 }
 
+/// The same for a call from outside. A function that makes generators gives one at once.
+pub(crate) fn prepare_call(
+    fiber: &mut Fiber,
+    closure: Rc<Closure>,
+    arguments: Vec<Value>,
+) -> Option<Value> {
+    if closure.function.kind == FunctionKind::Plain {
+        prepare(fiber, closure, arguments);
+        return None;
+    }
+    let argc = arguments.len();
+    fiber.stack = arguments;
+    let site = Site {
+        window: 0,
+        argc,
+        result: 0,
+        flags: 0,
+    };
+    Some(new_generator(fiber, closure, site))
+}
+
 /// Calls a value.
 #[inline(never)]
 pub(crate) fn call_value(
@@ -90,7 +111,7 @@ pub(crate) fn enter(
         site.flags &= !BOUNDARY;
     } else {
         if fiber.depth >= DEPTH_MAX {
-            return Err(Fault::own("Stack overflow: too many nested calls"));
+            return Err(Fault::stack_overflow());
         }
         // Whatever the library calls counts as called by a builtin.
         let caller = fiber.frames.last();
@@ -192,7 +213,7 @@ pub(crate) fn resume(fiber: &mut Fiber, generator: &Rc<Generator>) -> Result<boo
     };
     let is_library = closure.function.is_library;
     if !is_library && fiber.depth >= DEPTH_MAX {
-        return Err(Fault::own("Stack overflow: too many nested calls"));
+        return Err(Fault::stack_overflow());
     }
     let top = top(fiber);
     fiber.grow(top + registers.len());
@@ -325,18 +346,19 @@ pub(crate) fn call_body(
         stack,
         waiting,
         frames,
+        depth,
         ..
     } = fiber;
     let source = user_source(frames);
     let arguments = &mut stack[window];
     let called = match body {
         Body::Plain(body) => {
-            let mut context = machine.context(strand, source);
+            let mut context = machine.context(strand, source, *depth);
             body(&mut context, arguments).map(Called::Value)
         }
         Body::Waiting(body) => {
             let mut wait = waiting.take().unwrap_or_default();
-            let mut context = machine.context(strand, source);
+            let mut context = machine.context(strand, source, *depth);
             match body(&mut context, arguments, &mut wait)? {
                 Poll::Ready(value) => Ok(Called::Value(value)),
                 Poll::Pending => {

@@ -80,7 +80,7 @@ pub(super) fn waits(fiber: &mut Fiber) -> Stop {
     }
     let waiting = fiber.waiting.get_or_insert_default();
     let mut until = waiting.until;
-    if waiting.stops_at_once && fiber.strand.is_cancelled() {
+    if waiting.stops_at_once && fiber.strand.must_stop() {
         until = Some(i64::MIN);
     }
     for other in [

@@ -57,7 +57,7 @@ pub(super) fn before_going_on(machine: &mut Machine, fiber: &mut Fiber) -> Inter
 
 /// A task that waits and was asked to stop.
 pub(super) fn stopped_waiting(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
-    if !fiber.strand.is_cancelled() {
+    if !fiber.strand.must_stop() {
         return None;
     }
     let at_once = fiber
@@ -85,7 +85,7 @@ pub(super) fn between(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
     if let Some(failure) = deadline(machine, fiber) {
         return Interrupt::Failed(failure);
     }
-    if fiber.strand.is_cancelled() {
+    if fiber.strand.must_stop() {
         let grace = fiber.strand.grace.get_or_insert(crate::fiber::Grace {
             until: 0,
             checks: super::GRACE_CHECKS,

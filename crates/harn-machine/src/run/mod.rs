@@ -24,7 +24,7 @@ mod uncommon;
 mod undefined;
 mod unwind;
 
-pub(crate) use call::prepare;
+pub(crate) use call::{prepare, prepare_call};
 pub(crate) use interpret::{Stop, run};
 pub(crate) use tasks::Group;
 

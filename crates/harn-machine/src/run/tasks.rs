@@ -260,7 +260,9 @@ fn write(machine: &mut Machine, fiber: &mut Fiber, output: &str) {
         .last()
         .map(|frame| frame.closure.function.source.clone());
     if let Some(source) = source {
-        machine.context(&mut fiber.strand, &source).write(output);
+        let depth = fiber.depth;
+        let mut context = machine.context(&mut fiber.strand, &source, depth);
+        context.write(output);
     }
 }
 
