@@ -59,6 +59,15 @@ impl Functions {
         Functions(inner.collect())
     }
 
+    /// The same, with the function at the path itself under the empty path.
+    pub fn below_or_at(&self, path: &str) -> Functions {
+        let mut inner = self.below(path);
+        if let Some(function) = self.at(path) {
+            inner.insert("", Arc::clone(function));
+        }
+        inner
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -29,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod builtins;
 mod callback;
 pub mod coding;
 pub mod compaction;
@@ -53,6 +54,7 @@ mod tool;
 pub mod tool_hooks;
 pub mod transcript;
 
+pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};
 pub use event_log::{LoggedSessions, session_events};
 pub use host::{HostBridge, Seam};

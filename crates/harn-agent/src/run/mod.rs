@@ -28,6 +28,8 @@ mod stream;
 pub(crate) mod texts;
 mod turn;
 
+pub(crate) use compact::Model;
+
 use std::sync::Arc;
 
 use harn_events::AgentEvent;

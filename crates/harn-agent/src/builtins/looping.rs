@@ -1,0 +1,53 @@
+//! `agent_loop` and `agent_turn`.
+
+use std::sync::Arc;
+
+use harn_llm::desk::Thrown;
+use harn_llm::options::value::display;
+use serde_json::{Value, json};
+
+use super::Asked;
+use crate::runtime::{LoopRequest, Runtime};
+
+/// Answers; gives the question back if it is none about loops.
+pub(super) async fn answer(
+    runtime: &Arc<Runtime>,
+    asked: Asked,
+) -> Result<Result<Value, Thrown>, Asked> {
+    match &*asked.builtin {
+        "agent_loop" => Ok(runtime.run(request(asked, Some(1), 2)).await),
+        "agent_turn" => Ok(turn(runtime, asked).await),
+        _ => Err(asked),
+    }
+}
+
+fn request(asked: Asked, system: Option<usize>, options: usize) -> LoopRequest {
+    let text = |at: usize| match asked.argument(at) {
+        Value::Null => None,
+        value => Some(display(value)),
+    };
+    let mut given = asked.dict(options);
+    let own_system = given
+        .remove("system")
+        .filter(|system| !system.is_null())
+        .map(|system| display(&system));
+    LoopRequest {
+        prompt: text(0).unwrap_or_default(),
+        system: system.and_then(text).or(own_system),
+        functions: asked.functions.below(&format!("/{options}")),
+        options: given,
+        unnamed_session_id: asked.unnamed_session_id,
+        ambient: asked.ambient,
+        ..LoopRequest::default()
+    }
+}
+
+/// A loop that tells about its turns as well.
+async fn turn(runtime: &Arc<Runtime>, asked: Asked) -> Result<Value, Thrown> {
+    let mut result = runtime.run(request(asked, None, 1)).await?;
+    result["iterations"] = result["llm"]["iterations"].clone();
+    if result.get("judge_decisions").is_none() {
+        result["judge_decisions"] = json!([]);
+    }
+    Ok(result)
+}

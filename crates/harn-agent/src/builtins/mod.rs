@@ -1,0 +1,86 @@
+//! The builtins about agents, as JSON: values in, a value or an error out.
+//!
+//! An interpreter converts and does nothing else, so a program in another language, or a test
+//! in Rust, gets the same answers.
+
+mod feedback;
+mod looping;
+mod sessions;
+mod tools;
+mod transcripts;
+
+use std::sync::Arc;
+
+use harn_llm::desk::Thrown;
+use serde_json::{Map, Value};
+
+use crate::callback::Functions;
+use crate::runtime::{Ambient, Runtime};
+
+/// A call of a builtin.
+#[derive(Default)]
+pub struct Asked {
+    /// Which one.
+    pub builtin: String,
+    /// With what; functions are `null`.
+    pub arguments: Vec<Value>,
+    /// The functions among the arguments, by their place: `/2/tools/tools/0/handler`.
+    pub functions: Functions,
+    /// The session whose loop calls it, if one does.
+    pub session_id: Option<String>,
+    /// The id of a session that nobody can name, if the builtin begins one.
+    pub unnamed_session_id: String,
+    /// The policies in force where it is called.
+    pub ambient: Ambient,
+}
+
+impl Asked {
+    /// An argument, or nil.
+    fn argument(&self, at: usize) -> &Value {
+        self.arguments.get(at).unwrap_or(&Value::Null)
+    }
+
+    /// An argument that is a text.
+    fn text(&self, at: usize) -> Option<&str> {
+        self.argument(at).as_str()
+    }
+
+    /// An argument that is a dict; nothing for one that is not.
+    fn dict(&self, at: usize) -> Map<String, Value> {
+        self.argument(at).as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// An error that is a text.
+fn plain<T>(text: impl Into<String>) -> Result<T, Thrown> {
+    Err(Thrown::Plain(text.into()))
+}
+
+impl Runtime {
+    /// Answers a builtin.
+    ///
+    /// # Errors
+    /// What the program catches.
+    pub async fn answer(self: &Arc<Self>, asked: Asked) -> Result<Value, Thrown> {
+        let asked = match looping::answer(self, asked).await {
+            Ok(answer) => return answer,
+            Err(asked) => asked,
+        };
+        if let Some(answer) = feedback::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = sessions::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = transcripts::answer(self, &asked).await {
+            return answer;
+        }
+        match tools::answer(self, &asked) {
+            Some(answer) => answer,
+            None => Err(Thrown::Runtime(format!(
+                "{} is not something agents can be asked",
+                asked.builtin
+            ))),
+        }
+    }
+}
