@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use harn_events::AgentEvent;
+use harn_llm::Category;
 use harn_llm::catalog::tool_format::{self, Choice};
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::grammar::contract::Mode;
@@ -196,6 +197,15 @@ fn format_events(choice: &Choice, session_id: &str) -> Vec<AgentEvent> {
 fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
+    let policy = ambient.policy.as_ref();
+    let limit = policy.and_then(|policy| policy.recursion_limit);
+    if let Some(limit) = limit.filter(|limit| ambient.depth >= *limit) {
+        return Err(Thrown::Categorised(
+            Category::ToolRejected,
+            format!("agent_loop exceeds recursion ceiling: {limit}"),
+        ));
+    }
+    ambient.depth += 1;
     if let Some(policy) = given.given("policy") {
         let inner = CapabilityPolicy::read("agent_loop: policy", policy)?;
         let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);
