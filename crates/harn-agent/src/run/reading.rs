@@ -16,9 +16,11 @@ pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> 
     mirror_provider_search(run, &turn).await;
     let parsed = parse(run, &turn);
     let calls = take_calls(run, &turn, &parsed);
-    turn.parse_errors.clone_from(&parsed.errors);
+    if run.has_tools {
+        turn.parse_errors.clone_from(&parsed.errors);
+    }
     let written = history_parts(&turn, &parsed, &calls);
-    if run.has_tools && !parsed.errors.is_empty() {
+    if !turn.parse_errors.is_empty() {
         let text = texts::parse_guidance(&parsed.errors, calls.len());
         run.tell_later(&mut turn, "parse_guidance", text);
     }
@@ -135,7 +137,7 @@ fn accept_fallback(run: &Run<'_>, parsed: &Parsed) -> bool {
 
 /// The turn as the history keeps it.
 fn history_parts(turn: &Turn, parsed: &Parsed, calls: &[Call]) -> String {
-    if !parsed.errors.is_empty() {
+    if !turn.parse_errors.is_empty() {
         let names: Vec<String> = calls.iter().map(|call| call.name.clone()).collect();
         return texts::elided(&names, parsed.errors.len());
     }
