@@ -25,6 +25,7 @@ pub mod lines;
 mod ollama;
 mod responses;
 pub mod sse;
+mod words;
 
 use std::fmt;
 
