@@ -187,9 +187,9 @@ impl Reading<'_, '_> {
                 (event @ StreamEvent::End { .. }, _) => {
                     let pieces = self.splitter.take().map(ThinkSplitter::finish);
                     self.tell_pieces(pieces.unwrap_or_default());
-                    self.tell(&event);
+                    self.tell(event);
                 }
-                (event, _) => self.tell(&event),
+                (event, _) => self.tell(event),
             }
         }
         // Its room is for the events of the next piece.
@@ -198,16 +198,16 @@ impl Reading<'_, '_> {
 
     fn tell_pieces(&mut self, pieces: Vec<Piece>) {
         for piece in pieces {
-            self.tell(&match piece {
+            self.tell(match piece {
                 Piece::Text(text) => StreamEvent::TextDelta { text },
                 Piece::Thought(text) => StreamEvent::ThoughtDelta { text },
             });
         }
     }
 
-    fn tell(&mut self, event: &StreamEvent) {
+    fn tell(&mut self, event: StreamEvent) {
+        (self.listener)(&event);
         self.collector.push(event);
-        (self.listener)(event);
     }
 }
 
