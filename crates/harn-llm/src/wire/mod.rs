@@ -24,6 +24,7 @@ mod gemini;
 pub mod lines;
 mod ollama;
 mod responses;
+mod scan;
 pub mod sse;
 mod words;
 
