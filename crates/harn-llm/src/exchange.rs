@@ -20,6 +20,9 @@ const ERROR_BYTES_MAX: usize = 64 * 1024;
 /// The most of an answer that comes in one piece.
 const WHOLE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// What there is room for in the beginning: about as many events as come in one piece.
+const EVENTS: usize = 16;
+
 /// One question to one provider.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
@@ -55,7 +58,7 @@ pub async fn ask(
     }
     let mut reading = Reading {
         decoder: wire::decoder(exchange.wire),
-        events: Vec::new(),
+        events: Vec::with_capacity(EVENTS),
         splitter: hides_thoughts(exchange.wire).then(ThinkSplitter::default),
         collector: Collector::default(),
         listener,

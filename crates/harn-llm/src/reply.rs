@@ -46,6 +46,9 @@ pub struct ToolCall {
     pub raw_arguments: String,
 }
 
+/// What a text has room for when it begins.
+const TEXT_BYTES: usize = 256;
+
 /// Puts an answer together, piece by piece.
 #[derive(Debug, Default)]
 pub struct Collector {
@@ -87,12 +90,12 @@ impl Collector {
                 self.reply.model = model;
             }
             StreamEvent::TextDelta { text } => {
-                self.reply.text.push_str(&text);
-                self.append(BlockKind::Text, text);
+                write(&mut self.reply.text, &text);
+                self.append(BlockKind::Text, &text);
             }
             StreamEvent::ThoughtDelta { text } => {
                 self.reply.thinking.get_or_insert_default().push_str(&text);
-                self.append(BlockKind::Thought, text);
+                self.append(BlockKind::Thought, &text);
             }
             StreamEvent::ThoughtSummaryDelta { text } => {
                 let summary = &mut self.reply.thinking_summary;
@@ -182,14 +185,15 @@ impl Collector {
     }
 
     /// Adds to the open block if it is of that kind.
-    fn append(&mut self, kind: BlockKind, text: String) {
-        match &mut self.open {
-            Some(open) if open.kind == kind => open.text.push_str(&text),
-            _ => {
-                self.close_block();
-                self.open = Some(OpenBlock { kind, text });
-            }
+    fn append(&mut self, kind: BlockKind, text: &str) {
+        if self.open.as_ref().is_none_or(|open| open.kind != kind) {
+            self.close_block();
         }
+        let open = self.open.get_or_insert_with(|| OpenBlock {
+            kind,
+            text: String::new(),
+        });
+        write(&mut open.text, text);
     }
 
     /// What comes next is something else.
@@ -207,6 +211,15 @@ impl Collector {
         block.insert("visibility".to_owned(), visibility.into());
         self.reply.blocks.push(Value::Object(block));
     }
+}
+
+/// Adds to a text that more will be added to: the first words must not make it grow again and
+/// again.
+fn write(whole: &mut String, piece: &str) {
+    if whole.is_empty() {
+        whole.reserve(TEXT_BYTES);
+    }
+    whole.push_str(piece);
 }
 
 fn close(index: usize, call: OpenCall) -> ToolCall {

@@ -168,15 +168,15 @@ impl<'a> Scanner<'a> {
     }
 
     fn number(&mut self) -> Option<()> {
-        self.take_here(b"-");
-        if !self.take_here(b"0") {
+        self.take_if(|byte| byte == b'-');
+        if !self.take_if(|byte| byte == b'0') {
             self.digits()?;
         }
-        if self.take_here(b".") {
+        if self.take_if(|byte| byte == b'.') {
             self.digits()?;
         }
-        if self.take_here(b"eE") {
-            self.take_here(b"+-");
+        if self.take_if(|byte| matches!(byte, b'e' | b'E')) {
+            self.take_if(|byte| matches!(byte, b'+' | b'-'));
             self.digits()?;
         }
         Some(())
@@ -207,10 +207,10 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Takes the next byte, if it is one of these.
-    fn take_here(&mut self, bytes: &[u8]) -> bool {
+    /// Takes the next byte, if it is wanted.
+    fn take_if(&mut self, is_wanted: impl Fn(u8) -> bool) -> bool {
         let next = self.text.as_bytes().get(self.at);
-        let found = next.is_some_and(|next| bytes.contains(next));
+        let found = next.is_some_and(|next| is_wanted(*next));
         self.at += usize::from(found);
         found
     }
