@@ -1,0 +1,3 @@
+//! What agents do when a person runs a program with `harn`.
+
+mod hooks;
