@@ -10,6 +10,7 @@ use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
+use crate::calls_in_flight::CallsInFlight;
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
@@ -26,6 +27,8 @@ pub struct Runtime {
     pub(crate) bridge: Option<Arc<dyn HostBridge>>,
     /// Where relative paths start.
     pub(crate) folder: PathBuf,
+    /// Calls that can be stopped.
+    pub(crate) calls_in_flight: CallsInFlight,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
 }
@@ -93,6 +96,7 @@ impl Runtime {
         });
         Arc::new(Self {
             sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            calls_in_flight: CallsInFlight::default(),
             desk,
             bus,
             keeper,
