@@ -76,4 +76,7 @@ pub use runtime::{Ambient, LoopRequest, Runtime, RuntimeOptions};
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
 
+pub use harn_events as events;
+pub use harn_events::AgentEventSink;
 pub use harn_llm as llm;
+pub use harn_log::active_event_log;

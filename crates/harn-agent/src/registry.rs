@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use harn_events::{ToolAnnotations, ToolExecutor, ToolKind};
+use harn_llm::Category;
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{display, truthy};
 use serde_json::Value;
@@ -282,9 +283,7 @@ impl Tool for HandlerTool {
             match result {
                 Ok(Value::String(text)) => Ok(text),
                 Ok(value) => Ok(display(&value)),
-                Err(Thrown::Categorised(harn_llm::Category::ToolRejected, reason)) => {
-                    Err(ToolError::Rejected(reason))
-                }
+                Err(thrown) if is_rejection(&thrown) => Err(ToolError::Rejected(told(&thrown))),
                 Err(thrown) => Err(ToolError::Failed(told(&thrown))),
             }
         })
@@ -295,6 +294,18 @@ impl Tool for HandlerTool {
 pub(crate) fn told(thrown: &Thrown) -> String {
     match thrown {
         Thrown::Plain(text) | Thrown::Runtime(text) | Thrown::Categorised(_, text) => text.clone(),
-        Thrown::Dict(dict) => display(dict),
+        Thrown::Dict(dict) => match (&dict["category"], &dict["message"]) {
+            (Value::String(_), Value::String(message)) => message.clone(),
+            _ => display(dict),
+        },
+    }
+}
+
+/// Whether a function says that something may not be done.
+fn is_rejection(thrown: &Thrown) -> bool {
+    match thrown {
+        Thrown::Categorised(category, _) => *category == Category::ToolRejected,
+        Thrown::Dict(dict) => dict["category"] == Category::ToolRejected.word(),
+        Thrown::Plain(_) | Thrown::Runtime(_) => false,
     }
 }

@@ -1,10 +1,12 @@
 //! What all sessions of one program share.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use harn_events::{AgentEventSink, BusConfig, CloseSession, EventBus};
+use harn_events::{AgentEventSink, BusConfig, CloseSession, DurableSinks, EventBus};
+use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
@@ -31,6 +33,8 @@ pub struct Runtime {
     pub(crate) calls_in_flight: CallsInFlight,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
+    /// What holds inside the loops that run, by session; the innermost last.
+    running: Mutex<BTreeMap<String, Vec<Ambient>>>,
 }
 
 /// How a runtime is made.
@@ -46,6 +50,10 @@ pub struct RuntimeOptions {
     pub folder: PathBuf,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
+    /// Keeps events where no log does.
+    pub storage: Option<Arc<dyn DurableSinks>>,
+    /// Sees the events of all sessions.
+    pub observer: Option<Arc<dyn AgentEventSink>>,
 }
 
 /// What a loop is asked to do.
@@ -78,6 +86,8 @@ pub struct Ambient {
     pub approval: Option<ApprovalPolicy>,
     /// Who may call what, level by level.
     pub permissions: Vec<Permissions>,
+    /// How many loops are around.
+    pub depth: u64,
 }
 
 impl Runtime {
@@ -87,13 +97,17 @@ impl Runtime {
         let mut hooks = HookChain::default();
         options.hooks.into_iter().for_each(|hook| hooks.add(hook));
         let bus = options.bus.unwrap_or_else(|| {
+            let kept = keeper
+                .clone()
+                .map(|keeper| Arc::new(KeptSessions(keeper)) as _);
             EventBus::new(BusConfig {
-                durable: keeper
-                    .as_ref()
-                    .map(|keeper| Arc::new(KeptSessions(Arc::clone(keeper))) as _),
+                durable: kept.or(options.storage),
                 ..BusConfig::default()
             })
         });
+        if let Some(observer) = options.observer {
+            bus.register_wildcard_sink(observer);
+        }
         Arc::new(Self {
             sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
             calls_in_flight: CallsInFlight::default(),
@@ -103,6 +117,7 @@ impl Runtime {
             bridge: options.bridge,
             folder: options.folder,
             hooks: Mutex::new(hooks),
+            running: Mutex::default(),
         })
     }
 
@@ -143,6 +158,57 @@ impl Runtime {
             self.bus.close_session_and_await(&id, closing).await;
         }
         Ok(session)
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Ambient>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A loop begins: what runs inside it finds these policies.
+    pub(crate) fn enter(&self, session_id: &str, ambient: &Ambient) {
+        let mut running = self.running();
+        let inside = running.entry(session_id.to_owned()).or_default();
+        inside.push(ambient.clone());
+    }
+
+    /// A loop has ended.
+    pub(crate) fn leave(&self, session_id: &str) {
+        let mut running = self.running();
+        if let Some(inside) = running.get_mut(session_id) {
+            inside.pop();
+            if inside.is_empty() {
+                running.remove(session_id);
+            }
+        }
+    }
+
+    /// What holds inside the loop of a session.
+    pub fn ambient_in(&self, session_id: Option<&str>) -> Ambient {
+        let running = self.running();
+        let inside = session_id.and_then(|id| running.get(id)?.last().cloned());
+        inside.unwrap_or_default()
+    }
+
+    /// Whether a builtin may be called inside the loop of a session. `operation` is what
+    /// `host_call` is asked for.
+    ///
+    /// # Errors
+    /// It exceeds the policy.
+    pub fn check_builtin(
+        &self,
+        session_id: &str,
+        builtin: &str,
+        operation: Option<&str>,
+    ) -> Result<(), Thrown> {
+        let ambient = self.ambient_in(Some(session_id));
+        let Some(policy) = &ambient.policy else {
+            return Ok(());
+        };
+        let checked = match builtin {
+            "host_call" => policy.check_host_call(operation.unwrap_or_default()),
+            builtin => policy.check_builtin(builtin),
+        };
+        checked.map_err(|text| Thrown::Categorised(Category::ToolRejected, text))
     }
 
     /// The hooks, as they are now.

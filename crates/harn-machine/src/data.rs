@@ -14,6 +14,8 @@ pub enum Data {
     /// The absence of a value.
     #[default]
     Nil,
+    /// An argument that is not given, so that its parameter has its default.
+    Missing,
     /// `true` or `false`.
     Bool(bool),
     /// A whole number.
@@ -84,6 +86,7 @@ impl From<Data> for Value {
     fn from(data: Data) -> Self {
         match data {
             Data::Nil => Self::Nil,
+            Data::Missing => Self::Absent,
             Data::Bool(value) => Self::Bool(value),
             Data::Int(value) => Self::Int(value),
             Data::Float(value) => Self::Float(value),

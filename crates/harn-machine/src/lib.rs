@@ -56,7 +56,7 @@ pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
 pub use load::{Entry, LoadError};
 pub use meter::Meter;
-pub use registry::{Body, BuiltinId, Each, Plain, Receiver, Registry, WaitingBody};
+pub use registry::{Body, BuiltinId, Each, Guard, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};
 pub use sync::{Bell, Channel, FiberId, Task, TaskState, Waiters};
 pub use value::Value;

@@ -173,7 +173,12 @@ pub struct Registry {
     methods: Vec<Body>,
     by_name: HashMap<(Receiver, &'static str), MethodId>,
     files: HashMap<&'static str, &'static str>,
+    guard: Option<Guard>,
 }
+
+/// Looks at calls of builtins in tasks that have values of their own, before they are made.
+/// An error is that of the call.
+pub type Guard = fn(&mut Context<'_>, BuiltinId, &[Value]) -> Result<(), Failure>;
 
 impl Default for Registry {
     fn default() -> Self {
@@ -182,6 +187,7 @@ impl Default for Registry {
             methods: Vec::new(),
             by_name: HashMap::new(),
             files: HashMap::new(),
+            guard: None,
         }
     }
 }
@@ -226,6 +232,16 @@ impl Registry {
         for name in names {
             self.by_name.insert((receiver, name), id);
         }
+    }
+
+    /// Who looks at calls of builtins before they are made. Tasks without values of their own
+    /// are not looked at.
+    pub fn set_guard(&mut self, guard: Guard) {
+        self.guard = Some(guard);
+    }
+
+    pub(crate) fn guard(&self) -> Option<Guard> {
+        self.guard
     }
 
     /// A file of the library.

@@ -46,6 +46,14 @@ impl Kind {
         Value::dict(fields)
     }
 
+    /// A registry of entries.
+    pub(crate) fn of_entries(&self, entries: Vec<Value>) -> Dict {
+        let mut registry = Dict::default();
+        registry.insert(Text::new("_type"), self.label.into());
+        registry.insert(Text::new(self.entries), Value::list(entries));
+        registry
+    }
+
     /// Whether a dict is such a registry.
     pub(crate) fn is_registry(&self, dict: &Dict) -> bool {
         matches!(dict.get("_type"), Some(Value::Text(label)) if &**label == self.label)

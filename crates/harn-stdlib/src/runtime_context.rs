@@ -55,7 +55,7 @@ fn describe(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure
         ("root_task_id", root_task(facts).into()),
         ("task_name", facts.name.clone().into()),
         ("task_group_id", facts.group.clone().into()),
-        ("context_values", strand.values.clone().into()),
+        ("context_values", own_values(strand).into()),
         ("cancelled", strand.is_cancelled().into()),
         ("debug", debug(strand, supervisors)),
     ];
@@ -109,6 +109,14 @@ fn clear(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
     Ok(context.strand().values.remove(&key).into())
 }
 
+/// The values that the program gave. What the runtime keeps there is not the program's.
+fn own_values(strand: &Strand) -> Dict {
+    let own = strand.values.iter();
+    let own = own.filter(|(key, _)| !key.as_str().starts_with("__"));
+    own.map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
 fn values(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
-    Ok(context.strand().values.clone().into())
+    Ok(own_values(context.strand()).into())
 }

@@ -6,6 +6,7 @@
 //!    └─ drive ────┴─ World: clock, chance, files, processes, environment, models
 //! ```
 
+mod agents;
 mod diagnostic;
 mod driver;
 mod json;
@@ -16,6 +17,7 @@ mod session;
 mod tool_surface;
 mod world;
 
+pub use agents::AgentOptions;
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
 pub use models::{KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
@@ -23,6 +25,7 @@ pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
 pub use world::{Sink, World, WorldOptions};
 
+pub use harn_agent as agent;
 pub use harn_agent::llm;
 pub use harn_machine as machine;
 
@@ -30,6 +33,7 @@ pub use harn_machine as machine;
 pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
+    agents::register(&mut registry);
     tool_surface::register(&mut registry);
     registry
 }

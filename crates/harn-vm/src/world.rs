@@ -11,6 +11,7 @@ use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
 };
 
+use crate::agents::{self, AgentOptions, AgentPort};
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::process::Processes;
 
@@ -30,6 +31,8 @@ pub struct WorldOptions {
     pub environment: BTreeMap<String, String>,
     /// What it finds when it asks models.
     pub models: ModelOptions,
+    /// What it finds when it runs agents.
+    pub agents: AgentOptions,
 }
 
 /// Variables hold keys, so only their number is shown.
@@ -38,6 +41,7 @@ impl fmt::Debug for WorldOptions {
         let mut shown = formatter.debug_struct("WorldOptions");
         shown.field("variables", &self.environment.len());
         shown.field("models", &self.models);
+        shown.field("agents", &self.agents);
         shown.finish()
     }
 }
@@ -51,6 +55,8 @@ pub struct World {
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
+    /// Before the models, because loops that are given up still use them.
+    agents: AgentPort,
     models: ModelPort,
 }
 
@@ -59,6 +65,7 @@ impl World {
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         Self {
+            agents: AgentPort::new(options.agents.clone(), outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone()),
             options,
             folder: Folder::default(),
@@ -73,6 +80,7 @@ impl World {
 impl World {
     /// The same world, seen from another folder than the one the process works in.
     pub fn in_folder(mut self, folder: PathBuf) -> Self {
+        self.agents.set_folder(folder.clone());
         self.folder = Folder(Some(folder));
         self
     }
@@ -125,6 +133,9 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == models::KIND => {
                 self.models.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == agents::KIND => {
+                self.agents.perform(payload)
+            }
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -133,6 +144,13 @@ impl Effects for World {
     }
 
     fn begin(&mut self, id: EffectId, request: Request) {
+        if let Request::Other { kind, payload } = &request
+            && *kind == agents::KIND
+        {
+            // Most of these are answered at once; who waits longer is seen to be idle.
+            let (desk, tokio) = self.models.lend();
+            return self.agents.begin(id, payload, desk, &tokio);
+        }
         self.sink.flush();
         match request {
             Request::Process(mut request) => {
@@ -153,7 +171,12 @@ impl Effects for World {
         }
     }
 
+    fn resume(&mut self, id: EffectId) {
+        self.agents.resume(id, &self.models.tokio());
+    }
+
     fn cancel(&mut self, id: EffectId) {
+        self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
         self.processes.cancel(id);
     }

@@ -15,13 +15,16 @@ pub(super) async fn answer(
     asked: Asked,
 ) -> Result<Result<Value, Thrown>, Asked> {
     match &*asked.builtin {
-        "agent_loop" => Ok(runtime.run(request(asked, Some(1), 2)).await),
+        "agent_loop" => {
+            let request = request(runtime, asked, Some(1), 2);
+            Ok(runtime.run(request).await)
+        }
         "agent_turn" => Ok(turn(runtime, asked).await),
         _ => Err(asked),
     }
 }
 
-fn request(asked: Asked, system: Option<usize>, options: usize) -> LoopRequest {
+fn request(runtime: &Runtime, asked: Asked, system: Option<usize>, options: usize) -> LoopRequest {
     let text = |at: usize| match asked.argument(at) {
         Value::Null => None,
         value => Some(display(value)),
@@ -37,14 +40,14 @@ fn request(asked: Asked, system: Option<usize>, options: usize) -> LoopRequest {
         functions: asked.functions.below(&format!("/{options}")),
         options: given,
         unnamed_session_id: asked.unnamed_session_id,
-        ambient: asked.ambient,
+        ambient: runtime.ambient_in(asked.session_id.as_deref()),
         ..LoopRequest::default()
     }
 }
 
 /// A loop that tells about its turns as well.
 async fn turn(runtime: &Arc<Runtime>, asked: Asked) -> Result<Value, Thrown> {
-    let mut result = runtime.run(request(asked, None, 1)).await?;
+    let mut result = runtime.run(request(runtime, asked, None, 1)).await?;
     result["iterations"] = result["llm"]["iterations"].clone();
     if result.get("judge_decisions").is_none() {
         result["judge_decisions"] = json!([]);

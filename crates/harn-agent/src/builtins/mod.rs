@@ -15,7 +15,7 @@ use harn_llm::desk::Thrown;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
-use crate::runtime::{Ambient, Runtime};
+use crate::runtime::Runtime;
 
 /// A call of a builtin.
 #[derive(Default)]
@@ -30,8 +30,6 @@ pub struct Asked {
     pub session_id: Option<String>,
     /// The id of a session that nobody can name, if the builtin begins one.
     pub unnamed_session_id: String,
-    /// The policies in force where it is called.
-    pub ambient: Ambient,
 }
 
 impl Asked {

@@ -75,6 +75,11 @@ const fn writes(what: &'static str, operation: &'static str) -> Need {
     }
 }
 
+/// Whether only the host knows a builtin.
+pub fn needs_host(name: &str) -> bool {
+    name == "host_call"
+}
+
 /// What a builtin needs; `None` for one that every policy allows. The modules of the language
 /// call some builtins by a name that starts with `__`, which changes nothing.
 pub fn builtin_need(name: &str) -> Option<Need> {

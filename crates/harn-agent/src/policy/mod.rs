@@ -30,7 +30,7 @@ pub use annotations::{
     coerce_integers, is_read_only, mutation_class, read_annotations, rewrite_aliases,
 };
 pub use approval::{Approval, ApprovalPolicy, ApprovalStatus};
-pub use builtin_needs::{Need, builtin_need};
+pub use builtin_needs::{Need, builtin_need, needs_host};
 pub use capability::{ArgConstraint, CapabilityPolicy};
 pub use denial::{denied_result, missing_arguments, policy_reason};
 pub use evaluation::{PermissionCall, Verdict, evaluate};

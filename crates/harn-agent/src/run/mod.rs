@@ -17,10 +17,12 @@ mod contract;
 mod daemon;
 mod dispatch;
 mod finalize;
+mod interrupted;
 mod messages;
 mod model_call;
 mod post_turn;
 mod preflight;
+mod project;
 mod reading;
 mod skills;
 mod start;
@@ -70,6 +72,8 @@ pub(crate) struct Run<'a> {
     call: CallOptions,
     /// The options it was read from, for calls that change some of them.
     call_options: serde_json::Map<String, Value>,
+    /// What the model sees of the conversation, if not all of it.
+    projection: Option<project::Projection>,
     /// An experiment with the prompt, if there is one.
     experiment: Option<Experiment>,
     system: Option<String>,
@@ -98,14 +102,16 @@ enum Experiment {
 struct Busy<'a>(&'a Runtime, &'a str);
 
 impl<'a> Busy<'a> {
-    fn begin(runtime: &'a Runtime, session_id: &'a str) -> Self {
+    fn begin(runtime: &'a Runtime, session_id: &'a str, ambient: &Ambient) -> Self {
         runtime.sessions().begin_run(session_id);
+        runtime.enter(session_id, ambient);
         Self(runtime, session_id)
     }
 }
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
+        self.0.leave(self.1);
         self.0.sessions().end_run(self.1);
     }
 }
@@ -113,7 +119,7 @@ impl Drop for Busy<'_> {
 impl Run<'_> {
     async fn to_end(&self) -> Result<Value, Thrown> {
         let session_id = self.session.id();
-        let _busy = Busy::begin(self.runtime, session_id);
+        let _busy = Busy::begin(self.runtime, session_id, &self.ambient);
         let guard = self.runtime.bus.begin_run(session_id);
         let result = match self.iterate().await {
             Ok(status) => finalize::finish(self, status).await,

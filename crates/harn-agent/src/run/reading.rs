@@ -16,9 +16,11 @@ pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> 
     mirror_provider_search(run, &turn).await;
     let parsed = parse(run, &turn);
     let calls = take_calls(run, &turn, &parsed);
-    turn.parse_errors.clone_from(&parsed.errors);
+    if run.has_tools {
+        turn.parse_errors.clone_from(&parsed.errors);
+    }
     let written = history_parts(&turn, &parsed, &calls);
-    if run.has_tools && !parsed.errors.is_empty() {
+    if !turn.parse_errors.is_empty() {
         let text = texts::parse_guidance(&parsed.errors, calls.len());
         run.tell_later(&mut turn, "parse_guidance", text);
     }
@@ -135,7 +137,7 @@ fn accept_fallback(run: &Run<'_>, parsed: &Parsed) -> bool {
 
 /// The turn as the history keeps it.
 fn history_parts(turn: &Turn, parsed: &Parsed, calls: &[Call]) -> String {
-    if !parsed.errors.is_empty() {
+    if !turn.parse_errors.is_empty() {
         let names: Vec<String> = calls.iter().map(|call| call.name.clone()).collect();
         return texts::elided(&names, parsed.errors.len());
     }
@@ -212,7 +214,15 @@ fn changes_phase(run: &Run<'_>, text: &str) -> bool {
     };
     let mut lines = text.lines().rev();
     let named = lines.find_map(|line| line.trim().strip_prefix("next_phase:"));
-    named.is_some_and(|phase| phase.trim() != expected)
+    let Some(phase) = named.map(str::trim).filter(|phase| phase != expected) else {
+        return false;
+    };
+    run.trace(json!({
+        "type": "phase_change",
+        "from_phase": expected,
+        "to_phase": phase,
+    }));
+    true
 }
 
 /// Applies what the model says about the task ledger; gives the other calls.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use harn_events::AgentEvent;
+use harn_llm::Category;
 use harn_llm::catalog::tool_format::{self, Choice};
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::grammar::contract::Mode;
@@ -10,6 +11,7 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
+use super::project::Projection;
 use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
@@ -60,6 +62,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         compaction,
         call,
         call_options,
+        projection: projection(&request),
         experiment,
         tools,
         mode,
@@ -90,6 +93,15 @@ async fn open_session(
         }
         None => Ok((runtime.sessions().open_unnamed(&id), false)),
     }
+}
+
+/// What the program wants the model to see of the conversation.
+fn projection(request: &LoopRequest) -> Option<Projection> {
+    let functions = request.functions.below_or_at("/transcript_projection");
+    let policy = request.options.get("transcript_projection").cloned();
+    let policy = policy.unwrap_or_default();
+    let is_given = !policy.is_null() || !functions.is_empty();
+    is_given.then_some(Projection { policy, functions })
 }
 
 /// An experiment is made with each call, not once with what the user says.
@@ -196,6 +208,15 @@ fn format_events(choice: &Choice, session_id: &str) -> Vec<AgentEvent> {
 fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
+    let policy = ambient.policy.as_ref();
+    let limit = policy.and_then(|policy| policy.recursion_limit);
+    if let Some(limit) = limit.filter(|limit| ambient.depth >= *limit) {
+        return Err(Thrown::Categorised(
+            Category::ToolRejected,
+            format!("agent_loop exceeds recursion ceiling: {limit}"),
+        ));
+    }
+    ambient.depth += 1;
     if let Some(policy) = given.given("policy") {
         let inner = CapabilityPolicy::read("agent_loop: policy", policy)?;
         let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);

@@ -21,7 +21,8 @@ pub struct SessionStore {
     bus: EventBus,
     keeper: Option<Arc<Keeper>>,
     named: HashMap<String, Named>,
-    unnamed: Vec<Arc<Session>>,
+    /// By id, oldest first; their loops hold the sessions themselves.
+    unnamed: Vec<String>,
     uses: u64,
     sessions_max: usize,
 }
@@ -98,7 +99,7 @@ impl SessionStore {
     /// A session for one loop that nobody can name.
     pub fn open_unnamed(&mut self, id: &str) -> Arc<Session> {
         let session = self.begin(id);
-        self.unnamed.push(Arc::clone(&session));
+        self.unnamed.push(id.to_owned());
         session
     }
 
@@ -135,7 +136,7 @@ impl SessionStore {
         let oldest = is_over.then(|| self.unnamed.remove(0));
         if let Some(oldest) = oldest {
             self.bus
-                .close_session(oldest.id(), CloseSession::because("evicted"));
+                .close_session(&oldest, CloseSession::because("evicted"));
         }
     }
 

@@ -5,6 +5,8 @@ use super::table::builtins;
 builtins! {
     "Err(error: any = nil) -> Result<never, any>" [] Pure "Makes a failure of an error.";
     "Ok(value: any = nil) -> Result<any, never>" [] Pure "Makes a success of a value.";
+    "__agent_loop(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Lets a model work with tools until it is done.";
+    "__agent_turn(prompt: any = nil, options: any = nil) -> dict" [] Model "Lets a model work with tools and tells about the turn.";
     "__llm_call(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model.";
     "__llm_call_safe(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model and gives an error instead of throwing it.";
     "__llm_call_structured(prompt: any = nil, schema: any = nil, options: any = nil) -> any" [] Model "Asks a model for data of a schema.";
@@ -15,6 +17,8 @@ builtins! {
     "__llm_stream_open(prompt: string, system: string | nil, options: dict | nil) -> int" [] Model "Asks a model for an answer in pieces.";
     "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
     "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";
+    "__tools_bind_loop(options: any) -> any" [] Pure "Makes the tools of a loop those of this scope and gives those it had.";
+    "__tools_unbind_loop(bound: any) -> nil" [] Pure "Gives this scope its tools back.";
     "agent_done_contract(options: dict) -> dict" [] Pure "Describes when an agent is done.";
     "agent_emit_event(session_id: string, type_name: string, payload: dict) -> nil" [] Io "Emits an event of the host.";
     "agent_progress(report: dict) -> any" [] Pure "Tells how far an agent has come.";

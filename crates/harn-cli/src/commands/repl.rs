@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         world: WorldOptions {
             environment: environment::all(),
             models: answers::of_project(None),
+            agents: harn_vm::AgentOptions::default(),
         },
         ..RunOptions::default()
     };

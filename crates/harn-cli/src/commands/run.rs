@@ -138,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         world: WorldOptions {
             environment: environment::all(),
             models,
+            agents: harn_vm::AgentOptions::default(),
         },
         timeout: arguments.timeout,
         memory: arguments.max_memory,

@@ -17,6 +17,54 @@ pub struct Trace {
     /// All calls, counted or not.
     calls: Totals,
     empty_retries: u64,
+    loops: Loops,
+}
+
+/// Sums over loops.
+#[derive(Clone, Debug, Default)]
+struct Loops {
+    /// How the last one ended.
+    status: Option<String>,
+    iterations: u64,
+    duration_ms: i64,
+    tool_executions: u64,
+    tool_duration_ms: i64,
+    tool_rejections: u64,
+    interventions: u64,
+    compactions: u64,
+    fallbacks: u64,
+    fallback_rejections: u64,
+    /// Each once, in the order of their first use.
+    tools_used: Vec<String>,
+}
+
+impl Loops {
+    fn add(&mut self, event: &Value) {
+        let number = |key: &str| event[key].as_i64().unwrap_or(0);
+        match event["type"].as_str() {
+            Some("tool_execution") => {
+                self.tool_executions += 1;
+                self.tool_duration_ms += number("duration_ms");
+                let name = event["tool_name"].as_str().unwrap_or_default();
+                if !self.tools_used.iter().any(|known| known == name) {
+                    self.tools_used.push(name.to_owned());
+                }
+            }
+            Some("tool_rejected") => self.tool_rejections += 1,
+            Some("loop_intervention") => self.interventions += 1,
+            Some("context_compaction") => self.compactions += 1,
+            Some("native_tool_fallback") => {
+                self.fallbacks += 1;
+                self.fallback_rejections += u64::from(event["accepted"] == false);
+            }
+            Some("loop_complete") => {
+                self.status = event["status"].as_str().map(str::to_owned);
+                self.iterations += u64::try_from(number("iterations")).unwrap_or(0);
+                self.duration_ms += number("total_duration_ms");
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Sums over calls.
@@ -48,6 +96,7 @@ impl Trace {
         if event["type"] == "empty_completion_retry" {
             self.empty_retries += 1;
         }
+        self.loops.add(&event);
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
         }
@@ -79,23 +128,28 @@ impl Trace {
 
     /// `agent_trace_summary()`
     pub(super) fn summary(&self) -> Value {
+        let loops = &self.loops;
+        let usual = match self.calls.calls {
+            0 => "idle",
+            _ => "done",
+        };
         json!({
-            "status": if self.calls.calls == 0 { "idle" } else { "done" },
-            "iterations": 0,
-            "total_duration_ms": self.calls.duration_ms,
+            "status": loops.status.as_deref().unwrap_or(usual),
+            "iterations": loops.iterations,
+            "total_duration_ms": loops.duration_ms.max(self.calls.duration_ms),
             "llm_calls": self.calls.calls,
-            "tool_executions": 0,
-            "tool_rejections": 0,
-            "interventions": 0,
-            "compactions": 0,
-            "native_text_tool_fallbacks": 0,
-            "native_text_tool_fallback_rejections": 0,
+            "tool_executions": loops.tool_executions,
+            "tool_rejections": loops.tool_rejections,
+            "interventions": loops.interventions,
+            "compactions": loops.compactions,
+            "native_text_tool_fallbacks": loops.fallbacks,
+            "native_text_tool_fallback_rejections": loops.fallback_rejections,
             "empty_completion_retries": self.empty_retries,
             "total_input_tokens": self.calls.input_tokens,
             "total_output_tokens": self.calls.output_tokens,
             "total_llm_duration_ms": self.calls.duration_ms,
-            "total_tool_duration_ms": 0,
-            "tools_used": [],
+            "total_tool_duration_ms": loops.tool_duration_ms,
+            "tools_used": loops.tools_used,
         })
     }
 

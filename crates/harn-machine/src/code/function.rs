@@ -55,6 +55,8 @@ pub struct Function {
     /// Whether entering it is nothing but making a frame: it runs at once, takes no rest, and
     /// belongs to the program.
     pub(crate) is_simple: bool,
+    /// Whether it is what a `tool` declaration runs: it takes what a model gives by name.
+    pub is_tool: bool,
     /// Whether it belongs to the library, as its file says.
     pub(crate) is_library: bool,
     /// How many registers a frame of it needs.

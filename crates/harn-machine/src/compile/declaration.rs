@@ -162,6 +162,7 @@ impl<'a> Compiler<'a> {
                 blocks,
                 gives_value: true,
                 own: None,
+                is_tool: false,
             },
             result,
         );

@@ -31,6 +31,8 @@ pub(super) struct Spec<'t> {
     pub(super) gives_value: bool,
     /// Where the function itself will be, if that is in a block.
     pub(super) own: Option<Place>,
+    /// Whether it is what a `tool` declaration runs.
+    pub(super) is_tool: bool,
 }
 
 /// A parameter.
@@ -63,6 +65,7 @@ impl<'t> Spec<'t> {
             blocks: vec![body],
             gives_value: true,
             own: None,
+            is_tool: false,
         }
     }
 
@@ -77,6 +80,7 @@ impl<'t> Spec<'t> {
             parameters: function.parameters.iter().map(Taking::from).collect(),
             blocks: vec![&function.body],
             gives_value: false,
+            is_tool: false,
             own,
         }
     }
@@ -143,6 +147,7 @@ impl Compiler<'_> {
         function.captures = captures;
         let names = spec.parameters.iter().map(|one| one.name.text.clone());
         function.parameters = names.collect();
+        function.is_tool = spec.is_tool;
         function.has_rest = spec.parameters.last().is_some_and(|last| last.rest);
         function.is_simple = function.kind == FunctionKind::Plain
             && !function.has_rest
@@ -377,6 +382,7 @@ impl Compiler<'_> {
             parameters: Vec::new(),
             has_rest: false,
             is_simple: false,
+            is_tool: false,
             is_library: self.unit.source.is_library,
             registers: body.registers,
             source: self.unit.source.clone(),

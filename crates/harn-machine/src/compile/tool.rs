@@ -61,6 +61,7 @@ impl Compiler<'_> {
         let spec = Spec {
             name: Some(tool.name.text.clone()),
             parameters: tool.parameters.iter().map(Taking::from).collect(),
+            is_tool: true,
             ..Spec::task(&tool.body)
         };
         self.make_closure(spec, window);

@@ -301,7 +301,25 @@ pub(crate) fn call_builtin(
     let Some(body) = machine.registry.body(id) else {
         return Err(Fault::runtime(without_body(id)));
     };
+    if !fiber.strand.values.is_empty() && fiber.waiting.is_none() {
+        guard(machine, fiber, id, site)?;
+    }
     call_body(machine, fiber, body, site)
+}
+
+/// Lets the guard look at a call, if there is one.
+fn guard(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    id: BuiltinId,
+    site: Site,
+) -> Result<(), Failure> {
+    let Some(guard) = machine.registry.guard() else {
+        return Ok(());
+    };
+    let source = user_source(&fiber.frames);
+    let mut context = machine.context(&mut fiber.strand, source, fiber.depth);
+    guard(&mut context, id, &fiber.stack[site.window..][..site.argc])
 }
 
 /// What is said of a builtin that nobody has written or joined to this machine.

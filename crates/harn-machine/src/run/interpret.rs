@@ -543,8 +543,8 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             jump_wide_if!(!matches!(*register!(i.a()), Value::Dict(_)), i);
                         }
                         Op::JumpIfPassed => {
-                            let frame = fiber.frames.last().unwrap_unchecked();
-                            if u16::from(frame.argc) > i.a() {
+                            let argc = u16::from(fiber.frames.last().unwrap_unchecked().argc);
+                            if argc > i.a() && !matches!(*register!(i.a()), Value::Absent) {
                                 jump!(i.signed_wide());
                             }
                         }

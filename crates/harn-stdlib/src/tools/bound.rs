@@ -45,6 +45,37 @@ pub(super) fn tool_bind(context: &mut Context<'_>, args: &mut [Value]) -> Result
     Ok(bound.into())
 }
 
+/// `__tools_bind_loop(options)`: what the task has bound itself, in a list of one; nil if the
+/// loop has no tools.
+pub(super) fn bind_loop(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+    let Value::Dict(options) = take(args, 0) else {
+        return Ok(Value::Nil);
+    };
+    let registry = match options.get("tools") {
+        Some(Value::Dict(registry)) if TOOLS.is_registry(registry) => registry.clone(),
+        Some(Value::List(entries)) => TOOLS.of_entries(entries.to_vec()),
+        _ => return Ok(Value::Nil),
+    };
+    let task = context.strand().facts.id.to_string();
+    let before = context.state::<Bound>().0.insert(task, Some(registry));
+    Ok(Value::list(before.into_iter().map(Value::from).collect()))
+}
+
+/// `__tools_unbind_loop(bound)`
+pub(super) fn unbind_loop(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+    let Value::List(before) = take(args, 0) else {
+        return Ok(Value::Nil);
+    };
+    let task = context.strand().facts.id.to_string();
+    let bound = &mut context.state::<Bound>().0;
+    match before.first() {
+        None => bound.remove(&task),
+        Some(Value::Dict(registry)) => bound.insert(task, Some(registry.clone())),
+        Some(_) => bound.insert(task, None),
+    };
+    Ok(Value::Nil)
+}
+
 /// `tool_ref(name)`
 pub(super) fn tool_ref(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
     entry("tool_ref", context, args)?;

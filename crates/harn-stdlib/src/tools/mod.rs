@@ -25,6 +25,8 @@ pub use bound::bound_tools;
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
         ("tool_bind", bound::tool_bind),
+        ("__tools_bind_loop", bound::bind_loop),
+        ("__tools_unbind_loop", bound::unbind_loop),
         ("tool_count", tool_count),
         ("tool_def", bound::tool_def),
         ("tool_define", define::tool_define),

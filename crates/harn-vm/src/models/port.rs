@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 
 use super::options::ModelOptions;
 use super::reply::encode;
-use super::runtime::Runtime;
+use super::runtime::{Runtime, TokioHandle};
 use super::set_up::set_up;
 
 /// Performs the effects of the kind `llm`. Nothing is opened or read before the first one.
@@ -185,6 +185,21 @@ impl ModelPort {
             let piece = pieces.lock().await.recv().await;
             outside.complete(id, Answer::Text(Some(encode(Ok(json!(piece))))));
         });
+    }
+
+    /// The desk and the thread that waits, for those who ask models in a way of their own.
+    pub(crate) fn lend(&mut self) -> (Result<Arc<Desk>, Thrown>, TokioHandle) {
+        let desk = self.desk().and_then(|desk| {
+            self.started()?;
+            Ok(desk)
+        });
+        (desk, self.tokio())
+    }
+
+    /// Where futures find the clock and the network.
+    pub(crate) fn tokio(&self) -> TokioHandle {
+        let runtime = self.runtime.as_ref();
+        runtime.map(Runtime::tokio).unwrap_or_default()
     }
 
     /// The desk, which is set up when it is first needed.

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::json::from_json;
 
 /// What the port says, as text for an effect's answer.
-pub(super) fn encode(outcome: Result<serde_json::Value, Thrown>) -> String {
+pub(crate) fn encode(outcome: Result<serde_json::Value, Thrown>) -> String {
     let reply = match outcome {
         Ok(value) => json!({"value": value}),
         Err(Thrown::Plain(text)) => json!({"plain": text}),
@@ -22,7 +22,7 @@ pub(super) fn encode(outcome: Result<serde_json::Value, Thrown>) -> String {
 }
 
 /// What a program gets of it.
-pub(super) fn decode(text: &str) -> Result<Value, Failure> {
+pub(crate) fn decode(text: &str) -> Result<Value, Failure> {
     let reply: serde_json::Value = serde_json::from_str(text)
         .map_err(|error| Fault::runtime(format!("a model's answer is damaged: {error}")))?;
     let words = |key: &str| reply[key].as_str().map(str::to_owned);

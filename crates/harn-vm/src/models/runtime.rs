@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io;
 use std::thread::{self, JoinHandle};
 
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, EnterGuard, Handle};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -41,6 +41,24 @@ impl Runtime {
     /// Begins something. It can be given up through the handle.
     pub(super) fn begin(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.handle.spawn(work).abort_handle()
+    }
+}
+
+/// Where futures find the clock and the network of that thread while they are polled elsewhere.
+#[derive(Clone, Default)]
+pub(crate) struct TokioHandle(Option<Handle>);
+
+impl TokioHandle {
+    /// Until what this gives is dropped.
+    pub(crate) fn enter(&self) -> Option<EnterGuard<'_>> {
+        self.0.as_ref().map(Handle::enter)
+    }
+}
+
+impl Runtime {
+    /// For those who poll futures elsewhere.
+    pub(super) fn tokio(&self) -> TokioHandle {
+        TokioHandle(Some(self.handle.clone()))
     }
 }
 

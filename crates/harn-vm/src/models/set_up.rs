@@ -109,12 +109,17 @@ fn ports(warn: Option<fn(&str)>) -> Ports {
     Ports {
         now: Arc::new(now),
         chance: Arc::new(|| f64::from(random_u32()) / f64::from(u32::MAX)),
-        new_id: Arc::new(|| harn_stdlib::uuid_of_time(now(), random_octets())),
+        new_id: Arc::new(new_id),
         schema_errors: Arc::new(|schema, data| {
             harn_stdlib::schema_errors(&from_json(schema), &from_json(data))
         }),
         warn: Arc::new(warn.unwrap_or(|text| tracing::warn!("{text}"))),
     }
+}
+
+/// An id that nobody else has.
+pub(crate) fn new_id() -> String {
+    harn_stdlib::uuid_of_time(now(), random_octets())
 }
 
 fn random_u32() -> u32 {

@@ -55,6 +55,7 @@ pub(super) fn run(
         world: WorldOptions {
             environment: settings.environment.clone(),
             models,
+            agents: harn_vm::AgentOptions::default(),
         },
         folder: folder_of(path),
         is_detached: true,

@@ -1,0 +1,267 @@
+//! The builtins about agents: values become JSON, and JSON becomes values.
+
+use std::task::Poll;
+
+use harn_machine::value::Text;
+use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
+use serde_json::json;
+
+use super::convert;
+use super::guard;
+use super::{KIND, POLICY, SESSION};
+use crate::models::decode;
+
+/// Bodies that ask the port, each with its name and what it asks.
+macro_rules! asking {
+    ($($name:literal asks $asked:literal),* $(,)?) => {
+        &[$(($name, |context, arguments, waiting| {
+            ask(context, $asked, arguments, waiting)
+        })),*]
+    };
+    ($($name:literal),* $(,)?) => { asking![$($name asks $name),*] };
+}
+
+pub(crate) fn register(registry: &mut Registry) {
+    registry.waiting(asking![
+        "add_assistant",
+        "add_message",
+        "add_system",
+        "add_tool_result",
+        "add_user",
+        "agent_emit_event",
+        "agent_inject_feedback",
+        "agent_session_actor_chain",
+        "agent_session_add_root",
+        "agent_session_ancestry",
+        "agent_session_attach",
+        "agent_session_claim_tool_format",
+        "agent_session_clear_scratchpad",
+        "agent_session_client_inject_prompt",
+        "agent_session_close",
+        "agent_session_compact",
+        "agent_session_detach",
+        "agent_session_drain_inbox",
+        "agent_session_exists",
+        "agent_session_fork",
+        "agent_session_fork_at",
+        "agent_session_heartbeat",
+        "agent_session_inject",
+        "agent_session_length",
+        "agent_session_list_roots",
+        "agent_session_live_clients",
+        "agent_session_open",
+        "agent_session_post_event",
+        "agent_session_reanchor",
+        "agent_session_record_changed_path",
+        "agent_session_redo",
+        "agent_session_remove_root",
+        "agent_session_reset",
+        "agent_session_rollback",
+        "agent_session_route_permission",
+        "agent_session_scratchpad",
+        "agent_session_seed_from_jsonl",
+        "agent_session_set_scratchpad",
+        "agent_session_set_workspace_anchor",
+        "agent_session_set_workspace_policy",
+        "agent_session_snapshot",
+        "agent_session_system_prompt",
+        "agent_session_takeover",
+        "agent_session_tool_format",
+        "agent_session_trim",
+        "agent_session_workspace_anchor",
+        "agent_session_workspace_policy",
+        "cancel_in_flight_tool_call",
+        "clear_tool_hooks",
+        "conversation",
+        "estimate_tokens",
+        "microcompact",
+        "plan_artifact",
+        "plan_entries",
+        "register_tool_hook",
+        "transcript",
+        "transcript_abandon",
+        "transcript_add_asset",
+        "transcript_archive",
+        "transcript_assets",
+        "transcript_auto_compact",
+        "transcript_compact",
+        "transcript_events",
+        "transcript_events_by_kind",
+        "transcript_export",
+        "transcript_fork",
+        "transcript_from_messages",
+        "transcript_id",
+        "transcript_import",
+        "transcript_messages",
+        "transcript_project",
+        "transcript_render_full",
+        "transcript_render_visible",
+        "transcript_reset",
+        "transcript_resume",
+        "transcript_stats",
+        "transcript_summarize",
+        "transcript_summary",
+    ]);
+    registry.waiting(&[
+        ("__agent_loop", |context, arguments, waiting| {
+            begin_loop(context, ("agent_loop", 2), arguments, waiting)
+        }),
+        ("__agent_turn", |context, arguments, waiting| {
+            begin_loop(context, ("agent_turn", 1), arguments, waiting)
+        }),
+        ("agent_subscribe", subscribe),
+    ]);
+    registry.plain(&[("agent_session_current_id", current_id)]);
+    registry.file("agents", include_str!("../../harn/agents.harn"));
+    let written_in_harn = ["agent_loop", "agent_turn"];
+    registry.harn("agents", &written_in_harn.map(|name| (name, name)));
+    registry.set_guard(guard::check);
+}
+
+fn ask(
+    context: &mut Context<'_>,
+    builtin: &str,
+    arguments: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    let request = match waiting.is_resumed() {
+        true => None,
+        false => {
+            let session = current(context);
+            Some(request(context, builtin, arguments, (session, None)))
+        }
+    };
+    answered(context, waiting, request)
+}
+
+/// Begins an effect, or gives its answer.
+fn answered(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    request: Option<Request>,
+) -> Result<Poll<Value>, Failure> {
+    let request = || request.expect("the first call makes it");
+    match waiting.effect(context, request) {
+        None => Ok(Poll::Pending),
+        Some(Answer::Text(Some(text))) => decode(&text).map(Poll::Ready),
+        Some(Answer::Failed(failure)) => Err(Fault::runtime(failure.message)),
+        Some(_) => Err(Fault::runtime("the world does not know agents")),
+    }
+}
+
+/// What is asked, from inside which session, and which id an unnamed one would get.
+fn request(
+    context: &mut Context<'_>,
+    builtin: &str,
+    arguments: &[Value],
+    (session, unnamed): (Option<String>, Option<&str>),
+) -> Request {
+    let (json, closures) = convert::arguments(context, arguments);
+    let payload = json!({
+        "builtin": builtin,
+        "arguments": json,
+        "closures": closures,
+        "session": session,
+        "unnamed": unnamed,
+    });
+    Request::Other {
+        kind: KIND,
+        payload: payload.to_string(),
+    }
+}
+
+/// The session in whose loop the task runs.
+fn current(context: &mut Context<'_>) -> Option<String> {
+    match context.strand().values.get(SESSION) {
+        Some(Value::Text(id)) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+/// `agent_session_current_id()`
+fn current_id(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
+    Ok(current(context).map_or(Value::Nil, Value::from))
+}
+
+/// A loop. What it calls back runs inside its session.
+fn begin_loop(
+    context: &mut Context<'_>,
+    (builtin, options): (&str, usize),
+    arguments: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    if waiting.is_resumed() {
+        return answered(context, waiting, None);
+    }
+    let outer = current(context);
+    let id = match session_id(argument(arguments, options)) {
+        Some(id) => id,
+        None => new_session_id(context)?,
+    };
+    let has_policy = match argument(arguments, options) {
+        Value::Dict(options) => !matches!(options.get("policy"), None | Some(Value::Nil)),
+        _ => false,
+    };
+    let request = inside(context, &id, has_policy, |context| {
+        request(context, builtin, arguments, (outer, Some(&id)))
+    });
+    answered(context, waiting, Some(request))
+}
+
+/// The session that options name.
+fn session_id(options: &Value) -> Option<String> {
+    match options {
+        Value::Dict(options) => match options.get("session_id") {
+            None | Some(Value::Nil) => None,
+            Some(id) => Some(id.to_text().to_string()).filter(|id| !id.is_empty()),
+        },
+        _ => None,
+    }
+}
+
+fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
+    let payload = json!({"builtin": "__new_session_id"}).to_string();
+    match context.perform(&Request::Other {
+        kind: KIND,
+        payload,
+    }) {
+        Answer::Text(Some(text)) => Ok(decode(&text)?.to_text().to_string()),
+        _ => Err(Fault::runtime("the world does not know agents")),
+    }
+}
+
+/// Does something as if the task ran inside a session's loop; closures that are let out
+/// meanwhile do.
+fn inside<T>(
+    context: &mut Context<'_>,
+    session: &str,
+    has_policy: bool,
+    work: impl FnOnce(&mut Context<'_>) -> T,
+) -> T {
+    let before = context.strand().values.clone();
+    let values = &mut context.strand().values;
+    values.insert(Text::new(SESSION), Value::from(session));
+    if has_policy || values.get(POLICY).is_some() {
+        values.insert(Text::new(POLICY), Value::from(session));
+    }
+    let result = work(context);
+    context.strand().values = before;
+    result
+}
+
+/// `agent_subscribe(session_id, callback)`: the callback runs inside the session it sees.
+fn subscribe(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    if waiting.is_resumed() {
+        return answered(context, waiting, None);
+    }
+    let session = argument(arguments, 0).to_text().to_string();
+    let outer = current(context);
+    let request = inside(context, &session, false, |context| {
+        request(context, "agent_subscribe", arguments, (outer, None))
+    });
+    answered(context, waiting, Some(request))
+}

@@ -1,0 +1,31 @@
+//! Agents, as programs reach them.
+//!
+//! ```text
+//! builtin: values to JSON, closures to handles ─► effect `agent` ─► port ─► harn-agent
+//!                    ▲                                                        │ calls back
+//!                    └──────────── a fiber of the program ◄── ClosureHandle ──┘
+//! ```
+//!
+//! A loop is a future. It is polled on the thread of the program, between the steps of its
+//! fibers, so calling a tool that is written in Harn costs no change of threads.
+
+mod builtins;
+mod closure;
+mod convert;
+mod guard;
+mod options;
+mod port;
+
+pub use options::AgentOptions;
+
+pub(crate) use builtins::register;
+pub(crate) use port::AgentPort;
+
+/// The kind of effects that are for the port.
+pub(crate) const KIND: &str = "agent";
+
+/// The value of a task that says in which session's loop it runs.
+const SESSION: &str = "__agent_session";
+
+/// The value of a task that says that a policy is in force.
+const POLICY: &str = "__agent_policy";

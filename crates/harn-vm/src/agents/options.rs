@@ -1,0 +1,30 @@
+//! What whoever runs a program says about agents.
+
+use std::fmt;
+use std::sync::Arc;
+
+use harn_agent::{AgentEventSink, HostBridge, SessionStorage};
+
+/// What whoever runs a program says about agents.
+#[derive(Clone, Default)]
+pub struct AgentOptions {
+    /// Where sessions are kept that no log keeps; `None`: nowhere.
+    pub storage: Option<Arc<SessionStorage>>,
+    /// Whether the active event log keeps sessions.
+    pub keeps_sessions: bool,
+    /// Sees the events of all sessions.
+    pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// The host, if there is one.
+    pub bridge: Option<Arc<dyn HostBridge>>,
+}
+
+impl fmt::Debug for AgentOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("AgentOptions")
+            .field("keeps_sessions", &self.keeps_sessions)
+            .field("has_observer", &self.observer.is_some())
+            .field("has_bridge", &self.bridge.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,172 @@
+//! Performs the effects of the kind `agent`.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use harn_agent::llm::desk::{Desk, Thrown};
+use harn_agent::{Asked, Functions, Runtime, RuntimeOptions};
+use harn_machine::{Answer, EffectId, Outside};
+use serde_json::{Value, json};
+
+use super::closure::ProgramClosure;
+use super::options::AgentOptions;
+use crate::models::{TokioHandle, encode};
+
+/// Performs the effects of the kind `agent`. Nothing is made before the first one.
+pub(crate) struct AgentPort {
+    options: AgentOptions,
+    folder: PathBuf,
+    outside: Outside,
+    runtime: Option<Arc<Runtime>>,
+    /// What was begun and has no answer yet.
+    tasks: HashMap<EffectId, Task>,
+}
+
+struct Task {
+    future: Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>,
+    waker: Waker,
+}
+
+impl AgentPort {
+    pub(crate) fn new(options: AgentOptions, outside: Outside) -> Self {
+        Self {
+            options,
+            folder: PathBuf::new(),
+            outside,
+            runtime: None,
+            tasks: HashMap::new(),
+        }
+    }
+
+    /// Relative paths start there.
+    pub(crate) fn set_folder(&mut self, folder: PathBuf) {
+        self.folder = folder;
+    }
+
+    /// Answers at once.
+    pub(crate) fn perform(&mut self, payload: &str) -> Answer {
+        let asked: Value = serde_json::from_str(payload).unwrap_or_default();
+        let outcome = match asked["builtin"].as_str() {
+            Some("__new_session_id") => Ok(json!(self.new_session_id())),
+            Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
+            _ => Err(Thrown::Runtime(
+                "this takes time and must be begun".to_owned(),
+            )),
+        };
+        Answer::Text(Some(encode(outcome)))
+    }
+
+    fn new_session_id(&self) -> String {
+        let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
+        let id = id.unwrap_or_else(crate::models::new_id);
+        format!("agent_session_{id}")
+    }
+
+    /// Whether a builtin may be called inside the loop of a session.
+    fn check_builtin(&self, arguments: &Value) -> Result<Value, Thrown> {
+        let text = |at: usize| arguments[at].as_str().unwrap_or_default();
+        let Some(runtime) = &self.runtime else {
+            return Ok(Value::Null);
+        };
+        runtime.check_builtin(text(0), text(1), arguments[2].as_str())?;
+        Ok(Value::Null)
+    }
+
+    /// Begins what takes time.
+    pub(crate) fn begin(
+        &mut self,
+        id: EffectId,
+        payload: &str,
+        desk: Result<Arc<Desk>, Thrown>,
+        tokio: &TokioHandle,
+    ) {
+        let (asked, functions) = self.read(payload);
+        let runtime = match desk {
+            Ok(desk) => self.runtime(desk),
+            Err(thrown) => return self.complete(id, Err(thrown)),
+        };
+        let asked = Asked { functions, ..asked };
+        let future = Box::pin(async move { runtime.answer(asked).await });
+        let waker = self.outside.waker(id);
+        self.tasks.insert(id, Task { future, waker });
+        self.resume(id, tokio);
+    }
+
+    /// Goes on with something that was begun.
+    pub(crate) fn resume(&mut self, id: EffectId, tokio: &TokioHandle) {
+        // It may have been given up, or belong to somebody else.
+        let Some(mut task) = self.tasks.remove(&id) else {
+            return;
+        };
+        let _entered = tokio.enter();
+        let mut context = Context::from_waker(&task.waker);
+        match task.future.as_mut().poll(&mut context) {
+            Poll::Ready(outcome) => self.complete(id, outcome),
+            Poll::Pending => {
+                self.tasks.insert(id, task);
+            }
+        }
+    }
+
+    /// Gives something up.
+    pub(crate) fn cancel(&mut self, id: EffectId, tokio: &TokioHandle) {
+        let _entered = tokio.enter();
+        drop(self.tasks.remove(&id));
+    }
+
+    fn complete(&self, id: EffectId, outcome: Result<Value, Thrown>) {
+        let answer = Answer::Text(Some(encode(outcome)));
+        self.outside.complete(id, answer);
+    }
+
+    fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
+        let (options, folder) = (&self.options, &self.folder);
+        let runtime = self.runtime.get_or_insert_with(|| {
+            Runtime::new(
+                desk,
+                RuntimeOptions {
+                    log: options
+                        .keeps_sessions
+                        .then(harn_agent::active_event_log)
+                        .flatten(),
+                    storage: options.storage.clone().map(|storage| storage as _),
+                    observer: options.observer.clone(),
+                    bridge: options.bridge.clone(),
+                    folder: folder.clone(),
+                    ..RuntimeOptions::default()
+                },
+            )
+        });
+        Arc::clone(runtime)
+    }
+
+    /// Reads what a builtin asks. Every closure in it is claimed, whatever becomes of it.
+    fn read(&self, payload: &str) -> (Asked, Functions) {
+        let mut payload: Value = serde_json::from_str(payload).unwrap_or_default();
+        let mut functions = Functions::default();
+        for closure in payload["closures"].as_array().into_iter().flatten() {
+            let path = closure[0].as_str().unwrap_or_default();
+            let handle = self.outside.claim(closure[1].as_u64().unwrap_or_default());
+            let spread = serde_json::from_value(closure[2].clone()).unwrap_or_default();
+            let is_shown = path.ends_with("/handler");
+            let function = ProgramClosure::new(handle, spread, is_shown);
+            functions.insert(path, Arc::new(function));
+        }
+        let text = |key: &str| payload[key].as_str().map(str::to_owned);
+        let asked = Asked {
+            builtin: text("builtin").unwrap_or_default(),
+            session_id: text("session"),
+            unnamed_session_id: text("unnamed").unwrap_or_default(),
+            arguments: match payload["arguments"].take() {
+                Value::Array(arguments) => arguments,
+                _ => Vec::new(),
+            },
+            ..Asked::default()
+        };
+        (asked, functions)
+    }
+}
