@@ -31,6 +31,7 @@ pub(crate) mod texts;
 mod turn;
 
 pub(crate) use compact::Model;
+pub(crate) use messages::user_message_event;
 
 use std::sync::Arc;
 

@@ -69,6 +69,12 @@ impl SessionStore {
         self.named.get(id).map(|named| Arc::clone(&named.session))
     }
 
+    /// The same, also for a session that nobody can name.
+    pub fn get_also_unnamed(&self, id: &str) -> Option<Arc<Session>> {
+        let unnamed = || self.unnamed.iter().rev().find(|session| session.id() == id);
+        self.get(id).or_else(|| unnamed().cloned())
+    }
+
     /// Opens a session, or uses the one there is. Gives also the sessions that had to go for
     /// it; whoever asked has to close them on the bus.
     ///
