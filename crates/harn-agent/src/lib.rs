@@ -56,6 +56,7 @@ mod testing;
 mod tool;
 pub mod tool_hooks;
 pub mod transcript;
+pub mod verify;
 
 pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};
