@@ -263,8 +263,8 @@ mod tests {
     #[test]
     fn old_options_choose_strategies() {
         check(
-            json!({"auto_compact": true, "compact_strategy": "truncate", "hard_limit_strategy": "custom"}),
-            ("truncate", 0, 12, "truncate", "custom"),
+            json!({"auto_compact": true, "compact_strategy": "truncate", "hard_limit_strategy": "llm"}),
+            ("truncate", 0, 12, "truncate", "llm"),
         );
         let options = json!({"auto_compact": true, "compact_callback": null});
         let mut functions = Functions::default();

@@ -179,7 +179,7 @@ fn changed_paths_are_noted_once() {
         refusal,
         format!("{builtin}: no session is running and `id` is nil")
     );
-    program.runtime.sessions().open_unnamed("anonymous");
+    let _held = program.runtime.sessions().open_unnamed("anonymous");
     let none = Default::default();
     let current = program.ask(builtin, json!(["b.txt"]), Some("anonymous"), none);
     assert_eq!(current, Ok(json!(true)));
