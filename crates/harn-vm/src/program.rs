@@ -8,7 +8,8 @@ use std::time::Duration;
 use harn_check::modules::Workspace;
 use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
-use crate::driver::{Outcome, drive};
+use crate::driver::{Outcome, drive_until};
+use crate::interrupt::Interrupt;
 use crate::world::{Sink, World, WorldOptions};
 
 /// How a program is run.
@@ -30,6 +31,8 @@ pub struct RunOptions {
     pub counts_lines: bool,
     /// Which pipeline is run.
     pub entry: Entry,
+    /// Stops it from another thread.
+    pub interrupt: Interrupt,
 }
 
 /// A program that can be run.
@@ -60,6 +63,7 @@ impl<'a> Program<'a> {
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
+            interrupt: options.interrupt.clone(),
         })
     }
 }
@@ -67,6 +71,7 @@ impl<'a> Program<'a> {
 /// An isolate as the options want it, with nothing to run.
 pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
     let (outside, inbox) = inbox();
+    options.interrupt.attach(outside.clone());
     let mut world = World::new(options.world.clone(), sink, outside);
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
@@ -90,12 +95,13 @@ pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
 pub struct LoadedProgram {
     isolate: Isolate,
     timeout: Option<Duration>,
+    interrupt: Interrupt,
 }
 
 impl LoadedProgram {
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
-        drive(&mut self.isolate, self.timeout)
+        drive_until(&mut self.isolate, self.timeout, &self.interrupt)
     }
 
     /// Runs its pipeline once more, without loading anything again. `None` if it has none.
