@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use harn_events::{
@@ -30,9 +30,14 @@ use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
 use tokio::sync::oneshot;
 
 use crate::event_log::{LoggedSessions, of_events};
+use crate::storage::Nowhere;
 
 /// Records that may wait to be written.
 const QUEUE_RECORDS_MAX: usize = 65_536;
+
+/// Opens the log that sessions are kept in. `None`: it cannot be opened, which whoever gives
+/// this tells the operator.
+pub type OpenLog = Arc<dyn Fn() -> Option<Arc<AnyEventLog>> + Send + Sync>;
 
 /// Writes what sessions do into the event log.
 pub struct Keeper {
@@ -41,7 +46,10 @@ pub struct Keeper {
 }
 
 struct Shared {
-    log: Arc<AnyEventLog>,
+    open: OpenLog,
+    /// What came of opening it. Nothing is opened before the first session begins: most
+    /// programs have none, and should leave no file behind.
+    log: OnceLock<Option<Arc<AnyEventLog>>>,
     queue: Mutex<Queue>,
     rung: Condvar,
 }
@@ -61,17 +69,23 @@ struct Queue {
 #[error("{QUEUE_RECORDS_MAX} records wait to be written, and the log does not take them")]
 struct QueueFull;
 
-/// The thread that writes has gone.
+/// There is no log that could be written to, or not any more.
 #[derive(Debug, thiserror::Error)]
-#[error("the log has been closed")]
+#[error("the log is not open")]
 struct Closed;
 
 impl Keeper {
     /// Keeps sessions in a log.
     pub fn new(log: Arc<AnyEventLog>) -> Arc<Self> {
+        Self::opening(Arc::new(move || Some(Arc::clone(&log))))
+    }
+
+    /// Keeps sessions in a log that is opened when the first of them begins.
+    pub fn opening(open: OpenLog) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::new(Shared {
-                log,
+                open,
+                log: OnceLock::new(),
                 queue: Mutex::default(),
                 rung: Condvar::new(),
             }),
@@ -79,9 +93,9 @@ impl Keeper {
         })
     }
 
-    /// The log it writes to.
-    pub fn log(&self) -> &Arc<AnyEventLog> {
-        &self.shared.log
+    /// The log it writes to; `None` if it cannot be opened.
+    pub fn log(&self) -> Option<&Arc<AnyEventLog>> {
+        self.shared.log()
     }
 
     /// Takes a record. It is written soon, after everything that was taken before.
@@ -89,6 +103,9 @@ impl Keeper {
     /// # Errors
     /// Too many wait already; this one is not among them.
     pub fn put(&self, topic: &Topic, record: LogEvent) -> Result<(), LogFailure> {
+        if self.log().is_none() {
+            return Err(Closed.into());
+        }
         self.start();
         let mut queue = self.shared.queue();
         if queue.records.len() >= QUEUE_RECORDS_MAX {
@@ -107,6 +124,9 @@ impl Keeper {
     /// The log does not take it. It is tried again with the next record.
     pub async fn sync(&self) -> Result<(), LogFailure> {
         let (sender, receiver) = oneshot::channel();
+        if self.log().is_none() {
+            return Err(Closed.into());
+        }
         self.start();
         {
             let mut queue = self.shared.queue();
@@ -154,6 +174,10 @@ impl Drop for Keeper {
 }
 
 impl Shared {
+    fn log(&self) -> Option<&Arc<AnyEventLog>> {
+        self.log.get_or_init(|| (self.open)()).as_ref()
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,9 +211,12 @@ impl Shared {
         records: VecDeque<(Topic, LogEvent)>,
         durably: bool,
     ) -> Result<(), Arc<LogError>> {
+        let Some(log) = self.log() else {
+            return Ok(()); // Nothing is taken where nothing is open.
+        };
         let mut batches = by_topic(records).into_iter();
         while let Some((topic, events)) = batches.next() {
-            let Err(error) = block_on(self.append(&topic, &events)) else {
+            let Err(error) = block_on(append(log, &topic, &events)) else {
                 continue;
             };
             let unwritten = std::iter::once((topic, events)).chain(batches);
@@ -200,21 +227,9 @@ impl Shared {
             return Err(Arc::new(error));
         }
         match durably {
-            true => block_on(self.log.barrier()).map_err(Arc::new),
+            true => block_on(log.barrier()).map_err(Arc::new),
             false => Ok(()),
         }
-    }
-
-    /// Appends, and once more if an earlier failure has only to be looked at: the disk may
-    /// have room again.
-    async fn append(&self, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
-        match self.log.append_batch(topic, events.to_vec()).await {
-            Err(LogError::Poisoned(_)) => {}
-            other => return other.map(drop),
-        }
-        self.log.recover().await?;
-        let again = self.log.append_batch(topic, events.to_vec()).await;
-        again.map(drop)
     }
 
     fn put_back(&self, mut unwritten: VecDeque<(Topic, LogEvent)>, error: &LogError) {
@@ -238,6 +253,18 @@ impl Queue {
     fn is_finished(&self) -> bool {
         self.records.is_empty() || self.is_failing
     }
+}
+
+/// Appends, and once more if an earlier failure has only to be looked at: the disk may have
+/// room again.
+async fn append(log: &AnyEventLog, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
+    match log.append_batch(topic, events.to_vec()).await {
+        Err(LogError::Poisoned(_)) => {}
+        other => return other.map(drop),
+    }
+    log.recover().await?;
+    let again = log.append_batch(topic, events.to_vec()).await;
+    again.map(drop)
 }
 
 /// The records of each topic together. Order matters inside a topic only: what belongs
@@ -266,10 +293,14 @@ impl AgentEventLog for Keeper {
         if !self.shared.queue().records.is_empty() {
             block_on(self.sync())?;
         }
-        LoggedSessions::new(Arc::clone(&self.shared.log)).latest_of(topic, session_id)
+        let log = self.log().ok_or(Closed)?;
+        LoggedSessions::new(Arc::clone(log)).latest_of(topic, session_id)
     }
 
     fn sync_soon(&self) {
+        if self.log().is_none() {
+            return;
+        }
         self.start();
         let (nobody, _) = oneshot::channel();
         self.shared.queue().barriers.push(nobody);
@@ -282,7 +313,12 @@ impl AgentEventLog for Keeper {
 }
 
 /// The durable sinks of sessions that are kept.
-pub struct KeptSessions(pub Arc<Keeper>);
+pub struct KeptSessions {
+    /// Keeps them.
+    pub keeper: Arc<Keeper>,
+    /// Keeps events where there is no log to be opened.
+    pub otherwise: Option<Arc<dyn DurableSinks>>,
+}
 
 impl DurableSinks for KeptSessions {
     fn open(
@@ -290,7 +326,13 @@ impl DurableSinks for KeptSessions {
         session_id: &str,
         redaction: &RedactionPolicy,
     ) -> io::Result<Arc<dyn AgentEventSink>> {
-        let log = Arc::clone(&self.0) as Arc<dyn AgentEventLog>;
+        if self.keeper.log().is_none() {
+            return match &self.otherwise {
+                Some(otherwise) => otherwise.open(session_id, redaction),
+                None => Ok(Arc::new(Nowhere)),
+            };
+        }
+        let log = Arc::clone(&self.keeper) as Arc<dyn AgentEventLog>;
         let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
         Ok(EventLogSink::with_policy(log, session_id, redaction, clock))
     }
@@ -298,6 +340,8 @@ impl DurableSinks for KeptSessions {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use harn_log::MemoryEventLog;
     use serde_json::json;
@@ -323,15 +367,55 @@ mod tests {
                 .unwrap();
         }
         block_on(keeper.sync()).unwrap();
-        let [a, b] = topics.map(|topic| numbers(keeper.log(), &topic));
+        let [a, b] = topics.map(|topic| numbers(keeper.log().unwrap(), &topic));
         assert!(a.is_sorted() && b.is_sorted());
         assert_eq!(a.len() + b.len(), 500);
     }
 
     #[test]
+    fn the_log_is_opened_once_and_when_the_first_record_comes() {
+        let opened = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&opened);
+        let keeper = Keeper::opening(Arc::new(move || {
+            seen.fetch_add(1, Ordering::Relaxed);
+            Some(Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16))))
+        }));
+        assert_eq!(opened.load(Ordering::Relaxed), 0);
+        let topic = Topic::new("a").unwrap();
+        for number in 0..2 {
+            let record = LogEvent::new("n", json!(number));
+            keeper.put(&topic, record).unwrap();
+        }
+        block_on(keeper.sync()).unwrap();
+        assert_eq!(numbers(keeper.log().unwrap(), &topic), [0, 1]);
+        assert_eq!(opened.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn without_a_log_nothing_is_taken_and_events_go_elsewhere() {
+        let keeper = Keeper::opening(Arc::new(|| None));
+        let topic = Topic::new("a").unwrap();
+        assert!(keeper.put(&topic, LogEvent::new("n", json!(1))).is_err());
+        assert!(block_on(keeper.sync()).is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptSessions {
+            keeper,
+            otherwise: Some(Arc::new(harn_events::JsonlDirectory::new(folder.path()))),
+        };
+        let sink = kept.open("s", &RedactionPolicy::default()).unwrap();
+        sink.handle_event(&harn_events::AgentEvent::AgentMessageChunk {
+            session_id: "s".to_owned(),
+            content: "Hello".to_owned(),
+        });
+        block_on(sink.flush()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("event_log-s.jsonl")).unwrap();
+        assert!(text.contains("Hello"));
+    }
+
+    #[test]
     fn what_is_left_is_written_at_the_end() {
         let keeper = keeper();
-        let log = Arc::clone(keeper.log());
+        let log = Arc::clone(keeper.log().unwrap());
         let topic = Topic::new("a").unwrap();
         keeper.put(&topic, LogEvent::new("n", json!(7))).unwrap();
         drop(keeper);

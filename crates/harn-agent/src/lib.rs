@@ -63,7 +63,7 @@ pub use callback::{BoxFuture, Callback, Functions};
 pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use event_log::{LoggedSessions, session_events};
 pub use host::{HostBridge, Seam};
-pub use keeper::{Keeper, KeptSessions};
+pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use loop_options::{
@@ -80,4 +80,5 @@ pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
 pub use harn_events as events;
 pub use harn_events::AgentEventSink;
 pub use harn_llm as llm;
+pub use harn_log as log;
 pub use harn_log::active_event_log;

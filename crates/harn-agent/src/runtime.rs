@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
 use crate::host::HostBridge;
-use crate::keeper::{Keeper, KeptSessions};
+use crate::keeper::{Keeper, KeptSessions, OpenLog};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
@@ -42,6 +42,8 @@ pub struct Runtime {
 pub struct RuntimeOptions {
     /// Where sessions and their events are kept; `None`: nowhere.
     pub log: Option<Arc<AnyEventLog>>,
+    /// Opens such a log when the first session begins.
+    pub open_log: Option<OpenLog>,
     /// The bus events go to; `None`: one of its own.
     pub bus: Option<EventBus>,
     /// The host, if there is one.
@@ -94,14 +96,17 @@ impl Runtime {
     /// A runtime without sessions.
     pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
         let keeper = options.log.map(Keeper::new);
+        let keeper = keeper.or_else(|| options.open_log.map(Keeper::opening));
         let mut hooks = HookChain::default();
         options.hooks.into_iter().for_each(|hook| hooks.add(hook));
         let bus = options.bus.unwrap_or_else(|| {
-            let kept = keeper
-                .clone()
-                .map(|keeper| Arc::new(KeptSessions(keeper)) as _);
+            let otherwise = options.storage;
+            let durable = match keeper.clone() {
+                Some(keeper) => Some(Arc::new(KeptSessions { keeper, otherwise }) as _),
+                None => otherwise,
+            };
             EventBus::new(BusConfig {
-                durable: kept.or(options.storage),
+                durable,
                 ..BusConfig::default()
             })
         });

@@ -290,6 +290,7 @@ impl Isolate {
             Message::Called(call) => self.machine.begin_call(call),
             Message::Stopped(fiber) => self.machine.stop_call(fiber),
             Message::Released(number) => self.machine.exports.release(number),
+            Message::Nudged => {}
         }
     }
 

@@ -10,7 +10,8 @@ use harn_check::modules::Workspace;
 use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
 use crate::agents::manifest_hooks;
-use crate::driver::{Outcome, drive};
+use crate::driver::{Outcome, drive_until};
+use crate::interrupt::Interrupt;
 use crate::world::{Sink, World, WorldOptions};
 
 /// How a program is run.
@@ -32,6 +33,8 @@ pub struct RunOptions {
     pub counts_lines: bool,
     /// Which pipeline is run.
     pub entry: Entry,
+    /// Stops it from another thread.
+    pub interrupt: Interrupt,
 }
 
 /// A program that can be run.
@@ -67,6 +70,7 @@ impl<'a> Program<'a> {
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
+            interrupt: options.interrupt.clone(),
         })
     }
 }
@@ -78,6 +82,7 @@ pub(crate) fn isolate(
     hooks: Vec<ManifestHook>,
 ) -> Isolate {
     let (outside, inbox) = inbox();
+    options.interrupt.attach(outside.clone());
     let mut world = World::new(options.world.clone(), sink, outside).with_hooks(hooks);
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
@@ -101,12 +106,13 @@ pub(crate) fn isolate(
 pub struct LoadedProgram {
     isolate: Isolate,
     timeout: Option<Duration>,
+    interrupt: Interrupt,
 }
 
 impl LoadedProgram {
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
-        drive(&mut self.isolate, self.timeout)
+        drive_until(&mut self.isolate, self.timeout, &self.interrupt)
     }
 
     /// Runs its pipeline once more, without loading anything again. `None` if it has none.

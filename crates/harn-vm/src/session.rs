@@ -102,6 +102,7 @@ impl Session {
         match ended {
             Outcome::Ended(result) => result,
             Outcome::TimedOut => Err(Fault::runtime("timed out".to_owned())),
+            Outcome::Interrupted => Err(Fault::runtime("interrupted".to_owned())),
         }
     }
 

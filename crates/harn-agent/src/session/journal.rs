@@ -54,6 +54,7 @@ impl Session {
     /// A session with nothing in it, whose journal is kept by `keeper`.
     pub fn open(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
         let kept = keeper.and_then(|keeper| {
+            keeper.log()?;
             let topic = Topic::new(journal_topic(id)).ok()?;
             Some((Arc::clone(keeper), topic))
         });

@@ -158,6 +158,7 @@ impl AgentPort {
                         .keeps_sessions
                         .then(harn_agent::active_event_log)
                         .flatten(),
+                    open_log: options.open_log.clone(),
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),

@@ -20,7 +20,7 @@ mod set_up;
 
 pub use asker::ModelAsker;
 pub use known::KnownModels;
-pub use options::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
+pub use options::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn};
 
 pub(crate) use builtins::register;
 pub(crate) use port::ModelPort;
