@@ -17,10 +17,12 @@ mod contract;
 mod daemon;
 mod dispatch;
 mod finalize;
+mod interrupted;
 mod messages;
 mod model_call;
 mod post_turn;
 mod preflight;
+mod project;
 mod reading;
 mod skills;
 mod start;
@@ -29,6 +31,7 @@ pub(crate) mod texts;
 mod turn;
 
 pub(crate) use compact::Model;
+pub(crate) use messages::user_message_event;
 
 use std::sync::Arc;
 
@@ -69,6 +72,8 @@ pub(crate) struct Run<'a> {
     call: CallOptions,
     /// The options it was read from, for calls that change some of them.
     call_options: serde_json::Map<String, Value>,
+    /// What the model sees of the conversation, if not all of it.
+    projection: Option<project::Projection>,
     /// An experiment with the prompt, if there is one.
     experiment: Option<Experiment>,
     system: Option<String>,

@@ -214,7 +214,15 @@ fn changes_phase(run: &Run<'_>, text: &str) -> bool {
     };
     let mut lines = text.lines().rev();
     let named = lines.find_map(|line| line.trim().strip_prefix("next_phase:"));
-    named.is_some_and(|phase| phase.trim() != expected)
+    let Some(phase) = named.map(str::trim).filter(|phase| phase != expected) else {
+        return false;
+    };
+    run.trace(json!({
+        "type": "phase_change",
+        "from_phase": expected,
+        "to_phase": phase,
+    }));
+    true
 }
 
 /// Applies what the model says about the task ledger; gives the other calls.

@@ -131,8 +131,8 @@ impl<'a> Watcher<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        let shown = self.visible.push(text);
-        self.show(shown.delta);
+        let shown = self.visible.feed(text);
+        self.show(shown);
         if let Some(candidates) = &mut self.candidates {
             let found = candidates.push(text);
             self.announce(found);
