@@ -6,7 +6,7 @@ use crate::stage::{SESSION, Stage, calling, request, saying, tool};
 
 fn long_history() -> Value {
     let message = |at: usize| {
-        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
         json!({"role": role, "content": format!("{at} {}", "word ".repeat(400))})
     };
     (0..8).map(message).collect()
