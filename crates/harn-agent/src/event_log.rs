@@ -144,7 +144,7 @@ pub(crate) fn of_events(record: harn_events::LogEvent) -> LogEvent {
     }
 }
 
-fn to_events(record: LogEvent) -> harn_events::LogEvent {
+pub(crate) fn to_events(record: LogEvent) -> harn_events::LogEvent {
     harn_events::LogEvent {
         kind: record.kind,
         payload: record.payload,

@@ -31,6 +31,7 @@
 
 mod builtins;
 mod callback;
+mod calls_in_flight;
 pub mod coding;
 pub mod compaction;
 mod event_log;
@@ -50,12 +51,16 @@ mod runtime;
 pub mod session;
 mod storage;
 pub mod surface;
+#[cfg(test)]
+mod testing;
 mod tool;
 pub mod tool_hooks;
 pub mod transcript;
+pub mod verify;
 
 pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};
+pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use event_log::{LoggedSessions, session_events};
 pub use host::{HostBridge, Seam};
 pub use keeper::{Keeper, KeptSessions};

@@ -12,6 +12,7 @@ use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
+use crate::calls_in_flight::CallsInFlight;
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
@@ -28,6 +29,8 @@ pub struct Runtime {
     pub(crate) bridge: Option<Arc<dyn HostBridge>>,
     /// Where relative paths start.
     pub(crate) folder: PathBuf,
+    /// Calls that can be stopped.
+    pub(crate) calls_in_flight: CallsInFlight,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -108,6 +111,7 @@ impl Runtime {
         }
         Arc::new(Self {
             sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            calls_in_flight: CallsInFlight::default(),
             desk,
             bus,
             keeper,

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use harn_agent::tool_hooks::ManifestHook;
 use harn_check::modules::Workspace;
 use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
+use crate::agents::manifest_hooks;
 use crate::driver::{Outcome, drive};
 use crate::world::{Sink, World, WorldOptions};
 
@@ -55,8 +57,13 @@ impl<'a> Program<'a> {
         options: &RunOptions,
         sink: Box<dyn Sink>,
     ) -> Result<LoadedProgram, LoadError> {
-        let mut isolate = isolate(options, sink);
-        isolate.load(self.workspace, self.path, &options.entry)?;
+        let manifest = options.world.models.manifest.as_deref();
+        let (hooks, offers) = match manifest {
+            Some(manifest) => manifest_hooks(self.workspace, manifest)?,
+            None => Default::default(),
+        };
+        let mut isolate = isolate(options, sink, hooks);
+        isolate.load_offering(self.workspace, self.path, &options.entry, &offers)?;
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
@@ -65,9 +72,13 @@ impl<'a> Program<'a> {
 }
 
 /// An isolate as the options want it, with nothing to run.
-pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
+pub(crate) fn isolate(
+    options: &RunOptions,
+    sink: Box<dyn Sink>,
+    hooks: Vec<ManifestHook>,
+) -> Isolate {
     let (outside, inbox) = inbox();
-    let mut world = World::new(options.world.clone(), sink, outside);
+    let mut world = World::new(options.world.clone(), sink, outside).with_hooks(hooks);
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
     }

@@ -42,7 +42,7 @@ impl Session {
     pub fn new(options: &RunOptions, sink: Box<dyn Sink>) -> Self {
         Self {
             workspace: Workspace::new(Box::new(Disk)),
-            isolate: isolate(options, sink),
+            isolate: isolate(options, sink, Vec::new()),
             count: 0,
             declarations: String::new(),
             statements: String::new(),

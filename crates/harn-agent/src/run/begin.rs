@@ -4,7 +4,7 @@ use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, texts};
+use super::{Delivered, Run, daemon, interrupted, texts};
 use crate::host::Seam;
 use crate::session::Change;
 
@@ -14,6 +14,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
+    interrupted::answer_calls(run);
     adopt_summary(run);
     match daemon::resumed(run).await? {
         true => {}

@@ -96,7 +96,7 @@ pub(super) fn with_kept(mut message: Value, reply: &Reply, wire: Option<Wire>) -
 }
 
 /// What is told about a user message that has an identity.
-pub(super) fn user_message_event(session_id: &str, message: &Value) -> Option<AgentEvent> {
+pub(crate) fn user_message_event(session_id: &str, message: &Value) -> Option<AgentEvent> {
     if message["role"] != "user" {
         return None;
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_events::{AgentEvent, AgentEventLog, EventBus, SESSION_HEADER, sanitize_topic_component};
+use harn_llm::transcript::message_event;
 use harn_log::{EventLog, LogError, LogEvent, Topic};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,7 +82,20 @@ impl Session {
 
     /// Applies a change and writes it down.
     pub fn record(&self, change: Change) {
+        self.write(&mut self.inner(), change);
+    }
+
+    /// Looks at the state and decides what changes, while nobody else can change anything.
+    pub fn decide<T>(&self, look: impl FnOnce(&SessionState) -> (Option<Change>, T)) -> T {
         let mut inner = self.inner();
+        let (change, answer) = look(&inner.state);
+        if let Some(change) = change {
+            self.write(&mut inner, change);
+        }
+        answer
+    }
+
+    fn write(&self, inner: &mut Inner, change: Change) {
         inner.state.apply(&change);
         if let Some((keeper, topic)) = &self.kept {
             let record = JournalRecord {
@@ -218,9 +232,16 @@ impl SessionState {
     /// The transcript, as programs see it.
     pub fn transcript(&self, id: &str, new_id: &mut dyn FnMut() -> String) -> Value {
         let state = self.transcript_state.as_deref().unwrap_or("active");
-        let (messages, events) = (self.messages.clone(), self.events.clone());
-        let mut transcript = harn_llm::transcript::transcript(messages, events, state, new_id);
+        let messages = self.shown_messages();
+        let mut events: Vec<Value> = messages
+            .iter()
+            .map(|message| message_event(message, new_id))
+            .collect();
+        events.extend(self.events.iter().cloned());
+        let none = Vec::new();
+        let mut transcript = harn_llm::transcript::transcript(none, events, state, new_id);
         transcript["id"] = json!(id);
+        transcript["messages"] = json!(messages);
         transcript["assets"] = json!(self.assets);
         if let Some(summary) = &self.summary {
             transcript["summary"] = json!(summary);

@@ -3,6 +3,7 @@
 //! What is expected follows from the help pages and the log format, never from
 //! an earlier run.
 
+mod agents;
 mod check;
 mod completions;
 mod event_log;

@@ -48,6 +48,7 @@ use crate::tape::Redaction;
 use crate::transport::Transport;
 use crate::{Category, Error};
 
+pub use call_log::timestamp;
 pub use probe::Probed;
 pub use stand_in::Staged;
 pub use stream::StreamCall;

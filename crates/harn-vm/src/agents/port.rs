@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
+use harn_agent::tool_hooks::{Hook, ManifestHook};
 use harn_agent::{Asked, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
 use serde_json::{Value, json};
@@ -24,6 +25,10 @@ pub(crate) struct AgentPort {
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
     tasks: HashMap<EffectId, Task>,
+    /// The hooks of the project, until their functions are there.
+    awaited: Vec<Option<ManifestHook>>,
+    /// Those whose functions are there.
+    hooks: Vec<Arc<dyn Hook>>,
 }
 
 struct Task {
@@ -39,12 +44,32 @@ impl AgentPort {
             outside,
             runtime: None,
             tasks: HashMap::new(),
+            awaited: Vec::new(),
+            hooks: Vec::new(),
         }
     }
 
     /// Relative paths start there.
     pub(crate) fn set_folder(&mut self, folder: PathBuf) {
         self.folder = folder;
+    }
+
+    /// The hooks of the project. Their functions are offered when their files have run.
+    pub(crate) fn await_hooks(&mut self, hooks: Vec<ManifestHook>) {
+        self.awaited = hooks.into_iter().map(Some).collect();
+    }
+
+    /// The function of a hook is there.
+    pub(crate) fn offered(&mut self, tag: &str, number: u64) {
+        let handle = self.outside.claim(number);
+        let hook = tag
+            .parse()
+            .ok()
+            .and_then(|at: usize| self.awaited.get_mut(at)?.take());
+        if let Some(hook) = hook {
+            let function = Arc::new(ProgramClosure::new(handle, None, false));
+            self.hooks.push(hook.bind(function));
+        }
     }
 
     /// Answers at once.
@@ -124,7 +149,7 @@ impl AgentPort {
     }
 
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
-        let (options, folder) = (&self.options, &self.folder);
+        let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -137,6 +162,7 @@ impl AgentPort {
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
                     folder: folder.clone(),
+                    hooks: hooks.clone(),
                     ..RuntimeOptions::default()
                 },
             )

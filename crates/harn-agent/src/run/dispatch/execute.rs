@@ -106,7 +106,7 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> Result<String, ToolEr
             )),
         },
         Backend::Mcp { server, handler } => match (handler, &run.runtime.bridge) {
-            (Some(handler), _) => contained(handler.call(asked)).await,
+            (Some(handler), _) => contained(async { handler.call(asked).await }).await,
             (None, Some(_)) => ask_host(run, &call.name, &call.arguments).await,
             (None, None) => not_here(format!(
                 "tool '{}' (mcp_server: \"{server}\") cannot be dispatched: no direct MCP client, \
@@ -115,7 +115,7 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> Result<String, ToolEr
             )),
         },
         Backend::Own => Ok(own(run, &call.name, &call.arguments)),
-        Backend::Here(tool) => contained(tool.call(asked)).await,
+        Backend::Here(tool) => contained(async { tool.call(asked).await }).await,
         Backend::Nobody(reason) => not_here(reason.clone()),
     }
 }
@@ -146,7 +146,8 @@ async fn ask_host(run: &Run<'_>, name: &str, arguments: &Value) -> Result<String
     }
 }
 
-/// A tool that panics has failed; the loop goes on.
+/// A tool that panics has failed, also one that panics before it gives its future; the loop
+/// goes on.
 async fn contained(
     call: impl Future<Output = Result<String, ToolError>>,
 ) -> Result<String, ToolError> {

@@ -18,6 +18,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
+use harn_events::ToolCallErrorCategory;
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ use super::{Delivered, Run, begin, daemon};
 use crate::host::Seam;
 use crate::policy::is_read_only;
 use crate::session::Change;
+use events::Ending;
 use execute::Executed;
 use gates::Started;
 
@@ -144,6 +146,33 @@ async fn join(mut executing: Vec<Executing<'_>>) -> Vec<Executed> {
     })
     .await;
     executed.into_iter().flatten().collect()
+}
+
+/// Ends a call that was announced while the answer arrived, and that is answered or dropped
+/// without being dispatched.
+pub(super) async fn end_announced(
+    run: &Run<'_>,
+    turn: &Turn,
+    call: &Call,
+    outcome: Result<String, (String, ToolCallErrorCategory)>,
+) {
+    if !turn.announced.iter().any(|(_, id)| *id == call.id) {
+        return;
+    }
+    let (text, failure) = match outcome {
+        Ok(text) => (Some(text), None),
+        Err(failure) => (None, Some(failure)),
+    };
+    let (error, category) = failure.unzip();
+    let ending = Ending {
+        raw_output: text.map(|text| json!({"text": text, "tool_use_id": call.model_id})),
+        error,
+        category,
+        duration_ms: None,
+        execution_duration_ms: None,
+        executor: None,
+    };
+    run.tell_ending(call, ending).await;
 }
 
 /// Tells the model what came of a call: over its channel, or with the observations of the turn.
