@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use harn_events::{AgentEventSink, BusConfig, CloseSession, DurableSinks, EventBus};
+use harn_events::{AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus};
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
@@ -106,6 +106,7 @@ impl Runtime {
                 None => otherwise,
             };
             EventBus::new(BusConfig {
+                clock: Arc::new(DeskClock(Arc::clone(&desk))),
                 durable,
                 ..BusConfig::default()
             })
@@ -256,6 +257,15 @@ impl Runtime {
     /// A loop that is dropped closes what it has opened and calls the session-end hooks.
     pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<Value, Thrown> {
         crate::run::run(self, request).await
+    }
+}
+
+/// The events of a program carry the time that the program knows.
+struct DeskClock(Arc<Desk>);
+
+impl Clock for DeskClock {
+    fn now_ms(&self) -> i64 {
+        (self.0.ports().now)()
     }
 }
 
