@@ -6,7 +6,11 @@ use crate::stage::{SESSION, Stage, calling, request, saying, tool};
 
 fn long_history() -> Value {
     let message = |at: usize| {
-        let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+        let role = if at.is_multiple_of(2) {
+            "user"
+        } else {
+            "assistant"
+        };
         json!({"role": role, "content": format!("{at} {}", "word ".repeat(400))})
     };
     (0..8).map(message).collect()
@@ -85,4 +89,62 @@ async fn a_program_compacts_when_it_likes() {
         (&json!("manual"), &json!("manual"))
     );
     assert!(event["snapshot_asset_id"].is_string());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_compacts_a_session() {
+    let stage = Stage::proving(&["transcript_compacted"], &[saying("Fine.")]);
+    let options = json!({"messages": long_history(), "compaction": false});
+    stage.run(options).await;
+    let arguments = vec![
+        json!(SESSION),
+        json!({"keep_last": 2, "compact_strategy": "truncate"}),
+    ];
+    stage.ask("agent_session_compact", arguments).await.unwrap();
+    let event = stage.one("transcript_compacted");
+    assert_eq!(
+        (&event["mode"], &event["reason"]),
+        (&json!("manual"), &json!("manual"))
+    );
+    assert_eq!(stage.story().last().unwrap(), "transcript_compacted");
+}
+
+/// The model sees less, and what was said stays.
+#[tokio::test(start_paused = true)]
+async fn a_projection_is_told_before_the_model_is_asked() {
+    let stage = Stage::proving(&["transcript_projected"], &[saying("Fine.")]);
+    let options = json!({
+        "messages": long_history(), "compaction": false, "transcript_projection": null,
+    });
+    let mut request = request(options);
+    let last = |arguments: Vec<Value>| {
+        let messages = arguments[0].as_array().unwrap();
+        Ok(json!(messages[messages.len() - 1..]))
+    };
+    let function = std::sync::Arc::new(last);
+    request.functions.insert("/transcript_projection", function);
+    stage.run_with(request).await.unwrap();
+    let event = stage.one("transcript_projected");
+    assert_eq!(
+        (&event["session_id"], &event["policy"]),
+        (&json!(SESSION), &json!("custom"))
+    );
+    assert_eq!(event["kept_count"], 1);
+    assert!(event["dropped_count"].as_u64().unwrap() >= 7, "{event}");
+    assert_eq!(event["provider_safety_blocked"], false);
+    assert!(
+        event["prefix_hash"]
+            .as_str()
+            .unwrap()
+            .starts_with("sha256:")
+    );
+    let story = stage.story();
+    let at = story
+        .iter()
+        .position(|one| one == "transcript_projected")
+        .unwrap();
+    assert_eq!(
+        (&*story[at - 1], &*story[at + 1]),
+        ("@post_compact", "agent_message_chunk")
+    );
 }

@@ -111,7 +111,10 @@ fn journal_record(index: u64, change: serde_json::Value) -> LogEvent {
     let mut payload = change;
     payload["index"] = json!(index);
     payload["events_before"] = json!(0);
-    let kind = payload["change"].as_str().unwrap().to_owned();
+    let kind = payload["change"]
+        .as_str()
+        .expect("a change has a name")
+        .to_owned();
     let mut record = LogEvent::at(kind, payload, NOW_MS);
     record
         .headers
