@@ -56,7 +56,7 @@ fn run(text: &str, arguments: &[&str]) -> (TempDir, Command) {
 }
 
 /// Whether a line is one that a person should see at the end: not a warning about the program.
-fn is_told(line: &String) -> bool {
+fn is_told(line: &str) -> bool {
     !line.is_empty() && !line.starts_with("warning: ")
 }
 
@@ -66,7 +66,7 @@ fn a_line_changes_in_place_and_leaves_only_the_calls_behind() {
     let (code, written) = OnTerminal::start(&mut program, 79).end();
     assert_eq!(code, Some(0), "{written}");
     let (lines, erased) = shown(&written);
-    let lines: Vec<String> = lines.into_iter().filter(is_told).collect();
+    let lines: Vec<String> = lines.into_iter().filter(|line| is_told(line)).collect();
     let [reading, read, broken, ended] = &lines[..] else {
         panic!("{lines:?}");
     };
