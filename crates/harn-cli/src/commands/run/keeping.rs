@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use harn_log::{AnyEventLog, EventLogConfig, LogError, install_active_event_log, open_event_log};
+use harn_log::{AnyEventLog, EventLogConfig, install_active_event_log, open_event_log};
 use harn_vm::AgentOptions;
 use harn_vm::agent::{OpenLog, SessionStorage};
 
@@ -24,18 +24,27 @@ pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) 
         }
         match open(&base) {
             Ok(log) => Some(install_active_event_log(log)),
-            Err(error) => {
-                let error = Untrusted(error);
-                screen.say(&format!("warning: sessions are not kept: {error}"));
+            Err(why) => {
+                screen.say(&format!(
+                    "warning: sessions are not kept: {}",
+                    Untrusted(why)
+                ));
                 None
             }
         }
     })
 }
 
-fn open(base: &Path) -> Result<Arc<AnyEventLog>, LogError> {
-    let config = EventLogConfig::for_base_dir_in(base, &environment::variable)?;
-    open_event_log(&config)
+/// Opens the log, or says why it cannot be opened.
+fn open(base: &Path) -> Result<Arc<AnyEventLog>, String> {
+    let config = EventLogConfig::for_base_dir_in(base, &environment::variable);
+    let config = config.map_err(|error| error.to_string())?;
+    open_event_log(&config).map_err(|error| {
+        let description = config.describe();
+        let place = description.location.unwrap_or_default();
+        let backend = description.backend;
+        format!("cannot open the {backend} log {place}: {error}")
+    })
 }
 
 /// Where events go that no log takes: to files in the folder that `HARN_EVENT_LOG_DIR` names,
