@@ -53,6 +53,7 @@ pub mod surface;
 mod tool;
 pub mod tool_hooks;
 pub mod transcript;
+mod watching;
 
 pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};

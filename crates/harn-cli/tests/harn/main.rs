@@ -11,5 +11,6 @@ mod language;
 mod log_file;
 mod models;
 mod program;
+mod quickstart;
 mod streams;
 mod types;

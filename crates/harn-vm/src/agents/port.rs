@@ -1,6 +1,6 @@
 //! Performs the effects of the kind `agent`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -20,6 +20,7 @@ use crate::models::{TokioHandle, encode};
 pub(crate) struct AgentPort {
     options: AgentOptions,
     folder: PathBuf,
+    environment: BTreeMap<String, String>,
     outside: Outside,
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
@@ -32,10 +33,15 @@ struct Task {
 }
 
 impl AgentPort {
-    pub(crate) fn new(options: AgentOptions, outside: Outside) -> Self {
+    pub(crate) fn new(
+        options: AgentOptions,
+        environment: BTreeMap<String, String>,
+        outside: Outside,
+    ) -> Self {
         Self {
             options,
             folder: PathBuf::new(),
+            environment,
             outside,
             runtime: None,
             tasks: HashMap::new(),
@@ -124,7 +130,7 @@ impl AgentPort {
     }
 
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
-        let (options, folder) = (&self.options, &self.folder);
+        let (options, folder, environment) = (&self.options, &self.folder, &self.environment);
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -137,6 +143,7 @@ impl AgentPort {
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
                     folder: folder.clone(),
+                    environment: environment.clone(),
                     ..RuntimeOptions::default()
                 },
             )
