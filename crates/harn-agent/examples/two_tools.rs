@@ -1,5 +1,7 @@
 //! An agent with two tools and a scripted model: `cargo run -p harn-agent --example two_tools`.
 
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
 use std::sync::Arc;
 
 use harn_agent::llm::{desk::Desk, scenario::Scenario};
