@@ -25,7 +25,7 @@ fn the_example_is_short_and_runs_to_its_end() {
 
 /// Where cargo puts an example: beside the folder of this test. It builds them together.
 fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.ancestors().nth(2).unwrap().join("examples");
-    folder.join(name)
+    let test = std::env::current_exe().expect("a test is a file");
+    let folder = test.ancestors().nth(2).expect("it is in `deps`");
+    folder.join("examples").join(name)
 }
