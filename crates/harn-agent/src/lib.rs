@@ -1,11 +1,20 @@
-//! How agents run. So far: where their events meet the event log.
+//! How agents run: sessions, tools, policies and the loop.
+//!
+//! ```text
+//! LoopRequest ─► Runtime ─► run, phase by phase ─► Session: journal ─► state
+//!                   │                                  │
+//!                   └─ Desk: models                    └─► events ─► bus ─► sinks, log
+//! ```
+//!
+//! The page `agents/overview.md` of the book shows an agent, `agents/design.md` how it works
+//! inside. The events of a session meet the event log here as well:
 //!
 //! ```text
 //! harn-events ── AgentEvent ──► EventLogSink ──► LoggedSessions ──► harn-log
 //! ```
 //!
 //! The stream of events knows nothing of logs and the log knows nothing of agents;
-//! this crate knows both. Sessions, tools and the loop will live here.
+//! this crate knows both.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -29,6 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(doctest)]
+mod book;
 mod builtins;
 mod callback;
 mod calls_in_flight;
@@ -57,6 +68,7 @@ mod tool;
 pub mod tool_hooks;
 pub mod transcript;
 pub mod verify;
+mod watching;
 
 pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};

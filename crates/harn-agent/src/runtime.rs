@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use harn_events::{AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus};
+use harn_events::{
+    AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
+};
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
@@ -20,6 +22,7 @@ use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
 use crate::tool::Tool;
 use crate::tool_hooks::{Hook, HookChain};
+use crate::watching::Watching;
 
 /// What all sessions of one program share: whom to ask, whom to tell, and the sessions.
 pub struct Runtime {
@@ -31,6 +34,7 @@ pub struct Runtime {
     pub(crate) folder: PathBuf,
     /// Calls that can be stopped.
     pub(crate) calls_in_flight: CallsInFlight,
+    environment: BTreeMap<String, String>,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -50,6 +54,8 @@ pub struct RuntimeOptions {
     pub bridge: Option<Arc<dyn HostBridge>>,
     /// Where relative paths start; empty: where the process works.
     pub folder: PathBuf,
+    /// The variables of the environment; commands of the coding tools find the harmless ones.
+    pub environment: BTreeMap<String, String>,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Keeps events where no log does.
@@ -122,6 +128,7 @@ impl Runtime {
             keeper,
             bridge: options.bridge,
             folder: options.folder,
+            environment: options.environment,
             hooks: Mutex::new(hooks),
             running: Mutex::default(),
         })
@@ -292,9 +299,17 @@ impl LoopRequest {
         self
     }
 
+    /// With a closure that sees the events of this loop and of no other.
+    #[must_use]
+    pub fn watch(mut self, see: impl Fn(&AgentEvent) + Send + Sync + 'static) -> Self {
+        self.event_sink = Some(Arc::new(Watching(see)));
+        self
+    }
+
     /// The tools of the loop: those of the options, then those of Rust.
-    pub(crate) fn registry(&self) -> ToolRegistry {
+    pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
+        registry.equip(&runtime.environment);
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

@@ -66,7 +66,7 @@ impl World {
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         Self {
-            agents: AgentPort::new(options.agents.clone(), outside.clone()),
+            agents: AgentPort::new(options.agents.clone(), environment.clone(), outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone()),
             options,
             folder: Folder::default(),

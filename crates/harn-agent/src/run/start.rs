@@ -28,7 +28,7 @@ const LABEL: &str = "agent_loop";
 /// Reads options and makes everything ready.
 pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
     let options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
-    let tools = request.registry();
+    let tools = request.registry(runtime);
     let mut call_options = call_options(&request.options, LABEL)?;
     if !request.tools.is_empty() {
         call_options.insert("tools".to_owned(), tools.to_value());

@@ -14,6 +14,7 @@ mod log_file;
 mod models;
 mod program;
 mod pseudo_terminal;
+mod quickstart;
 mod sessions;
 mod streams;
 mod types;

@@ -1,5 +1,6 @@
 //! The network.
 
+use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -24,6 +25,20 @@ pub struct HttpOptions {
     pub proxy: Option<String>,
     /// Hosts to be reached without it, as in the variable `NO_PROXY`.
     pub no_proxy: Option<String>,
+}
+
+impl HttpOptions {
+    /// As the usual variables of an environment say.
+    pub fn of(environment: &BTreeMap<String, String>) -> Self {
+        let variable = |names: [&str; 2]| {
+            let mut set = names.iter().filter_map(|name| environment.get(*name));
+            set.find(|value| !value.is_empty()).cloned()
+        };
+        Self {
+            proxy: variable(["HTTPS_PROXY", "https_proxy"]),
+            no_proxy: variable(["NO_PROXY", "no_proxy"]),
+        }
+    }
 }
 
 /// HTTP over TCP and TLS, with connections kept open between requests.

@@ -93,7 +93,12 @@ pub(super) fn wild(format: &str, sequence: u64, random: &mut Random) -> Reaction
 /// What a good model says: it looks once, then it answers.
 pub(super) fn good(format: &str, asked_before: u64) -> Reaction {
     let blocks = match asked_before {
-        0 => vec![well_formed_call(format, "good", "steady", "{\"path\": \"a\"}")],
+        0 => vec![well_formed_call(
+            format,
+            "good",
+            "steady",
+            "{\"path\": \"a\"}",
+        )],
         _ => vec![Block::Text(match format {
             "text" => "<user_response>All is well.</user_response>".to_owned(),
             _ => "All is well.".to_owned(),
@@ -156,9 +161,7 @@ fn well_formed_call(format: &str, id: &str, name: &str, arguments: &str) -> Bloc
         "json" => Block::Text(format!(
             "```tool\n{{\"name\": \"{name}\", \"args\": {arguments}}}\n```\n"
         )),
-        _ => Block::Text(format!(
-            "<tool_call>\n{name}({arguments})\n</tool_call>\n"
-        )),
+        _ => Block::Text(format!("<tool_call>\n{name}({arguments})\n</tool_call>\n")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Performs the effects of the kind `agent`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -21,6 +21,7 @@ use crate::models::{TokioHandle, encode};
 pub(crate) struct AgentPort {
     options: AgentOptions,
     folder: PathBuf,
+    environment: BTreeMap<String, String>,
     outside: Outside,
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
@@ -37,10 +38,15 @@ struct Task {
 }
 
 impl AgentPort {
-    pub(crate) fn new(options: AgentOptions, outside: Outside) -> Self {
+    pub(crate) fn new(
+        options: AgentOptions,
+        environment: BTreeMap<String, String>,
+        outside: Outside,
+    ) -> Self {
         Self {
             options,
             folder: PathBuf::new(),
+            environment,
             outside,
             runtime: None,
             tasks: HashMap::new(),
@@ -150,6 +156,7 @@ impl AgentPort {
 
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
+        let environment = &self.environment;
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -164,6 +171,7 @@ impl AgentPort {
                     bridge: options.bridge.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
+                    environment: environment.clone(),
                     ..RuntimeOptions::default()
                 },
             )

@@ -13,14 +13,13 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use harn_agent::llm::desk::{ByHash, Desk, Ports, Recording, Setup, Staged, TakeLine};
+use harn_agent::llm::desk::{ByHash, Desk, KnownModels, Ports, Recording, Setup, Staged, TakeLine};
 use harn_agent::llm::mock::Mock;
 use harn_agent::llm::mock::by_hash::Folder;
 use harn_agent::llm::scenario::Scenario;
 use harn_agent::llm::tape::Redaction;
 
 use super::carrier::Carrier;
-use super::known::KnownModels;
 use super::options::{ModelOptions, Rerun, ScenarioUse, Warn};
 use crate::json::from_json;
 use crate::world::now;
