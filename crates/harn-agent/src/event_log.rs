@@ -40,7 +40,7 @@ impl LoggedSessions {
     /// may have room again.
     async fn append_recovering(&self, topic: &Topic, record: LogEvent) -> Result<(), LogError> {
         match self.log.append(topic, record.clone()).await {
-            Err(LogError::Poisoned(_)) => {}
+            Err(error) if error.is_poisoned() => {}
             other => return other.map(drop),
         }
         self.log.recover().await?;

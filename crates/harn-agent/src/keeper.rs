@@ -53,6 +53,8 @@ struct Queue {
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
+    /// Whether records that are no longer here are being written.
+    is_writing: bool,
     is_closed: bool,
 }
 
@@ -170,8 +172,10 @@ impl Shared {
             let records = std::mem::take(&mut queue.records);
             let barriers = std::mem::take(&mut queue.barriers);
             let is_closed = queue.is_closed;
+            queue.is_writing = true;
             drop(queue);
             let written = self.write(records, !barriers.is_empty());
+            self.queue().is_writing = false;
             for barrier in barriers {
                 let _whoever_waited_has_gone = barrier.send(written.clone());
             }
@@ -200,16 +204,26 @@ impl Shared {
             return Err(Arc::new(error));
         }
         match durably {
-            true => block_on(self.log.barrier()).map_err(Arc::new),
+            true => block_on(self.barrier()).map_err(Arc::new),
             false => Ok(()),
         }
+    }
+
+    /// Syncs, and once more after an earlier failure: nobody may append again for a long time.
+    async fn barrier(&self) -> Result<(), LogError> {
+        match self.log.barrier().await {
+            Err(error) if error.is_poisoned() => {}
+            other => return other,
+        }
+        self.log.recover().await?;
+        self.log.barrier().await
     }
 
     /// Appends, and once more if an earlier failure has only to be looked at: the disk may
     /// have room again.
     async fn append(&self, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
         match self.log.append_batch(topic, events.to_vec()).await {
-            Err(LogError::Poisoned(_)) => {}
+            Err(error) if error.is_poisoned() => {}
             other => return other.map(drop),
         }
         self.log.recover().await?;
@@ -263,7 +277,11 @@ impl AgentEventLog for Keeper {
         topic: &str,
         session_id: &str,
     ) -> Result<Option<harn_events::LogEvent>, LogFailure> {
-        if !self.shared.queue().records.is_empty() {
+        let is_behind = {
+            let queue = self.shared.queue();
+            queue.is_writing || !queue.records.is_empty()
+        };
+        if is_behind {
             block_on(self.sync())?;
         }
         LoggedSessions::new(Arc::clone(&self.shared.log)).latest_of(topic, session_id)

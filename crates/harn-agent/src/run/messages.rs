@@ -87,12 +87,31 @@ impl Family {
     }
 }
 
-/// Adds to a turn what its provider must get back to the letter.
+/// Adds to a turn what its provider must get back to the letter. Calls that the turn does not
+/// have, because nobody makes them or they were answered otherwise, are left out: they would
+/// want a result.
 pub(super) fn with_kept(mut message: Value, reply: &Reply, wire: Option<Wire>) -> Value {
-    if let (Some(wire), false) = (wire, reply.kept.is_empty()) {
-        message["kept"] = json!({"wire": wire.name(), "blocks": reply.kept});
+    let blocks = reply.kept.iter();
+    let blocks: Vec<&Value> = blocks.filter(|block| has_place(block, &message)).collect();
+    if let (Some(wire), false) = (wire, blocks.is_empty()) {
+        message["kept"] = json!({"wire": wire.name(), "blocks": blocks});
     }
     message
+}
+
+/// Whether a block that was kept is no call, or one of the calls of a message.
+fn has_place(block: &Value, message: &Value) -> bool {
+    let listed = message["tool_calls"].as_array().into_iter().flatten();
+    let written = message["content"].as_array().into_iter().flatten();
+    let written = written.filter(|block| block["type"] == "tool_use");
+    let mut calls = listed.chain(written);
+    match block["type"].as_str() {
+        Some("tool_use") => calls.any(|call| call["id"] == block["id"]),
+        Some("function_call") => calls.any(|call| call["id"] == block["call_id"]),
+        // These have no ids.
+        _ if block["functionCall"].is_object() => calls.next().is_some(),
+        _ => true,
+    }
 }
 
 /// What is told about a user message that has an identity.
@@ -116,4 +135,35 @@ pub(crate) fn user_message_event(session_id: &str, message: &Value) -> Option<Ag
         message_id: id.to_owned(),
         content,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_nobody_makes_are_not_kept() {
+        let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "t", "input": {}});
+        let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+        let reply = Reply {
+            kept: vec![thought.clone(), call("a"), call("ledger")],
+            ..Reply::default()
+        };
+        let rows = [
+            (json!({"content": [call("a")]}), json!([thought, call("a")])),
+            (json!({"content": "", "tool_calls": [{"id": "a"}]}), json!([thought, call("a")])),
+            (json!({"content": "words"}), json!([thought])),
+        ];
+        for (message, blocks) in rows {
+            let kept = with_kept(message, &reply, Some(Wire::Anthropic));
+            assert_eq!(kept["kept"]["blocks"], blocks);
+        }
+        let only_a_call = Reply {
+            kept: vec![call("a")],
+            ..Reply::default()
+        };
+        let message = json!({"content": "words"});
+        let kept = with_kept(message.clone(), &only_a_call, Some(Wire::Anthropic));
+        assert_eq!(kept, message);
+    }
 }

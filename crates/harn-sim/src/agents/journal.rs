@@ -6,17 +6,25 @@ use harn_agent::session_events;
 use super::Shared;
 use super::plan::Plan;
 
+/// How often a log may fail that nobody disturbs any more.
+const SYNC_TRIES_MAX: usize = 8;
+
 /// Compares what is kept with what is.
 pub(super) async fn check(world: &Shared, plan: &Plan) {
     let Some(log) = &world.log else {
         return;
     };
     let runtime = world.runtime();
-    if let Some(keeper) = runtime.keeper()
-        && let Err(error) = keeper.sync().await
-    {
-        world.complain(format!("the log does not recover: {error}"));
-        return;
+    if let Some(keeper) = runtime.keeper() {
+        // A disk that has begun to fail for a while goes on until the while is over.
+        let mut tries = 0;
+        while let Err(error) = keeper.sync().await {
+            tries += 1;
+            if tries > SYNC_TRIES_MAX {
+                world.complain(format!("the log does not recover: {error}"));
+                return;
+            }
+        }
     }
     for session in &plan.sessions {
         let id = &*session.id;
