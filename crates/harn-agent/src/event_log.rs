@@ -47,7 +47,8 @@ impl LoggedSessions {
         self.log.append(topic, record).await.map(drop)
     }
 
-    async fn newest_of(
+    /// The newest record of a session.
+    pub(crate) async fn newest_of(
         &self,
         topic: &Topic,
         session_id: &str,

@@ -15,7 +15,7 @@
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
 //! that what is stored never has a gap.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 
 use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
-    SystemClock,
+    SESSION_HEADER, SystemClock,
 };
 use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
 use tokio::sync::oneshot;
@@ -53,6 +53,9 @@ struct Queue {
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
+    /// Whether some of the records were tried before. A write that failed may have been done
+    /// all the same, as when its answer was lost.
+    is_retry: bool,
     /// Whether records that are no longer here are being written.
     is_writing: bool,
     is_closed: bool,
@@ -172,9 +175,10 @@ impl Shared {
             let records = std::mem::take(&mut queue.records);
             let barriers = std::mem::take(&mut queue.barriers);
             let is_closed = queue.is_closed;
+            let is_retry = std::mem::take(&mut queue.is_retry);
             queue.is_writing = true;
             drop(queue);
-            let written = self.write(records, !barriers.is_empty());
+            let written = self.write(records, is_retry, !barriers.is_empty());
             self.queue().is_writing = false;
             for barrier in barriers {
                 let _whoever_waited_has_gone = barrier.send(written.clone());
@@ -189,11 +193,12 @@ impl Shared {
     fn write(
         &self,
         records: VecDeque<(Topic, LogEvent)>,
+        is_retry: bool,
         durably: bool,
     ) -> Result<(), Arc<LogError>> {
         let mut batches = by_topic(records).into_iter();
         while let Some((topic, events)) = batches.next() {
-            let Err(error) = block_on(self.append(&topic, &events)) else {
+            let Err(error) = block_on(self.append(&topic, &events, is_retry)) else {
                 continue;
             };
             let unwritten = std::iter::once((topic, events)).chain(batches);
@@ -219,22 +224,60 @@ impl Shared {
         self.log.barrier().await
     }
 
-    /// Appends, and once more if an earlier failure has only to be looked at: the disk may
-    /// have room again.
-    async fn append(&self, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
-        match self.log.append_batch(topic, events.to_vec()).await {
-            Err(error) if error.is_poisoned() => {}
-            other => return other.map(drop),
+    /// Appends. After a failure, somebody has to look first: the disk may have room again, and
+    /// it may have taken what it seemed to refuse.
+    async fn append(
+        &self,
+        topic: &Topic,
+        events: &[LogEvent],
+        is_retry: bool,
+    ) -> Result<(), LogError> {
+        if !is_retry {
+            match self.log.append_batch(topic, events.to_vec()).await {
+                Err(error) if error.is_poisoned() => {}
+                other => return other.map(drop),
+            }
         }
         self.log.recover().await?;
-        let again = self.log.append_batch(topic, events.to_vec()).await;
-        again.map(drop)
+        let events = self.unstored(topic, events).await?;
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.log.append_batch(topic, events).await.map(drop)
+    }
+
+    /// Those of the records that the log does not have, by the indexes of their sessions.
+    async fn unstored(
+        &self,
+        topic: &Topic,
+        events: &[LogEvent],
+    ) -> Result<Vec<LogEvent>, LogError> {
+        let stored = LoggedSessions::new(Arc::clone(&self.log));
+        let mut newest: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+        let mut unstored = Vec::new();
+        for event in events {
+            let session_id = event.headers.get(SESSION_HEADER);
+            let index = event.payload["index"].as_u64();
+            if let (Some(session_id), Some(index)) = (session_id, index) {
+                if !newest.contains_key(&**session_id) {
+                    let found = stored.newest_of(topic, session_id).await?;
+                    let found = found.and_then(|record| record.payload["index"].as_u64());
+                    newest.insert(session_id, found);
+                }
+                if newest[&**session_id].is_some_and(|newest| index <= newest) {
+                    continue;
+                }
+            }
+            unstored.push(event.clone());
+        }
+        Ok(unstored)
     }
 
     fn put_back(&self, mut unwritten: VecDeque<(Topic, LogEvent)>, error: &LogError) {
         let mut queue = self.queue();
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
+        queue.is_retry = true;
         if !std::mem::replace(&mut queue.is_failing, true) {
             let waiting = queue.records.len();
             tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");

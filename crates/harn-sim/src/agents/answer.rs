@@ -24,6 +24,8 @@ pub(super) enum Block {
     /// A call over the provider's channel, with arguments as they were written.
     Call {
         id: Option<String>,
+        /// For providers whose ids are never the same.
+        number: u64,
         name: String,
         arguments: String,
     },
@@ -93,7 +95,12 @@ pub(super) fn wild(format: &str, sequence: u64, random: &mut Random) -> Reaction
 /// What a good model says: it looks once, then it answers.
 pub(super) fn good(format: &str, asked_before: u64) -> Reaction {
     let blocks = match asked_before {
-        0 => vec![well_formed_call(format, "good", "steady", "{\"path\": \"a\"}")],
+        0 => vec![well_formed_call(
+            format,
+            ("good", u64::MAX),
+            "steady",
+            "{\"path\": \"a\"}",
+        )],
         _ => vec![Block::Text(match format {
             "text" => "<user_response>All is well.</user_response>".to_owned(),
             _ => "All is well.".to_owned(),
@@ -143,13 +150,19 @@ fn call(format: &str, number: u64, random: &mut Random) -> Block {
         1 => String::new(),
         _ => format!("c{number}"),
     };
-    well_formed_call(channel, &id, name, &arguments)
+    well_formed_call(channel, (&id, number), name, &arguments)
 }
 
-fn well_formed_call(format: &str, id: &str, name: &str, arguments: &str) -> Block {
+fn well_formed_call(
+    format: &str,
+    (id, number): (&str, u64),
+    name: &str,
+    arguments: &str,
+) -> Block {
     match format {
         "native" => Block::Call {
             id: (!id.is_empty()).then(|| id.to_owned()),
+            number,
             name: name.to_owned(),
             arguments: arguments.to_owned(),
         },
