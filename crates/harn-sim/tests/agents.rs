@@ -18,7 +18,10 @@ const SEEDS: u64 = 4_000;
 const FAILURES_MAX: usize = 3;
 
 fn number(name: &str) -> Option<u64> {
-    #[expect(clippy::disallowed_methods, reason = "whoever runs a test by hand says so there")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "whoever runs a test by hand says so there"
+    )]
     let given = std::env::var(name).ok()?;
     given.parse().ok()
 }

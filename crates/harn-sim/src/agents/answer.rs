@@ -153,12 +153,7 @@ fn call(format: &str, number: u64, random: &mut Random) -> Block {
     well_formed_call(channel, (&id, number), name, &arguments)
 }
 
-fn well_formed_call(
-    format: &str,
-    (id, number): (&str, u64),
-    name: &str,
-    arguments: &str,
-) -> Block {
+fn well_formed_call(format: &str, (id, number): (&str, u64), name: &str, arguments: &str) -> Block {
     match format {
         "native" => Block::Call {
             id: (!id.is_empty()).then(|| id.to_owned()),
@@ -169,9 +164,7 @@ fn well_formed_call(
         "json" => Block::Text(format!(
             "```tool\n{{\"name\": \"{name}\", \"args\": {arguments}}}\n```\n"
         )),
-        _ => Block::Text(format!(
-            "<tool_call>\n{name}({arguments})\n</tool_call>\n"
-        )),
+        _ => Block::Text(format!("<tool_call>\n{name}({arguments})\n</tool_call>\n")),
     }
 }
 

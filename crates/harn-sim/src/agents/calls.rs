@@ -48,7 +48,9 @@ impl Calls {
 
     fn update(&mut self, id: &str, status: ToolCallStatus, is_parsed: bool) -> Vec<String> {
         let Some(is_candidate) = self.open.get(id).copied() else {
-            return vec![format!("{id} is {status:?} and was not announced, or has ended")];
+            return vec![format!(
+                "{id} is {status:?} and was not announced, or has ended"
+            )];
         };
         let is_terminal = matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed);
         if is_terminal || (is_candidate && is_parsed) {

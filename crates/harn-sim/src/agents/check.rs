@@ -12,9 +12,8 @@ use super::world::{World, lock};
 /// Checks what readers saw.
 pub(super) fn check(world: &World, plan: &Plan) {
     let seen = world.seen.seen();
-    let is_ordered = |pair: &[Seen]| {
-        pair[0].sequence < pair[1].sequence && pair[0].at_ms <= pair[1].at_ms
-    };
+    let is_ordered =
+        |pair: &[Seen]| pair[0].sequence < pair[1].sequence && pair[0].at_ms <= pair[1].at_ms;
     if !seen.windows(2).all(is_ordered) {
         world.complain("events are out of order");
     }
@@ -54,7 +53,9 @@ fn check_apart(world: &World, id: &str, of_session: &[Seen]) {
     };
     let numbers = |seen: &[Seen]| seen.iter().map(|seen| seen.sequence).collect::<Vec<_>>();
     if numbers(&recorder.seen()) != numbers(of_session) {
-        world.complain(format!("a reader of {id} saw something else than everybody"));
+        world.complain(format!(
+            "a reader of {id} saw something else than everybody"
+        ));
     }
 }
 
@@ -68,12 +69,16 @@ fn check_session(world: &World, id: &str, seen: &[Seen], runs: usize) {
         let place = |what: &str| format!("{id} event {at}: {what}");
         let event = &one.event;
         match event {
-            AgentEvent::IterationStart { iteration: number, .. } => {
+            AgentEvent::IterationStart {
+                iteration: number, ..
+            } => {
                 if let Some(open) = iteration.replace(*number) {
                     world.complain(place(&format!("{number} starts while {open} runs")));
                 }
             }
-            AgentEvent::IterationEnd { iteration: number, .. } => {
+            AgentEvent::IterationEnd {
+                iteration: number, ..
+            } => {
                 if iteration.take() != Some(*number) {
                     world.complain(place(&format!("{number} ends and does not run")));
                 }

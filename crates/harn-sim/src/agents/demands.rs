@@ -43,7 +43,9 @@ fn chat(messages: &[Value]) -> Vec<String> {
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let id = text(call, "id");
             if id.is_empty() || !known.insert(id) {
-                complaints.push(format!("call id '{id}' of message {at} is missing or used twice"));
+                complaints.push(format!(
+                    "call id '{id}' of message {at} is missing or used twice"
+                ));
             }
             if !call["function"]["arguments"].is_string() {
                 complaints.push(format!("arguments of '{id}' are no text"));
@@ -98,7 +100,9 @@ fn anthropic(messages: &[Value]) -> Vec<String> {
         for block in blocks.iter().filter(|block| block["type"] == "tool_use") {
             let id = text(block, "id");
             if id.is_empty() || !known.insert(id) {
-                complaints.push(format!("call id '{id}' of message {at} is missing or used twice"));
+                complaints.push(format!(
+                    "call id '{id}' of message {at} is missing or used twice"
+                ));
             }
             if !block["input"].is_object() {
                 complaints.push(format!("input of '{id}' is no object"));

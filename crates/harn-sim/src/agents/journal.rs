@@ -57,7 +57,8 @@ pub(super) async fn check(world: &Shared, plan: &Plan) {
 }
 
 fn difference(folded: &SessionState, live: &SessionState) -> String {
-    let [folded, live] = [folded, live].map(|state| serde_json::to_value(state).unwrap_or_default());
+    let [folded, live] =
+        [folded, live].map(|state| serde_json::to_value(state).unwrap_or_default());
     let keys = live.as_object().into_iter().flatten();
     let mut differing = keys.filter(|(key, value)| folded[key.as_str()] != **value);
     match differing.next() {
@@ -80,7 +81,8 @@ async fn check_events(world: &Shared, log: &harn_log::AnyEventLog, id: &str) {
     let seen: Vec<_> = seen.map(|seen| &seen.event).collect();
     if stored.len() != seen.len() {
         let (stored, seen) = (stored.len(), seen.len());
-        world.complain(format!("{stored} events of {id} are stored, {seen} were seen"));
+        world.complain(format!(
+            "{stored} events of {id} are stored, {seen} were seen"
+        ));
     }
 }
-

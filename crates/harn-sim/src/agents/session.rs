@@ -17,7 +17,8 @@ use super::world::lock;
 
 /// The wild part of every session.
 pub(super) fn scripts<'a>(world: &'a Shared, plan: &'a Plan) -> Vec<Script<'a>> {
-    let script = |session: &'a SessionPlan| Box::pin(run_wildly(world, plan, session)) as Script<'a>;
+    let script =
+        |session: &'a SessionPlan| Box::pin(run_wildly(world, plan, session)) as Script<'a>;
     plan.sessions.iter().map(script).collect()
 }
 
@@ -111,7 +112,9 @@ fn request(
             Some(world) if world.wild(20) => Ok(json!({"message": "go on", "stop": false})),
             _ => Ok(Value::Null),
         };
-        request.functions.insert("/post_turn_callback", Arc::new(callback));
+        request
+            .functions
+            .insert("/post_turn_callback", Arc::new(callback));
     }
     request
 }
@@ -139,7 +142,10 @@ pub(super) async fn close_all(world: &Shared, plan: &Plan) {
             && health.subscriber_backlog > 0
         {
             let left = health.subscriber_backlog;
-            world.complain(format!("{left} events of {} were not delivered", session.id));
+            world.complain(format!(
+                "{left} events of {} were not delivered",
+                session.id
+            ));
         }
         let closing = CloseSession::because("done");
         bus.close_session_and_await(&session.id, closing).await;

@@ -162,8 +162,7 @@ fn anthropic_block(block: &Block) -> (Value, Vec<Value>) {
             let pieces = pieces(arguments).into_iter();
             let deltas =
                 pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-            let start =
-                json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": name, "input": {}});
+            let start = json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": name, "input": {}});
             (start, deltas.collect())
         }
     }
@@ -175,7 +174,9 @@ fn ollama(blocks: &[Block]) -> Vec<String> {
     for block in blocks {
         match block {
             Block::Thought(text) => {
-                frames.push(say(json!({"role": "assistant", "content": "", "thinking": text})));
+                frames.push(say(
+                    json!({"role": "assistant", "content": "", "thinking": text}),
+                ));
             }
             Block::Text(text) => {
                 let pieces = pieces(text).into_iter();
