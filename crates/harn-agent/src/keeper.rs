@@ -15,7 +15,7 @@
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
 //! that what is stored never has a gap.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 
 use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
-    SystemClock,
+    SESSION_HEADER, SystemClock,
 };
 use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
 use tokio::sync::oneshot;
@@ -61,6 +61,11 @@ struct Queue {
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
+    /// Whether some of the records were tried before. A write that failed may have been done
+    /// all the same, as when its answer was lost.
+    is_retry: bool,
+    /// Whether records that are no longer here are being written.
+    is_writing: bool,
     is_closed: bool,
 }
 
@@ -194,8 +199,11 @@ impl Shared {
             let records = std::mem::take(&mut queue.records);
             let barriers = std::mem::take(&mut queue.barriers);
             let is_closed = queue.is_closed;
+            let is_retry = std::mem::take(&mut queue.is_retry);
+            queue.is_writing = true;
             drop(queue);
-            let written = self.write(records, !barriers.is_empty());
+            let written = self.write(records, is_retry, !barriers.is_empty());
+            self.queue().is_writing = false;
             for barrier in barriers {
                 let _whoever_waited_has_gone = barrier.send(written.clone());
             }
@@ -209,6 +217,7 @@ impl Shared {
     fn write(
         &self,
         records: VecDeque<(Topic, LogEvent)>,
+        is_retry: bool,
         durably: bool,
     ) -> Result<(), Arc<LogError>> {
         let Some(log) = self.log() else {
@@ -216,7 +225,7 @@ impl Shared {
         };
         let mut batches = by_topic(records).into_iter();
         while let Some((topic, events)) = batches.next() {
-            let Err(error) = block_on(append(log, &topic, &events)) else {
+            let Err(error) = block_on(append(log, &topic, &events, is_retry)) else {
                 continue;
             };
             let unwritten = std::iter::once((topic, events)).chain(batches);
@@ -227,7 +236,7 @@ impl Shared {
             return Err(Arc::new(error));
         }
         match durably {
-            true => block_on(log.barrier()).map_err(Arc::new),
+            true => block_on(barrier(log)).map_err(Arc::new),
             false => Ok(()),
         }
     }
@@ -236,6 +245,7 @@ impl Shared {
         let mut queue = self.queue();
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
+        queue.is_retry = true;
         if !std::mem::replace(&mut queue.is_failing, true) {
             let waiting = queue.records.len();
             tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");
@@ -255,16 +265,63 @@ impl Queue {
     }
 }
 
-/// Appends, and once more if an earlier failure has only to be looked at: the disk may have
-/// room again.
-async fn append(log: &AnyEventLog, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
-    match log.append_batch(topic, events.to_vec()).await {
-        Err(LogError::Poisoned(_)) => {}
-        other => return other.map(drop),
+/// Syncs, and once more after an earlier failure: nobody may append again for a long time.
+async fn barrier(log: &AnyEventLog) -> Result<(), LogError> {
+    match log.barrier().await {
+        Err(error) if error.is_poisoned() => {}
+        other => return other,
     }
     log.recover().await?;
-    let again = log.append_batch(topic, events.to_vec()).await;
-    again.map(drop)
+    log.barrier().await
+}
+
+/// Appends. After a failure, somebody has to look first: the disk may have room again, and
+/// it may have taken what it seemed to refuse.
+async fn append(
+    log: &Arc<AnyEventLog>,
+    topic: &Topic,
+    events: &[LogEvent],
+    is_retry: bool,
+) -> Result<(), LogError> {
+    if !is_retry {
+        match log.append_batch(topic, events.to_vec()).await {
+            Err(error) if error.is_poisoned() => {}
+            other => return other.map(drop),
+        }
+    }
+    log.recover().await?;
+    let events = unstored(log, topic, events).await?;
+    if events.is_empty() {
+        return Ok(());
+    }
+    log.append_batch(topic, events).await.map(drop)
+}
+
+/// Those of the records that the log does not have, by the indexes of their sessions.
+async fn unstored(
+    log: &Arc<AnyEventLog>,
+    topic: &Topic,
+    events: &[LogEvent],
+) -> Result<Vec<LogEvent>, LogError> {
+    let stored = LoggedSessions::new(Arc::clone(log));
+    let mut newest: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+    let mut unstored = Vec::new();
+    for event in events {
+        let session_id = event.headers.get(SESSION_HEADER);
+        let index = event.payload["index"].as_u64();
+        if let (Some(session_id), Some(index)) = (session_id, index) {
+            if !newest.contains_key(&**session_id) {
+                let found = stored.newest_of(topic, session_id).await?;
+                let found = found.and_then(|record| record.payload["index"].as_u64());
+                newest.insert(session_id, found);
+            }
+            if newest[&**session_id].is_some_and(|newest| index <= newest) {
+                continue;
+            }
+        }
+        unstored.push(event.clone());
+    }
+    Ok(unstored)
 }
 
 /// The records of each topic together. Order matters inside a topic only: what belongs
@@ -290,7 +347,11 @@ impl AgentEventLog for Keeper {
         topic: &str,
         session_id: &str,
     ) -> Result<Option<harn_events::LogEvent>, LogFailure> {
-        if !self.shared.queue().records.is_empty() {
+        let is_behind = {
+            let queue = self.shared.queue();
+            queue.is_writing || !queue.records.is_empty()
+        };
+        if is_behind {
             block_on(self.sync())?;
         }
         let log = self.log().ok_or(Closed)?;

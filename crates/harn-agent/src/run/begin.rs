@@ -2,6 +2,7 @@
 
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
+use serde_json::Value;
 
 use super::turn::Turn;
 use super::{Delivered, Run, daemon, interrupted, texts};
@@ -69,18 +70,27 @@ pub(super) async fn begin_iteration(run: &Run<'_>, turn: Turn) -> Turn {
 
 /// Delivers what the host has for the model; says how many messages that were.
 pub(super) async fn deliver_host_messages(run: &Run<'_>, seam: Seam) -> usize {
-    let Some(bridge) = &run.runtime.bridge else {
-        return 0;
-    };
-    let messages = bridge.take_messages(run.session.id(), seam);
+    let messages = take_host_messages(run, seam);
     let count = messages.len();
     for message in messages {
-        run.note("host_input", "user", "public", &message, None);
-        run.say(texts::user(message)).await;
+        run.say(message).await;
     }
-    if count > 0 {
+    count
+}
+
+/// What the host has for the model. Whoever takes it says it, in its place.
+pub(super) fn take_host_messages(run: &Run<'_>, seam: Seam) -> Vec<Value> {
+    let Some(bridge) = &run.runtime.bridge else {
+        return Vec::new();
+    };
+    let messages = bridge.take_messages(run.session.id(), seam);
+    if !messages.is_empty() {
         run.session.record(Change::TextOnlyTurns { count: 0 });
         daemon::reset_backoff(run);
     }
-    count
+    let messages = messages.into_iter().map(|message| {
+        run.note("host_input", "user", "public", &message, None);
+        texts::user(message)
+    });
+    messages.collect()
 }

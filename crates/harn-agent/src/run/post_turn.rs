@@ -18,6 +18,7 @@ pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> 
         (true, None) => after_calls(run, turn).await,
         (true, Some(reason)) => {
             record_assistant(run, &turn);
+            say_feedback(run, &turn);
             for call in &turn.calls {
                 let skipped = format!("the call was not made: {reason}");
                 let outcome = Err((skipped, ToolCallErrorCategory::Cancelled));

@@ -104,12 +104,13 @@ impl Session {
                 events_before: inner.events,
                 change,
             };
-            inner.next += 1;
             let taken = self
                 .log_event(&record)
                 .map(|event| keeper.put(topic, event));
-            if !matches!(taken, Ok(Ok(()))) {
-                inner.dropped += 1;
+            // A record that was not taken has no index, so that indexes have no gaps.
+            match taken {
+                Ok(Ok(())) => inner.next += 1,
+                _ => inner.dropped += 1,
             }
         }
     }

@@ -24,6 +24,8 @@ pub(super) enum Block {
     /// A call over the provider's channel, with arguments as they were written.
     Call {
         id: Option<String>,
+        /// For providers whose ids are never the same.
+        number: u64,
         name: String,
         arguments: String,
     },
@@ -95,7 +97,7 @@ pub(super) fn good(format: &str, asked_before: u64) -> Reaction {
     let blocks = match asked_before {
         0 => vec![well_formed_call(
             format,
-            "good",
+            ("good", u64::MAX),
             "steady",
             "{\"path\": \"a\"}",
         )],
@@ -148,13 +150,14 @@ fn call(format: &str, number: u64, random: &mut Random) -> Block {
         1 => String::new(),
         _ => format!("c{number}"),
     };
-    well_formed_call(channel, &id, name, &arguments)
+    well_formed_call(channel, (&id, number), name, &arguments)
 }
 
-fn well_formed_call(format: &str, id: &str, name: &str, arguments: &str) -> Block {
+fn well_formed_call(format: &str, (id, number): (&str, u64), name: &str, arguments: &str) -> Block {
     match format {
         "native" => Block::Call {
             id: (!id.is_empty()).then(|| id.to_owned()),
+            number,
             name: name.to_owned(),
             arguments: arguments.to_owned(),
         },

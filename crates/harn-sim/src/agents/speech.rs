@@ -84,6 +84,7 @@ fn chat(blocks: &[Block]) -> Vec<String> {
                 id,
                 name,
                 arguments,
+                ..
             } => {
                 let mut call = json!({
                     "index": calls,
@@ -118,7 +119,7 @@ fn anthropic(blocks: &[Block]) -> Vec<String> {
     }))];
     let mut has_calls = false;
     for (index, block) in blocks.iter().enumerate() {
-        let (start, deltas) = anthropic_block(block, index);
+        let (start, deltas) = anthropic_block(block);
         has_calls |= matches!(block, Block::Call { .. });
         let start = json!({"type": "content_block_start", "index": index, "content_block": start});
         frames.push(sse(&start));
@@ -138,7 +139,7 @@ fn anthropic(blocks: &[Block]) -> Vec<String> {
     frames
 }
 
-fn anthropic_block(block: &Block, index: usize) -> (Value, Vec<Value>) {
+fn anthropic_block(block: &Block) -> (Value, Vec<Value>) {
     match block {
         Block::Thought(text) => (
             json!({"type": "thinking", "thinking": "", "signature": ""}),
@@ -153,16 +154,15 @@ fn anthropic_block(block: &Block, index: usize) -> (Value, Vec<Value>) {
             (json!({"type": "text", "text": ""}), deltas.collect())
         }
         Block::Call {
-            id,
+            number,
             name,
             arguments,
+            ..
         } => {
-            // This provider always has ids, and they are never the same.
-            let id = id.as_deref().unwrap_or("toolu");
             let pieces = pieces(arguments).into_iter();
             let deltas =
                 pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-            let start = json!({"type": "tool_use", "id": format!("{id}_{index}"), "name": name, "input": {}});
+            let start = json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": name, "input": {}});
             (start, deltas.collect())
         }
     }

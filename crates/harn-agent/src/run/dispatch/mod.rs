@@ -35,7 +35,10 @@ use gates::Started;
 
 /// Makes the calls of a turn.
 pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
-    let host = begin::deliver_host_messages(run, Seam::PreToolDispatch).await;
+    // The turn of the model is not history yet, and comes before what is said about it.
+    let said = begin::take_host_messages(run, Seam::PreToolDispatch);
+    let host = said.len();
+    turn.feedback.extend(said);
     let is_interrupted = host > 0 && turn.had_calls;
     let delivered = Delivered {
         host,
