@@ -124,6 +124,8 @@ impl Session {
         let mut event = LogEvent::new(kind, payload);
         let header = (SESSION_HEADER.to_owned(), self.id.clone());
         event.headers = BTreeMap::from([header]);
+        // The clock of the events, so that the two can be put in order.
+        event.occurred_at_ms = self.bus.now_ms();
         Ok(event)
     }
 
