@@ -3,11 +3,12 @@
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
 use serde_json::Value;
+use serde_json::json;
 
 use super::turn::Turn;
 use super::{Delivered, Run, daemon, interrupted, texts};
 use crate::host::Seam;
-use crate::session::Change;
+use crate::session::{Change, kept};
 
 /// Begins a loop: what was said before, and what the user says now.
 pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
@@ -15,6 +16,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
+    remember_system_prompt(run);
     interrupted::answer_calls(run);
     adopt_summary(run);
     match daemon::resumed(run).await? {
@@ -29,6 +31,14 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
         run.emit(event.clone()).await;
     }
     Ok(())
+}
+
+/// The session knows what its model was last told to be.
+fn remember_system_prompt(run: &Run<'_>) {
+    let system = json!(run.system);
+    if run.session.kept(kept::SYSTEM_PROMPT).unwrap_or_default() != system {
+        run.session.keep(kept::SYSTEM_PROMPT, system);
+    }
 }
 
 /// A summary that is not among the messages is put before them.
