@@ -204,6 +204,7 @@ mod tests {
         let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
         let reply = Reply {
             kept: vec![thought.clone(), call("a"), call("ledger")],
+            tool_calls: vec![Default::default(); 2],
             ..Reply::default()
         };
         let rows = [
