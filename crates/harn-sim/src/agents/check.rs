@@ -79,7 +79,8 @@ fn check_session(world: &World, id: &str, seen: &[Seen], runs: usize) {
             AgentEvent::IterationEnd {
                 iteration: number, ..
             } => {
-                if iteration.take() != Some(*number) {
+                let running = iteration.take();
+                if running != Some(*number) {
                     world.complain(place(&format!("{number} ends and does not run")));
                 }
             }

@@ -149,9 +149,10 @@ fn run(provider: &'static str, random: &mut Random) -> RunPlan {
 }
 
 fn last_run(provider: &'static str, random: &mut Random) -> RunPlan {
+    let format: &&'static str = random.pick(&FORMATS);
     RunPlan {
         provider,
-        format: *random.pick(&FORMATS),
+        format,
         options: Map::new(),
         has_tools: true,
         callback: false,

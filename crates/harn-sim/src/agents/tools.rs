@@ -71,7 +71,7 @@ impl Tool for SimTool {
             panic!("{PANIC} {} broke at once", call.name);
         }
         Box::pin(async move {
-            if choice % 3 == 0 {
+            if choice.is_multiple_of(3) {
                 world.pause().await;
                 world.pause().await;
             }
