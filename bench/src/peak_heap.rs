@@ -45,6 +45,14 @@ impl<A> PeakHeap<A> {
         (peak.unsigned_abs(), result)
     }
 
+    /// How many bytes more than before are in use after `work`, and what it returns. Other
+    /// threads are counted too.
+    pub fn kept_by<T>(&self, work: impl FnOnce() -> T) -> (usize, T) {
+        let (_, result) = self.peak_of(work);
+        let kept = self.live_bytes.load(Ordering::Relaxed);
+        (usize::try_from(kept).unwrap_or(0), result)
+    }
+
     fn count(&self, grown: usize, shrunk: usize) {
         if self.is_counting.load(Ordering::Relaxed) {
             let change = grown.cast_signed() - shrunk.cast_signed();

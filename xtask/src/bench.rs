@@ -15,13 +15,13 @@ use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
 /// `--smoke` does as little as proves that it still works.
-const BENCHMARKS: &[&str] = &["events", "front", "llm", "log", "vm"];
+const BENCHMARKS: &[&str] = &["agent", "events", "front", "llm", "log", "vm"];
 
 /// Those that measure the `harn` program itself, and look for it beside their own file.
 const OF_THE_PROGRAM: &[&str] = &["vm"];
 
 /// Those that measure themselves against programs that we install; see [`peers`].
-const AGAINST_PEERS: &[&str] = &["llm"];
+const AGAINST_PEERS: &[&str] = &["agent", "llm"];
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -213,7 +213,11 @@ mod tests {
     #[test]
     fn an_unknown_benchmark_is_a_usage_mistake() {
         let error = planned(&["evnts"]).unwrap_err();
-        assert!(error.to_string().contains("the benchmarks are events"));
+        assert!(
+            error
+                .to_string()
+                .contains("the benchmarks are agent, events")
+        );
         assert!(matches!(planned(&[]), Err(Error::Usage(_))));
     }
 

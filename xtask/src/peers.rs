@@ -4,6 +4,7 @@
 //! crates/harn-llm/tests/peers/models.txt ──► target/peers/models   a Python environment
 //!                             proxy.txt  ──► target/peers/proxy    another
 //!                             package*.json ► target/peers/aimock  a node_modules
+//! bench/src/bin/agent/peers.txt          ──► target/peers/agents   a Python environment
 //! ```
 //!
 //! What is installed is written down beside it, so a folder that is up to date is not
@@ -44,6 +45,10 @@ const PEERS: &[Peer] = &[
     Peer {
         name: "aimock",
         source: Source::Node("crates/harn-llm/tests/peers"),
+    },
+    Peer {
+        name: "agents",
+        source: Source::Python("bench/src/bin/agent/peers.txt"),
     },
 ];
 

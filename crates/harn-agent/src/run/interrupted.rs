@@ -4,8 +4,6 @@
 //! Providers refuse a conversation whose calls have no results, so the session would be of no
 //! use any more: instead each of them is answered with what happened to it.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::Run;
@@ -32,7 +30,8 @@ fn missing_results(messages: &[Value]) -> Vec<Value> {
     let Some(last) = messages.iter().rposition(|message| !is_result(message)) else {
         return Vec::new();
     };
-    let mut answered: BTreeSet<&str> = BTreeSet::new();
+    // Models give two calls one id now and then, so each result stands for one of them.
+    let mut answered: Vec<&str> = Vec::new();
     let mut answered_names: Vec<&str> = Vec::new();
     for message in &messages[last + 1..] {
         let ids = [
@@ -51,10 +50,7 @@ fn missing_results(messages: &[Value]) -> Vec<Value> {
         let function = &call["function"];
         let name = function["name"].as_str().unwrap_or_default();
         // Some servers know results by the name of their tool and by nothing else.
-        let by_name = answered_names.iter().position(|known| *known == name);
-        if let Some(at) = by_name {
-            answered_names.remove(at);
-        } else if !answered.contains(id) {
+        if !take(&mut answered_names, name) && !take(&mut answered, id) {
             missing.push(match function["arguments"].is_string() {
                 true => json!({"role": "tool", "tool_call_id": id, "content": INTERRUPTED}),
                 false => json!({"role": "tool", "tool_name": name, "content": INTERRUPTED}),
@@ -64,12 +60,18 @@ fn missing_results(messages: &[Value]) -> Vec<Value> {
     let blocks = turn["content"].as_array().into_iter().flatten();
     for block in blocks.filter(|block| block["type"] == "tool_use") {
         let id = block["id"].as_str().unwrap_or_default();
-        if turn["role"] == "assistant" && !answered.contains(id) {
+        if turn["role"] == "assistant" && !take(&mut answered, id) {
             let result = json!({"type": "tool_result", "tool_use_id": id, "content": INTERRUPTED});
             missing.push(json!({"role": "user", "content": [result]}));
         }
     }
     missing
+}
+
+/// Takes one entry out; says whether there was one.
+fn take(entries: &mut Vec<&str>, entry: &str) -> bool {
+    let at = entries.iter().position(|known| *known == entry);
+    at.map(|at| entries.remove(at)).is_some()
 }
 
 #[cfg(test)]
@@ -98,6 +100,12 @@ mod tests {
         assert_eq!(missing_results(&all), Vec::<Value>::new());
         assert_eq!(missing_results(&[user]), Vec::<Value>::new());
         assert_eq!(missing_results(&[]), Vec::<Value>::new());
+        let twice = json!({
+            "role": "assistant",
+            "tool_calls": [call("a", json!("{}")), call("a", json!("{}"))],
+        });
+        let result = json!({"role": "tool", "tool_call_id": "a", "content": "x"});
+        assert_eq!(missing_results(&[twice, result]).len(), 1);
     }
 
     #[test]
