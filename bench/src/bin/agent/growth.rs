@@ -9,9 +9,8 @@ use std::time::Instant;
 use harn_agent::{FunctionTool, Runtime, RuntimeOptions, Tool};
 use harn_bench::{Effort, Goal, Samples, Table};
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::{ours, turns};
+use crate::ours;
 
 const EARLY: usize = 100;
 const LATE: usize = 10_000;
@@ -34,39 +33,29 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
         Effort::Smoke => 3 * EARLY,
     };
     let rounds = match effort {
-        Effort::Full => 3,
+        Effort::Full => 5,
         Effort::Smoke => 1,
     };
-    let folder = tempfile::tempdir_in("target").map_err(|why| format!("a folder: {why}"))?;
-    for (name, keeps) in [("no storage", false), ("SQLite, with barriers", true)] {
-        let mut samples = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            let (early, late) = turns_of(late, options(keeps, &folder));
-            samples.0.push(late);
-            samples.1.push(early);
-        }
-        let samples = (Samples::of(samples.0), Samples::of(samples.1));
-        table.times(
-            &format!("cost per turn at turn {late}, {name}"),
-            &format!("at turn {EARLY}"),
-            &samples,
-            Goal::TimeAtMost(1.2),
-        );
+    let mut samples = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let (early, late) = turns_of(late);
+        samples.0.push(late);
+        samples.1.push(early);
     }
+    let samples = (Samples::of(samples.0), Samples::of(samples.1));
+    table.times(
+        &format!("cost per turn at turn {late}, no storage"),
+        &format!("at turn {EARLY}"),
+        &samples,
+        Goal::TimeAtMost(1.2),
+    );
     Ok(())
 }
 
-fn options(keeps: bool, folder: &TempDir) -> RuntimeOptions {
-    RuntimeOptions {
-        log: keeps.then(|| turns::sqlite(folder)),
-        ..RuntimeOptions::default()
-    }
-}
-
 /// Nanoseconds per turn around the early turn, and around the late one.
-fn turns_of(late: usize, options: RuntimeOptions) -> (f64, f64) {
+fn turns_of(late: usize) -> (f64, f64) {
     let called: Arc<Mutex<Vec<Instant>>> = Arc::default();
-    let runtime = ours::runtime(CALL_AFTER_CALL, options);
+    let runtime = ours::runtime(CALL_AFTER_CALL, RuntimeOptions::default());
     let tasks = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

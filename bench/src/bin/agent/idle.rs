@@ -1,9 +1,9 @@
 //! What a session takes that is open and not used.
 
 use harn_agent::Keeper;
+use harn_agent::KeptSessions;
 use harn_agent::events::{BusConfig, EventBus};
 use harn_agent::session::SessionStore;
-use harn_agent::KeptSessions;
 use harn_bench::{Effort, Table};
 use std::sync::Arc;
 

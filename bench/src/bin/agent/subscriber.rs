@@ -17,8 +17,9 @@ const LOOPS: usize = 500;
 
 const MICROSECONDS_MAX: f64 = 15.0;
 
-/// A program that runs agents and hears of their events, does not, or counts them.
-fn program(loops: usize, before: &str, after: &str) -> String {
+/// A program that runs agents, each in a session of its own, with a closure that hears of the
+/// events of a session.
+fn program(loops: usize, session: &str, closure: &str) -> String {
     format!(
         r#"
 fn add(args) {{
@@ -28,26 +29,25 @@ fn add(args) {{
 pipeline default() {{
   let tools = tool_registry()
     |> tool_define(_, "add", "Adds two numbers.", {{parameters: {{a: "int", b: "int"}}, handler: add}})
-  let options = {{provider: "openai", model: "gpt-4o", tool_format: "native", tools: tools, session_id: "s"}}
-  agent_session_open("s")
-  {before}
+  let options = {{provider: "openai", model: "gpt-4o", tool_format: "native", tools: tools}}
+  var heard = 0
   for number in range(0, {loops}) {{
-    agent_session_reset("s")
-    agent_loop("{asked}", nil, options)
+    agent_subscribe("{session}${{number}}", {closure})
+    agent_loop("{asked}", nil, options + {{session_id: "s${{number}}"}})
   }}
-  {after}
+  println(heard)
 }}
 "#,
         asked = ours::ASKED,
     )
 }
 
-/// The same program with an empty closure and without.
+/// The same program, with its closure where something happens and where nothing does.
 pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
     let loops = effort.operations(LOOPS);
     let counted = count(loops)?;
-    let with = program(loops, "agent_subscribe(\"s\", { event -> nil })", "");
-    let without = program(loops, "", "");
+    let with = program(loops, "s", "{ event -> nil }");
+    let without = program(loops, "silent", "{ event -> nil }");
     let samples = versus(effort, counted, |_| run(&with), |_| run(&without));
     let (ours, theirs) = (samples.0.median_ns(), samples.1.median_ns());
     let added = (ours - theirs) / 1e3;
@@ -55,7 +55,11 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
         "an event, heard by an empty closure of a program",
         "nobody hears it",
         &format!("{:.2} µs ± {:.0} %", ours / 1e3, samples.0.spread() * 100.0),
-        &format!("{:.2} µs ± {:.0} %", theirs / 1e3, samples.1.spread() * 100.0),
+        &format!(
+            "{:.2} µs ± {:.0} %",
+            theirs / 1e3,
+            samples.1.spread() * 100.0
+        ),
         &format!("{added:.2} µs more"),
         "≤ 15 µs",
         added <= MICROSECONDS_MAX,
@@ -71,8 +75,7 @@ fn run(text: &str) -> Duration {
 
 /// How many events a program hears of.
 fn count(loops: usize) -> Result<usize, String> {
-    let counting = "var heard = 0\n  agent_subscribe(\"s\", { event -> heard = heard + 1 })";
-    let text = program(loops, counting, "println(heard)");
+    let text = program(loops, "s", "{ event -> heard = heard + 1 }");
     let output = Output::default();
     finish(&mut load(&text, output.clone()));
     let written = output.0.take();
