@@ -21,15 +21,17 @@ pub fn transcript(
         .map(|message| message_event(message, id))
         .collect();
     events.extend(extra);
-    json!({
+    // Lists are moved in: `json!` would copy them.
+    let mut transcript = json!({
         "_type": "transcript",
         "version": 2,
         "id": id(),
-        "messages": messages,
-        "events": events,
         "assets": [],
         "state": state,
-    })
+    });
+    transcript["messages"] = Value::Array(messages);
+    transcript["events"] = Value::Array(events);
+    transcript
 }
 
 /// A message as a transcript keeps it.
@@ -39,6 +41,7 @@ pub fn entering(message: Value) -> Value {
         return message;
     }
     match &message["content"] {
+        Value::String(_) if has_nothing_else(&message) => message,
         content @ Value::String(_) => json!({"role": role, "content": content}),
         Value::Array(blocks) => match blocks.iter().find(|block| block["type"] == "tool_result") {
             Some(result) if role == "user" => json!({
@@ -50,6 +53,12 @@ pub fn entering(message: Value) -> Value {
         },
         _ => message,
     }
+}
+
+/// Whether a message has a role and a content only.
+fn has_nothing_else(message: &Value) -> bool {
+    let fields = message.as_object().map_or(0, Map::len);
+    fields == 2 && message["role"].is_string()
 }
 
 /// The event of a message.
@@ -65,14 +74,15 @@ pub fn message_event(message: &Value, id: &mut NewId<'_>) -> Value {
         .map(shown)
         .filter(|text| !text.is_empty())
         .collect();
-    json!({
+    let mut event = json!({
         "id": id(),
         "kind": kind,
         "role": role,
         "visibility": visibility(&blocks, usual),
         "text": text.join(" "),
-        "blocks": blocks,
-    })
+    });
+    event["blocks"] = Value::Array(blocks);
+    event
 }
 
 /// An event that the runtime adds.

@@ -75,7 +75,7 @@ fn result(run: &Run<'_>, status: &str, duration_ms: i64) -> Value {
     let trace = run.runtime.desk.trace_summary();
     let mut id = || run.runtime.new_id();
     let transcript = run.session.transcript(&mut id);
-    run.session.read(|state| {
+    let mut result = run.session.read(|state| {
         let loop_state = &state.run;
         let daemon_state = match (&run.options.daemon, loop_state.total_iterations) {
             (Some(_), _) => loop_state.daemon_state.clone(),
@@ -98,13 +98,15 @@ fn result(run: &Run<'_>, status: &str, duration_ms: i64) -> Value {
                 "rejected": distinct(&loop_state.rejected),
                 "mode": run.call.tool_format,
             },
-            "transcript": transcript,
             "task_ledger": loop_state.ledger.to_value(),
             "ledger_done_rejections": loop_state.ledger_rejections,
             "deferred_user_messages": loop_state.deferred_user_messages,
             "daemon_state": daemon_state,
             "daemon_snapshot_path": daemon::snapshot_path(run),
-            "trace": trace,
         })
-    })
+    });
+    // Moved in, because they are large.
+    result["transcript"] = transcript;
+    result["trace"] = trace;
+    result
 }
