@@ -46,7 +46,9 @@ impl Desk {
         listener: &mut Listener<'_>,
     ) -> Result<TurnAnswer, Thrown> {
         let answered = self.ask(call, listener).await?;
-        self.log_interpreted(&answered, &interpret(&answered.reply, call));
+        if answered.call_id.is_some() {
+            self.log_interpreted(&answered, &interpret(&answered.reply, call));
+        }
         let cost_usd = self.cost(&answered);
         let Answered {
             reply,
