@@ -93,13 +93,15 @@ async fn ask_once(
             content,
         });
     }
-    let shown = visible::sanitize(&answer.reply.text);
-    if !told.text && !shown.is_empty() {
-        let session_id = session_id();
-        run.session.emit(&AgentEvent::AgentMessageChunk {
-            session_id,
-            content: shown,
-        });
+    if !told.text {
+        let content = visible::sanitize(&answer.reply.text);
+        if !content.is_empty() {
+            let session_id = session_id();
+            run.session.emit(&AgentEvent::AgentMessageChunk {
+                session_id,
+                content,
+            });
+        }
     }
     run.runtime
         .bus

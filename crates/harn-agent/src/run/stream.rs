@@ -93,8 +93,8 @@ impl<'a> Watcher<'a> {
 
     /// The answer is complete, or will never be.
     pub(super) fn finish(mut self) -> Told {
-        let shown = self.visible.finish();
         if self.told.text {
+            let shown = self.visible.finish();
             self.show(shown.delta);
         }
         if let Some(candidates) = &mut self.candidates {
