@@ -56,10 +56,15 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     run.session.record(Change::ToolTurnEnded {
         calls: turn.calls.len(),
     });
-    let turn_info = turn_info(run, &turn);
-    post_turn_hooks(run, turn_info.clone()).await?;
+    // It names every call of the session, so it is put together for those only who read it.
+    let turn_info = match is_told(run) {
+        true => turn_info(run, &turn),
+        false => json!({}),
+    };
+    post_turn_hooks(run, &turn_info).await?;
+    let told = run.options.post_turn.is_some().then(|| turn_info.clone());
     let mut info = turn.info();
-    if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_info.clone()) {
+    if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_info) {
         info.extend(more);
     }
     let delivered = Delivered {
@@ -80,7 +85,9 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     {
         return Ok(Flow::done());
     }
-    if call_back(run, turn_info).await? {
+    if let Some(turn_info) = told
+        && call_back(run, turn_info).await?
+    {
         return Ok(Flow::done());
     }
     compact::after_turn(run).await?;
@@ -91,6 +98,13 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
         true => Flow::done(),
         false => Flow::Continue,
     })
+}
+
+/// Whether anybody is told about turns.
+fn is_told(run: &Run<'_>) -> bool {
+    run.options.post_turn.is_some()
+        || run.runtime.hooks().hears_of_turns()
+        || run.runtime.bus.has_readers(run.session.id())
 }
 
 /// What callbacks and hooks are told about a turn with calls.
@@ -139,13 +153,17 @@ pub(super) fn distinct(names: &[String]) -> Vec<&str> {
     seen
 }
 
-async fn post_turn_hooks(run: &Run<'_>, turn: Value) -> Result<(), Thrown> {
+async fn post_turn_hooks(run: &Run<'_>, turn: &Value) -> Result<(), Thrown> {
+    let hooks = run.runtime.hook_chain();
+    if !hooks.hears_of_turns() {
+        return Ok(());
+    }
     let payload = json!({
         "event": "PostAgentTurn",
         "session": run.session_payload(),
         "turn": turn,
     });
-    run.runtime.hook_chain().post_turn(&payload).await
+    hooks.post_turn(&payload).await
 }
 
 /// Asks the program what it makes of the turn; says whether the loop ends.
@@ -200,7 +218,7 @@ impl TextTurn<'_> {
         if !self.extra.0.is_empty() {
             told[self.extra.0] = self.extra.1.clone();
         }
-        post_turn_hooks(run, told).await
+        post_turn_hooks(run, &told).await
     }
 }
 

@@ -62,13 +62,17 @@ async fn drain(run: &Run<'_>, turn: &mut Turn) -> Delivered {
 }
 
 async fn pre_turn_hooks(run: &Run<'_>, turn: &Turn) -> Result<(), Thrown> {
+    let hooks = run.runtime.hook_chain();
+    if !hooks.hears_of_turns() {
+        return Ok(());
+    }
     let total = run.session.read(|state| state.run.total_iterations);
     let payload = json!({
         "event": "PreAgentTurn",
         "session": run.session_payload(),
         "turn": {"iteration": turn.iteration, "total_iterations": total},
     });
-    run.runtime.hook_chain().pre_turn(&payload).await
+    hooks.pre_turn(&payload).await
 }
 
 /// What every call starts from, with what was asked for this one only.

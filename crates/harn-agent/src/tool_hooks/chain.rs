@@ -151,6 +151,11 @@ impl HookChain {
         Ok(())
     }
 
+    /// Whether any hook is told of turns, so that it is worth saying what happened.
+    pub fn hears_of_turns(&self) -> bool {
+        self.custom().next().is_some()
+    }
+
     fn custom(&self) -> impl Iterator<Item = &Arc<dyn Hook>> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Registered(_) => None,

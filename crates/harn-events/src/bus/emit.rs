@@ -45,6 +45,19 @@ impl EventBus {
             .publish(Outgoing::Event(&event), Admit::WhileOpen);
     }
 
+    /// Whether anybody would see an event that this task emits for the session now. What is
+    /// large and read by nobody need not be put together.
+    pub fn has_readers(&self, session_id: &str) -> bool {
+        let task = self.inner.ambient.current();
+        let has_loop_sink = task.is_some_and(|task| task.loop_sink().is_some());
+        if has_loop_sink || !self.inner.observers().is_empty() {
+            return true;
+        }
+        let sessions = self.inner.shards.lock(session_id);
+        let session = sessions.get(session_id);
+        session.is_some_and(|session| session.has_readers())
+    }
+
     /// Like [`emit`](Self::emit), and awaits the session's closures. If another
     /// task is delivering to them already, that task delivers this event too.
     pub async fn emit_and_await(&self, event: &AgentEvent) {
