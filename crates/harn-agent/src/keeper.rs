@@ -9,7 +9,8 @@
 //!
 //! A run hands over a record in well under a microsecond and takes a barrier where losing the
 //! record would cost money or repeat a side effect. Records that pile up meanwhile are written
-//! together, so a turn costs as many syncs as it takes barriers, not as it has events.
+//! together, so a turn costs as many syncs as it takes barriers, not as it has events. For the
+//! same reason nobody hurries while no barrier waits: with some logs every write is a sync.
 //!
 //! What cannot be written stays in the queue and is tried again with the next record or
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
@@ -21,6 +22,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
@@ -30,9 +32,16 @@ use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
 use tokio::sync::oneshot;
 
 use crate::event_log::{LoggedSessions, of_events};
+use crate::join::{Joined, join};
 
 /// Records that may wait to be written.
 const QUEUE_RECORDS_MAX: usize = 65_536;
+
+/// Records that are written without waiting for more.
+const GATHERED_RECORDS_MAX: usize = 1024;
+
+/// How long a record waits for others to be written with, if no barrier comes.
+const GATHERING_TIME: Duration = Duration::from_millis(5);
 
 /// Writes what sessions do into the event log.
 pub struct Keeper {
@@ -50,6 +59,12 @@ struct Shared {
 struct Queue {
     records: VecDeque<(Topic, LogEvent)>,
     barriers: Vec<oneshot::Sender<Result<(), Arc<LogError>>>>,
+    /// When the first of the records came.
+    since: Option<Instant>,
+    /// Somebody who does not wait wants the records to be durable.
+    is_sync_wanted: bool,
+    /// Records were taken from the queue and may not be in the log yet.
+    is_writing: bool,
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
@@ -96,8 +111,16 @@ impl Keeper {
         }
         queue.records.push_back((topic.clone(), record));
         queue.is_failing = false;
+        // Whoever gathers is woken by the first record and by one too many.
+        let is_first = queue.since.is_none();
+        if is_first {
+            queue.since = Some(Instant::now());
+        }
+        let is_news = is_first || queue.records.len() == GATHERED_RECORDS_MAX;
         drop(queue);
-        self.shared.rung.notify_one();
+        if is_news {
+            self.shared.rung.notify_one();
+        }
         Ok(())
     }
 
@@ -160,18 +183,16 @@ impl Shared {
 
     fn run(&self) {
         loop {
-            let mut queue = self.queue();
-            while queue.has_nothing_to_do() {
-                queue = self
-                    .rung
-                    .wait(queue)
-                    .unwrap_or_else(PoisonError::into_inner);
-            }
+            let mut queue = self.wait_for_work();
             let records = std::mem::take(&mut queue.records);
             let barriers = std::mem::take(&mut queue.barriers);
+            let is_sync_wanted = std::mem::take(&mut queue.is_sync_wanted);
+            queue.since = None;
+            queue.is_writing = true;
             let is_closed = queue.is_closed;
             drop(queue);
-            let written = self.write(records, !barriers.is_empty());
+            let written = self.write(records, is_sync_wanted || !barriers.is_empty());
+            self.queue().is_writing = false;
             for barrier in barriers {
                 let _whoever_waited_has_gone = barrier.send(written.clone());
             }
@@ -181,22 +202,50 @@ impl Shared {
         }
     }
 
+    /// Waits until there is something to write, and for more of it unless somebody is waiting.
+    fn wait_for_work(&self) -> MutexGuard<'_, Queue> {
+        let mut queue = self.queue();
+        loop {
+            let time = match queue.work() {
+                Work::Now => return queue,
+                Work::At(time) => time.saturating_duration_since(Instant::now()),
+                Work::Nothing => {
+                    let rung = self.rung.wait(queue);
+                    queue = rung.unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+            };
+            if time.is_zero() {
+                return queue;
+            }
+            let rung = self.rung.wait_timeout(queue, time);
+            queue = rung.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
     /// Writes records; those that cannot be written go back to the front of the queue.
+    ///
+    /// The batches are handed over together, so that a log can commit them together.
     fn write(
         &self,
         records: VecDeque<(Topic, LogEvent)>,
         durably: bool,
     ) -> Result<(), Arc<LogError>> {
-        let mut batches = by_topic(records).into_iter();
-        while let Some((topic, events)) = batches.next() {
-            let Err(error) = block_on(self.append(&topic, &events)) else {
-                continue;
-            };
-            let unwritten = std::iter::once((topic, events)).chain(batches);
-            let unwritten = unwritten.flat_map(|(topic, events)| {
-                events.into_iter().map(move |one| (topic.clone(), one))
-            });
-            self.put_back(unwritten.collect(), &error);
+        let batches = by_topic(records);
+        let appending = batches
+            .iter()
+            .map(|(topic, events)| Box::pin(self.append(topic, events)) as Joined<'_, _>);
+        let appended = block_on(join(appending.collect()));
+        let mut unwritten = VecDeque::new();
+        let mut failure = None;
+        for ((topic, events), outcome) in batches.into_iter().zip(appended) {
+            if let Err(error) = outcome {
+                failure.get_or_insert(error);
+                unwritten.extend(events.into_iter().map(|one| (topic.clone(), one)));
+            }
+        }
+        if let Some(error) = failure {
+            self.put_back(unwritten, &error);
             return Err(Arc::new(error));
         }
         match durably {
@@ -221,6 +270,7 @@ impl Shared {
         let mut queue = self.queue();
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
+        queue.since = Some(Instant::now());
         if !std::mem::replace(&mut queue.is_failing, true) {
             let waiting = queue.records.len();
             tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");
@@ -229,15 +279,37 @@ impl Shared {
 }
 
 impl Queue {
-    fn has_nothing_to_do(&self) -> bool {
-        let is_idle = self.records.is_empty() || self.is_failing;
-        is_idle && self.barriers.is_empty() && !self.is_closed
+    fn work(&self) -> Work {
+        if !self.barriers.is_empty() || self.is_closed {
+            return Work::Now;
+        }
+        match self.since {
+            _ if self.is_failing => Work::Nothing,
+            _ if self.records.is_empty() && !self.is_sync_wanted => Work::Nothing,
+            Some(since) if self.records.len() < GATHERED_RECORDS_MAX => {
+                Work::At(since + GATHERING_TIME)
+            }
+            _ => Work::Now,
+        }
+    }
+
+    /// Whether a topic has records that are not in the log, or may have.
+    fn has_unwritten(&self, topic: &str) -> bool {
+        let mut topics = self.records.iter().map(|(topic, _)| topic.as_str());
+        self.is_writing || topics.any(|waiting| waiting == topic)
     }
 
     /// Whether nothing more can be done for what is left.
     fn is_finished(&self) -> bool {
         self.records.is_empty() || self.is_failing
     }
+}
+
+/// When there is something to write.
+enum Work {
+    Now,
+    At(Instant),
+    Nothing,
 }
 
 /// The records of each topic together. Order matters inside a topic only: what belongs
@@ -263,16 +335,20 @@ impl AgentEventLog for Keeper {
         topic: &str,
         session_id: &str,
     ) -> Result<Option<harn_events::LogEvent>, LogFailure> {
-        if !self.shared.queue().records.is_empty() {
+        let is_behind = self.shared.queue().has_unwritten(topic);
+        if is_behind {
             block_on(self.sync())?;
         }
         LoggedSessions::new(Arc::clone(&self.shared.log)).latest_of(topic, session_id)
     }
 
+    /// With what is being gathered: nobody waits.
     fn sync_soon(&self) {
         self.start();
-        let (nobody, _) = oneshot::channel();
-        self.shared.queue().barriers.push(nobody);
+        let mut queue = self.shared.queue();
+        queue.is_sync_wanted = true;
+        queue.since.get_or_insert_with(Instant::now);
+        drop(queue);
         self.shared.rung.notify_one();
     }
 

@@ -35,6 +35,7 @@ pub mod coding;
 pub mod compaction;
 mod event_log;
 mod host;
+mod join;
 mod keeper;
 mod ledger;
 mod loop_detector;

@@ -14,10 +14,6 @@ mod finish;
 mod gates;
 mod search;
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::task::Poll;
-
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use serde_json::{Value, json};
@@ -26,6 +22,7 @@ use super::messages::{Family, with_kept};
 use super::turn::{Call, Turn};
 use super::{Delivered, Run, begin, daemon};
 use crate::host::Seam;
+use crate::join::{Joined, join};
 use crate::policy::is_read_only;
 use crate::session::Change;
 use execute::Executed;
@@ -102,7 +99,7 @@ async fn dispatch_together(run: &Run<'_>, turn: &mut Turn, calls: &[Call]) -> Re
     }
     let executing = started
         .iter()
-        .map(|started| Box::pin(execute::execute(run, started)) as Executing<'_>);
+        .map(|started| Box::pin(execute::execute(run, started)) as Joined<'_, Executed>);
     let executed = join(executing.collect()).await;
     for (started, executed) in started.into_iter().zip(executed) {
         finish::finish(run, turn, started, executed).await?;
@@ -120,30 +117,6 @@ async fn dispatch_one(run: &Run<'_>, turn: &mut Turn, call: &Call) -> Result<(),
     };
     let executed = execute::execute(run, &started).await;
     finish::finish(run, turn, started, executed).await
-}
-
-type Executing<'a> = Pin<Box<dyn Future<Output = Executed> + Send + 'a>>;
-
-/// Waits for all of them.
-async fn join(mut executing: Vec<Executing<'_>>) -> Vec<Executed> {
-    let mut executed: Vec<Option<Executed>> = executing.iter().map(|_| None).collect();
-    poll_fn(|context| {
-        let mut is_waiting = false;
-        for (future, slot) in executing.iter_mut().zip(&mut executed) {
-            if slot.is_none() {
-                match future.as_mut().poll(context) {
-                    Poll::Ready(result) => *slot = Some(result),
-                    Poll::Pending => is_waiting = true,
-                }
-            }
-        }
-        match is_waiting {
-            true => Poll::Pending,
-            false => Poll::Ready(()),
-        }
-    })
-    .await;
-    executed.into_iter().flatten().collect()
 }
 
 /// Tells the model what came of a call: over its channel, or with the observations of the turn.
