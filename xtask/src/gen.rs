@@ -3,9 +3,11 @@
 //! A page that repeats a table drifts from it, so such pages are written by a
 //! program and committed; `--check` notices when one was forgotten.
 
+mod emitters_page;
 mod events_page;
 mod markdown;
 
+use std::fs;
 use std::process::ExitCode;
 
 use crate::error::Error;
@@ -15,16 +17,41 @@ use crate::scoreboard::Tally;
 /// A file nobody edits by hand. Paths are relative to the root.
 struct Generated {
     file: &'static str,
-    /// The data it is derived from.
-    source: &'static str,
-    render: fn(&str) -> Result<String, Error>,
+    /// Reads the data it is derived from and writes the page.
+    render: fn(&Repo) -> Result<String, Error>,
 }
 
-const GENERATED: &[Generated] = &[Generated {
-    file: "docs/src/reference/events.md",
-    source: "crates/harn-events/catalogue/events.json",
-    render: events_page::render,
-}];
+const GENERATED: &[Generated] = &[
+    Generated {
+        file: "docs/src/reference/events.md",
+        render: |repo| events_page::render(&repo.read(CATALOGUE)?),
+    },
+    Generated {
+        file: "docs/src/events/emitters.md",
+        render: |repo| emitters_page::render(&repo.read(CATALOGUE)?, &event_tests(repo)?),
+    },
+];
+
+/// All events.
+const CATALOGUE: &str = "crates/harn-events/catalogue/events.json";
+
+/// The tests that cause them.
+const EVENT_TESTS: &str = "crates/harn-agent/tests/events";
+
+/// The sources of the tests that cause events, each with the name of its module.
+fn event_tests(repo: &Repo) -> Result<Vec<(String, String)>, Error> {
+    let folder = repo.path(EVENT_TESTS);
+    let entries = fs::read_dir(&folder).map_err(Error::file(&folder))?;
+    let mut modules = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::file(&folder))?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+        modules.push((name.into_owned(), text));
+    }
+    modules.sort();
+    Ok(modules)
+}
 
 /// Writes the files, or with `--check` only says which ones are out of date.
 pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> {
@@ -74,7 +101,7 @@ fn check_all(repo: &Repo) -> Result<(), Error> {
 
 impl Generated {
     fn text(&self, repo: &Repo) -> Result<String, Error> {
-        (self.render)(&repo.read(self.source)?)
+        (self.render)(repo)
     }
 
     /// A file that does not exist yet is as good as an old one.

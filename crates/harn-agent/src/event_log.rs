@@ -40,14 +40,15 @@ impl LoggedSessions {
     /// may have room again.
     async fn append_recovering(&self, topic: &Topic, record: LogEvent) -> Result<(), LogError> {
         match self.log.append(topic, record.clone()).await {
-            Err(LogError::Poisoned(_)) => {}
+            Err(error) if error.is_poisoned() => {}
             other => return other.map(drop),
         }
         self.log.recover().await?;
         self.log.append(topic, record).await.map(drop)
     }
 
-    async fn newest_of(
+    /// The newest record of a session.
+    pub(crate) async fn newest_of(
         &self,
         topic: &Topic,
         session_id: &str,
@@ -144,7 +145,7 @@ pub(crate) fn of_events(record: harn_events::LogEvent) -> LogEvent {
     }
 }
 
-fn to_events(record: LogEvent) -> harn_events::LogEvent {
+pub(crate) fn to_events(record: LogEvent) -> harn_events::LogEvent {
     harn_events::LogEvent {
         kind: record.kind,
         payload: record.payload,

@@ -16,23 +16,24 @@
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
 //! that what is stored never has a gap.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
-    SystemClock,
+    SESSION_HEADER, SystemClock,
 };
 use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
 use tokio::sync::oneshot;
 
 use crate::event_log::{LoggedSessions, of_events};
 use crate::join::{Joined, join};
+use crate::storage::Nowhere;
 
 /// Records that may wait to be written.
 const QUEUE_RECORDS_MAX: usize = 65_536;
@@ -43,6 +44,10 @@ const GATHERED_RECORDS_MAX: usize = 1024;
 /// How long a record waits for others to be written with, if no barrier comes.
 const GATHERING_TIME: Duration = Duration::from_millis(5);
 
+/// Opens the log that sessions are kept in. `None`: it cannot be opened, which whoever gives
+/// this tells the operator.
+pub type OpenLog = Arc<dyn Fn() -> Option<Arc<AnyEventLog>> + Send + Sync>;
+
 /// Writes what sessions do into the event log.
 pub struct Keeper {
     shared: Arc<Shared>,
@@ -50,7 +55,10 @@ pub struct Keeper {
 }
 
 struct Shared {
-    log: Arc<AnyEventLog>,
+    open: OpenLog,
+    /// What came of opening it. Nothing is opened before the first session begins: most
+    /// programs have none, and should leave no file behind.
+    log: OnceLock<Option<Arc<AnyEventLog>>>,
     queue: Mutex<Queue>,
     rung: Condvar,
 }
@@ -63,11 +71,14 @@ struct Queue {
     since: Option<Instant>,
     /// Somebody who does not wait wants the records to be durable.
     is_sync_wanted: bool,
-    /// Records were taken from the queue and may not be in the log yet.
-    is_writing: bool,
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
+    /// Whether some of the records were tried before. A write that failed may have been done
+    /// all the same, as when its answer was lost.
+    is_retry: bool,
+    /// Whether records that are no longer here are being written.
+    is_writing: bool,
     is_closed: bool,
 }
 
@@ -76,17 +87,23 @@ struct Queue {
 #[error("{QUEUE_RECORDS_MAX} records wait to be written, and the log does not take them")]
 struct QueueFull;
 
-/// The thread that writes has gone.
+/// There is no log that could be written to, or not any more.
 #[derive(Debug, thiserror::Error)]
-#[error("the log has been closed")]
+#[error("the log is not open")]
 struct Closed;
 
 impl Keeper {
     /// Keeps sessions in a log.
     pub fn new(log: Arc<AnyEventLog>) -> Arc<Self> {
+        Self::opening(Arc::new(move || Some(Arc::clone(&log))))
+    }
+
+    /// Keeps sessions in a log that is opened when the first of them begins.
+    pub fn opening(open: OpenLog) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::new(Shared {
-                log,
+                open,
+                log: OnceLock::new(),
                 queue: Mutex::default(),
                 rung: Condvar::new(),
             }),
@@ -94,9 +111,9 @@ impl Keeper {
         })
     }
 
-    /// The log it writes to.
-    pub fn log(&self) -> &Arc<AnyEventLog> {
-        &self.shared.log
+    /// The log it writes to; `None` if it cannot be opened.
+    pub fn log(&self) -> Option<&Arc<AnyEventLog>> {
+        self.shared.log()
     }
 
     /// Takes a record. It is written soon, after everything that was taken before.
@@ -104,19 +121,22 @@ impl Keeper {
     /// # Errors
     /// Too many wait already; this one is not among them.
     pub fn put(&self, topic: &Topic, record: LogEvent) -> Result<(), LogFailure> {
+        if self.log().is_none() {
+            return Err(Closed.into());
+        }
         self.start();
         let mut queue = self.shared.queue();
         if queue.records.len() >= QUEUE_RECORDS_MAX {
             return Err(QueueFull.into());
         }
         queue.records.push_back((topic.clone(), record));
-        queue.is_failing = false;
         // Whoever gathers is woken by the first record and by one too many.
-        let is_first = queue.since.is_none();
+        let was_failing = std::mem::replace(&mut queue.is_failing, false);
+        let is_first = was_failing || queue.since.is_none();
         if is_first {
             queue.since = Some(Instant::now());
         }
-        let is_news = is_first || queue.records.len() == GATHERED_RECORDS_MAX;
+        let is_news = is_first || queue.records.len() >= GATHERED_RECORDS_MAX;
         drop(queue);
         if is_news {
             self.shared.rung.notify_one();
@@ -130,6 +150,9 @@ impl Keeper {
     /// The log does not take it. It is tried again with the next record.
     pub async fn sync(&self) -> Result<(), LogFailure> {
         let (sender, receiver) = oneshot::channel();
+        if self.log().is_none() {
+            return Err(Closed.into());
+        }
         self.start();
         {
             let mut queue = self.shared.queue();
@@ -177,6 +200,10 @@ impl Drop for Keeper {
 }
 
 impl Shared {
+    fn log(&self) -> Option<&Arc<AnyEventLog>> {
+        self.log.get_or_init(|| (self.open)()).as_ref()
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,8 +217,10 @@ impl Shared {
             queue.since = None;
             queue.is_writing = true;
             let is_closed = queue.is_closed;
+            let is_retry = std::mem::take(&mut queue.is_retry);
             drop(queue);
-            let written = self.write(records, is_sync_wanted || !barriers.is_empty());
+            let durably = is_sync_wanted || !barriers.is_empty();
+            let written = self.write(records, is_retry, durably);
             self.queue().is_writing = false;
             for barrier in barriers {
                 let _whoever_waited_has_gone = barrier.send(written.clone());
@@ -229,12 +258,16 @@ impl Shared {
     fn write(
         &self,
         records: VecDeque<(Topic, LogEvent)>,
+        is_retry: bool,
         durably: bool,
     ) -> Result<(), Arc<LogError>> {
+        let Some(log) = self.log() else {
+            return Ok(()); // Nothing is taken where nothing is open.
+        };
         let batches = by_topic(records);
         let appending = batches
             .iter()
-            .map(|(topic, events)| Box::pin(self.append(topic, events)) as Joined<'_, _>);
+            .map(|(topic, events)| Box::pin(append(log, topic, events, is_retry)) as Joined<'_, _>);
         let appended = block_on(join(appending.collect()));
         let mut unwritten = VecDeque::new();
         let mut failure = None;
@@ -249,28 +282,16 @@ impl Shared {
             return Err(Arc::new(error));
         }
         match durably {
-            true => block_on(self.log.barrier()).map_err(Arc::new),
+            true => block_on(barrier(log)).map_err(Arc::new),
             false => Ok(()),
         }
-    }
-
-    /// Appends, and once more if an earlier failure has only to be looked at: the disk may
-    /// have room again.
-    async fn append(&self, topic: &Topic, events: &[LogEvent]) -> Result<(), LogError> {
-        match self.log.append_batch(topic, events.to_vec()).await {
-            Err(LogError::Poisoned(_)) => {}
-            other => return other.map(drop),
-        }
-        self.log.recover().await?;
-        let again = self.log.append_batch(topic, events.to_vec()).await;
-        again.map(drop)
     }
 
     fn put_back(&self, mut unwritten: VecDeque<(Topic, LogEvent)>, error: &LogError) {
         let mut queue = self.queue();
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
-        queue.since = Some(Instant::now());
+        queue.is_retry = true;
         if !std::mem::replace(&mut queue.is_failing, true) {
             let waiting = queue.records.len();
             tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");
@@ -312,6 +333,65 @@ enum Work {
     Nothing,
 }
 
+/// Syncs, and once more after an earlier failure: nobody may append again for a long time.
+async fn barrier(log: &AnyEventLog) -> Result<(), LogError> {
+    match log.barrier().await {
+        Err(error) if error.is_poisoned() => {}
+        other => return other,
+    }
+    log.recover().await?;
+    log.barrier().await
+}
+
+/// Appends. After a failure, somebody has to look first: the disk may have room again, and
+/// it may have taken what it seemed to refuse.
+async fn append(
+    log: &Arc<AnyEventLog>,
+    topic: &Topic,
+    events: &[LogEvent],
+    is_retry: bool,
+) -> Result<(), LogError> {
+    if !is_retry {
+        match log.append_batch(topic, events.to_vec()).await {
+            Err(error) if error.is_poisoned() => {}
+            other => return other.map(drop),
+        }
+    }
+    log.recover().await?;
+    let events = unstored(log, topic, events).await?;
+    if events.is_empty() {
+        return Ok(());
+    }
+    log.append_batch(topic, events).await.map(drop)
+}
+
+/// Those of the records that the log does not have, by the indexes of their sessions.
+async fn unstored(
+    log: &Arc<AnyEventLog>,
+    topic: &Topic,
+    events: &[LogEvent],
+) -> Result<Vec<LogEvent>, LogError> {
+    let stored = LoggedSessions::new(Arc::clone(log));
+    let mut newest: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+    let mut unstored = Vec::new();
+    for event in events {
+        let session_id = event.headers.get(SESSION_HEADER);
+        let index = event.payload["index"].as_u64();
+        if let (Some(session_id), Some(index)) = (session_id, index) {
+            if !newest.contains_key(&**session_id) {
+                let found = stored.newest_of(topic, session_id).await?;
+                let found = found.and_then(|record| record.payload["index"].as_u64());
+                newest.insert(session_id, found);
+            }
+            if newest[&**session_id].is_some_and(|newest| index <= newest) {
+                continue;
+            }
+        }
+        unstored.push(event.clone());
+    }
+    Ok(unstored)
+}
+
 /// The records of each topic together. Order matters inside a topic only: what belongs
 /// together across topics says so itself.
 fn by_topic(records: VecDeque<(Topic, LogEvent)>) -> Vec<(Topic, Vec<LogEvent>)> {
@@ -339,11 +419,15 @@ impl AgentEventLog for Keeper {
         if is_behind {
             block_on(self.sync())?;
         }
-        LoggedSessions::new(Arc::clone(&self.shared.log)).latest_of(topic, session_id)
+        let log = self.log().ok_or(Closed)?;
+        LoggedSessions::new(Arc::clone(log)).latest_of(topic, session_id)
     }
 
     /// With what is being gathered: nobody waits.
     fn sync_soon(&self) {
+        if self.log().is_none() {
+            return;
+        }
         self.start();
         let mut queue = self.shared.queue();
         queue.is_sync_wanted = true;
@@ -358,7 +442,12 @@ impl AgentEventLog for Keeper {
 }
 
 /// The durable sinks of sessions that are kept.
-pub struct KeptSessions(pub Arc<Keeper>);
+pub struct KeptSessions {
+    /// Keeps them.
+    pub keeper: Arc<Keeper>,
+    /// Keeps events where there is no log to be opened.
+    pub otherwise: Option<Arc<dyn DurableSinks>>,
+}
 
 impl DurableSinks for KeptSessions {
     fn open(
@@ -366,7 +455,13 @@ impl DurableSinks for KeptSessions {
         session_id: &str,
         redaction: &RedactionPolicy,
     ) -> io::Result<Arc<dyn AgentEventSink>> {
-        let log = Arc::clone(&self.0) as Arc<dyn AgentEventLog>;
+        if self.keeper.log().is_none() {
+            return match &self.otherwise {
+                Some(otherwise) => otherwise.open(session_id, redaction),
+                None => Ok(Arc::new(Nowhere)),
+            };
+        }
+        let log = Arc::clone(&self.keeper) as Arc<dyn AgentEventLog>;
         let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
         Ok(EventLogSink::with_policy(log, session_id, redaction, clock))
     }
@@ -374,6 +469,8 @@ impl DurableSinks for KeptSessions {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use harn_log::MemoryEventLog;
     use serde_json::json;
@@ -399,15 +496,55 @@ mod tests {
                 .unwrap();
         }
         block_on(keeper.sync()).unwrap();
-        let [a, b] = topics.map(|topic| numbers(keeper.log(), &topic));
+        let [a, b] = topics.map(|topic| numbers(keeper.log().unwrap(), &topic));
         assert!(a.is_sorted() && b.is_sorted());
         assert_eq!(a.len() + b.len(), 500);
     }
 
     #[test]
+    fn the_log_is_opened_once_and_when_the_first_record_comes() {
+        let opened = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&opened);
+        let keeper = Keeper::opening(Arc::new(move || {
+            seen.fetch_add(1, Ordering::Relaxed);
+            Some(Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16))))
+        }));
+        assert_eq!(opened.load(Ordering::Relaxed), 0);
+        let topic = Topic::new("a").unwrap();
+        for number in 0..2 {
+            let record = LogEvent::new("n", json!(number));
+            keeper.put(&topic, record).unwrap();
+        }
+        block_on(keeper.sync()).unwrap();
+        assert_eq!(numbers(keeper.log().unwrap(), &topic), [0, 1]);
+        assert_eq!(opened.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn without_a_log_nothing_is_taken_and_events_go_elsewhere() {
+        let keeper = Keeper::opening(Arc::new(|| None));
+        let topic = Topic::new("a").unwrap();
+        assert!(keeper.put(&topic, LogEvent::new("n", json!(1))).is_err());
+        assert!(block_on(keeper.sync()).is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptSessions {
+            keeper,
+            otherwise: Some(Arc::new(harn_events::JsonlDirectory::new(folder.path()))),
+        };
+        let sink = kept.open("s", &RedactionPolicy::default()).unwrap();
+        sink.handle_event(&harn_events::AgentEvent::AgentMessageChunk {
+            session_id: "s".to_owned(),
+            content: "Hello".to_owned(),
+        });
+        block_on(sink.flush()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("event_log-s.jsonl")).unwrap();
+        assert!(text.contains("Hello"));
+    }
+
+    #[test]
     fn what_is_left_is_written_at_the_end() {
         let keeper = keeper();
-        let log = Arc::clone(keeper.log());
+        let log = Arc::clone(keeper.log().unwrap());
         let topic = Topic::new("a").unwrap();
         keeper.put(&topic, LogEvent::new("n", json!(7))).unwrap();
         drop(keeper);

@@ -1,11 +1,20 @@
-//! How agents run. So far: where their events meet the event log.
+//! How agents run: sessions, tools, policies and the loop.
+//!
+//! ```text
+//! LoopRequest ─► Runtime ─► run, phase by phase ─► Session: journal ─► state
+//!                   │                                  │
+//!                   └─ Desk: models                    └─► events ─► bus ─► sinks, log
+//! ```
+//!
+//! The page `agents/overview.md` of the book shows an agent, `agents/design.md` how it works
+//! inside. The events of a session meet the event log here as well:
 //!
 //! ```text
 //! harn-events ── AgentEvent ──► EventLogSink ──► LoggedSessions ──► harn-log
 //! ```
 //!
 //! The stream of events knows nothing of logs and the log knows nothing of agents;
-//! this crate knows both. Sessions, tools and the loop will live here.
+//! this crate knows both.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -29,8 +38,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(doctest)]
+mod book;
 mod builtins;
 mod callback;
+mod calls_in_flight;
 pub mod coding;
 pub mod compaction;
 mod event_log;
@@ -51,15 +63,20 @@ mod runtime;
 pub mod session;
 mod storage;
 pub mod surface;
+#[cfg(test)]
+mod testing;
 mod tool;
 pub mod tool_hooks;
 pub mod transcript;
+pub mod verify;
+mod watching;
 
 pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};
+pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use event_log::{LoggedSessions, session_events};
 pub use host::{HostBridge, Seam};
-pub use keeper::{Keeper, KeptSessions};
+pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use loop_options::{
@@ -76,4 +93,5 @@ pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
 pub use harn_events as events;
 pub use harn_events::AgentEventSink;
 pub use harn_llm as llm;
+pub use harn_log as log;
 pub use harn_log::active_event_log;

@@ -10,6 +10,7 @@ use harn_llm::options::value::{display, truthy};
 use serde_json::Value;
 
 use crate::callback::Functions;
+use crate::coding::Workshop;
 use crate::policy::read_annotations;
 use crate::tool::{Tool, ToolCall, ToolError};
 use crate::{BoxFuture, Callback, own_tools};
@@ -130,6 +131,21 @@ impl ToolRegistry {
                     self.push(read_entry(entry, handler));
                 }
             }
+        }
+    }
+
+    /// Gives the entries that `coding_tools` made their tools. Commands find what is harmless
+    /// of the environment.
+    pub(crate) fn equip(&mut self, environment: &BTreeMap<String, String>) {
+        let mut workshop = Workshop::new(environment);
+        let bodiless = self.entries.iter_mut();
+        let bodiless = bodiless.filter(|entry| matches!(entry.backend, Backend::Nobody(_)));
+        for entry in bodiless {
+            entry.backend = match workshop.tool(&entry.declared) {
+                Some(Ok(tool)) => Backend::Here(tool),
+                Some(Err(problem)) => Backend::Nobody(problem),
+                None => continue,
+            };
         }
     }
 

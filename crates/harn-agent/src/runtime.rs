@@ -5,20 +5,24 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use harn_events::{AgentEventSink, BusConfig, CloseSession, DurableSinks, EventBus};
+use harn_events::{
+    AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
+};
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
+use crate::calls_in_flight::CallsInFlight;
 use crate::host::HostBridge;
-use crate::keeper::{Keeper, KeptSessions};
+use crate::keeper::{Keeper, KeptSessions, OpenLog};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
 use crate::tool::Tool;
 use crate::tool_hooks::{Hook, HookChain};
+use crate::watching::Watching;
 
 /// What all sessions of one program share: whom to ask, whom to tell, and the sessions.
 pub struct Runtime {
@@ -28,6 +32,9 @@ pub struct Runtime {
     pub(crate) bridge: Option<Arc<dyn HostBridge>>,
     /// Where relative paths start.
     pub(crate) folder: PathBuf,
+    /// Calls that can be stopped.
+    pub(crate) calls_in_flight: CallsInFlight,
+    environment: BTreeMap<String, String>,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -39,12 +46,16 @@ pub struct Runtime {
 pub struct RuntimeOptions {
     /// Where sessions and their events are kept; `None`: nowhere.
     pub log: Option<Arc<AnyEventLog>>,
+    /// Opens such a log when the first session begins.
+    pub open_log: Option<OpenLog>,
     /// The bus events go to; `None`: one of its own.
     pub bus: Option<EventBus>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
     /// Where relative paths start; empty: where the process works.
     pub folder: PathBuf,
+    /// The variables of the environment; commands of the coding tools find the harmless ones.
+    pub environment: BTreeMap<String, String>,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Keeps events where no log does.
@@ -91,14 +102,18 @@ impl Runtime {
     /// A runtime without sessions.
     pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
         let keeper = options.log.map(Keeper::new);
+        let keeper = keeper.or_else(|| options.open_log.map(Keeper::opening));
         let mut hooks = HookChain::default();
         options.hooks.into_iter().for_each(|hook| hooks.add(hook));
         let bus = options.bus.unwrap_or_else(|| {
-            let kept = keeper
-                .clone()
-                .map(|keeper| Arc::new(KeptSessions(keeper)) as _);
+            let otherwise = options.storage;
+            let durable = match keeper.clone() {
+                Some(keeper) => Some(Arc::new(KeptSessions { keeper, otherwise }) as _),
+                None => otherwise,
+            };
             EventBus::new(BusConfig {
-                durable: kept.or(options.storage),
+                clock: Arc::new(DeskClock(Arc::clone(&desk))),
+                durable,
                 ..BusConfig::default()
             })
         });
@@ -107,11 +122,13 @@ impl Runtime {
         }
         Arc::new(Self {
             sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            calls_in_flight: CallsInFlight::default(),
             desk,
             bus,
             keeper,
             bridge: options.bridge,
             folder: options.folder,
+            environment: options.environment,
             hooks: Mutex::new(hooks),
             running: Mutex::default(),
         })
@@ -250,6 +267,15 @@ impl Runtime {
     }
 }
 
+/// The events of a program carry the time that the program knows.
+struct DeskClock(Arc<Desk>);
+
+impl Clock for DeskClock {
+    fn now_ms(&self) -> i64 {
+        (self.0.ports().now)()
+    }
+}
+
 impl LoopRequest {
     /// A loop about a prompt, with every option as usual.
     pub fn new(prompt: impl Into<String>) -> Self {
@@ -273,9 +299,17 @@ impl LoopRequest {
         self
     }
 
+    /// With a closure that sees the events of this loop and of no other.
+    #[must_use]
+    pub fn watch(mut self, see: impl Fn(&AgentEvent) + Send + Sync + 'static) -> Self {
+        self.event_sink = Some(Arc::new(Watching(see)));
+        self
+    }
+
     /// The tools of the loop: those of the options, then those of Rust.
-    pub(crate) fn registry(&self) -> ToolRegistry {
+    pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
+        registry.equip(&runtime.environment);
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

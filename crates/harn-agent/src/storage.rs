@@ -43,7 +43,7 @@ impl DurableSinks for SessionStorage {
 }
 
 /// Keeps nothing.
-struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl AgentEventSink for Nowhere {
     fn handle_event(&self, _event: &AgentEvent) {}

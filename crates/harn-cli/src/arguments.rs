@@ -24,6 +24,7 @@ const EXAMPLES: &str = "  \
   harn repl                            A prompt to try things
   harn models list                     Which models can be asked
   harn doctor                          What keeps programs from working
+  harn sessions list                   What agents have done here
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
   harn events topics                   What is in the event log
@@ -112,11 +113,11 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        // `harn`; commands without commands; `test`, `events` and `models` with one, nine and
-        // three of their own.
+        // `harn`; commands without commands; `test`, `events`, `models` and `sessions` with one,
+        // nine, three and four of their own.
         assert_eq!(
             seen,
-            1 + 13 + 2 + 10 + 4,
+            1 + 13 + 2 + 10 + 4 + 5,
             "a page is missing here, or there is a new one"
         );
     }

@@ -21,6 +21,7 @@ mod project;
 mod repl;
 mod replacing;
 mod run;
+mod sessions;
 mod sources;
 mod test;
 mod watching;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Explain(explain::Arguments),
     Parse(parse::Arguments),
     Disasm(disasm::Arguments),
+    Sessions(sessions::Arguments),
     Events(events::Arguments),
     Models(models::Arguments),
     Doctor(doctor::Arguments),
@@ -114,6 +116,7 @@ pub(crate) fn run(
         Command::Models(arguments) => models::run(arguments, form, output),
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
+        Command::Sessions(arguments) => sessions::run(arguments, form, environment.clock, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

@@ -10,6 +10,7 @@
 //! arguments, calls one of them and shows the answer. There is one file per
 //! subcommand under `commands`.
 
+mod amounts;
 mod arguments;
 mod clock;
 mod columns;

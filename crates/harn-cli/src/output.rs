@@ -62,6 +62,11 @@ impl Output {
         self.talk_palette.is_coloured
     }
 
+    /// How what we say is coloured.
+    pub(crate) fn talk_palette(&self) -> Palette {
+        self.talk_palette
+    }
+
     /// Says something to the person at the terminal.
     pub(crate) fn note(&mut self, text: fmt::Arguments<'_>) {
         self.talk(text);

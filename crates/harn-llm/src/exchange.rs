@@ -20,6 +20,9 @@ const ERROR_BYTES_MAX: usize = 64 * 1024;
 /// The most of an answer that comes in one piece.
 const WHOLE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// What there is room for in the beginning: about as many events as come in one piece.
+const EVENTS: usize = 16;
+
 /// One question to one provider.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
@@ -55,7 +58,7 @@ pub async fn ask(
     }
     let mut reading = Reading {
         decoder: wire::decoder(exchange.wire),
-        events: Vec::new(),
+        events: Vec::with_capacity(EVENTS),
         splitter: hides_thoughts(exchange.wire).then(ThinkSplitter::default),
         collector: Collector::default(),
         listener,
@@ -187,9 +190,9 @@ impl Reading<'_, '_> {
                 (event @ StreamEvent::End { .. }, _) => {
                     let pieces = self.splitter.take().map(ThinkSplitter::finish);
                     self.tell_pieces(pieces.unwrap_or_default());
-                    self.tell(&event);
+                    self.tell(event);
                 }
-                (event, _) => self.tell(&event),
+                (event, _) => self.tell(event),
             }
         }
         // Its room is for the events of the next piece.
@@ -198,16 +201,16 @@ impl Reading<'_, '_> {
 
     fn tell_pieces(&mut self, pieces: Vec<Piece>) {
         for piece in pieces {
-            self.tell(&match piece {
+            self.tell(match piece {
                 Piece::Text(text) => StreamEvent::TextDelta { text },
                 Piece::Thought(text) => StreamEvent::ThoughtDelta { text },
             });
         }
     }
 
-    fn tell(&mut self, event: &StreamEvent) {
+    fn tell(&mut self, event: StreamEvent) {
+        (self.listener)(&event);
         self.collector.push(event);
-        (self.listener)(event);
     }
 }
 

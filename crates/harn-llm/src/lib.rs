@@ -25,7 +25,7 @@
 //!     decoder.frame(Frame { event: "", data }, &mut events)?;
 //! }
 //! decoder.finish(&mut events)?;
-//! events.iter().for_each(|event| collector.push(event));
+//! events.into_iter().for_each(|event| collector.push(event));
 //! let reply = collector.finish();
 //! assert_eq!(reply.text, "Good day");
 //! assert_eq!(reply.stop.map(|stop| stop.reason), Some(StopReason::End));

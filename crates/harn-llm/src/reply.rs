@@ -1,7 +1,7 @@
 //! A model's whole answer, put together from the pieces it came in.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::event::{Stop, StopReason, StreamEvent, Usage};
 
@@ -46,11 +46,29 @@ pub struct ToolCall {
     pub raw_arguments: String,
 }
 
+/// What a text has room for when it begins.
+const TEXT_BYTES: usize = 256;
+
 /// Puts an answer together, piece by piece.
 #[derive(Debug, Default)]
 pub struct Collector {
     reply: Reply,
+    /// The block that what comes next may belong to.
+    open: Option<OpenBlock>,
     calls: Vec<OpenCall>,
+}
+
+/// Text of one kind that may go on.
+#[derive(Debug)]
+struct OpenBlock {
+    kind: BlockKind,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockKind {
+    Text,
+    Thought,
 }
 
 #[derive(Debug)]
@@ -65,35 +83,35 @@ struct OpenCall {
 
 impl Collector {
     /// Takes the next piece.
-    pub fn push(&mut self, event: &StreamEvent) {
+    pub fn push(&mut self, event: StreamEvent) {
         match event {
             StreamEvent::Start { id, model } => {
-                self.reply.id.clone_from(id);
-                self.reply.model.clone_from(model);
+                self.reply.id = id;
+                self.reply.model = model;
             }
             StreamEvent::TextDelta { text } => {
-                self.reply.text.push_str(text);
-                self.append_block("output_text", "public", text);
+                write(&mut self.reply.text, &text);
+                self.append(BlockKind::Text, &text);
             }
             StreamEvent::ThoughtDelta { text } => {
-                self.reply.thinking.get_or_insert_default().push_str(text);
-                self.append_block("reasoning", "private", text);
+                self.reply.thinking.get_or_insert_default().push_str(&text);
+                self.append(BlockKind::Thought, &text);
             }
             StreamEvent::ThoughtSummaryDelta { text } => {
                 let summary = &mut self.reply.thinking_summary;
-                summary.get_or_insert_default().push_str(text);
+                summary.get_or_insert_default().push_str(&text);
             }
             StreamEvent::Refusal { text } => {
-                self.reply.refusal.get_or_insert_default().push_str(text);
+                self.reply.refusal.get_or_insert_default().push_str(&text);
             }
-            StreamEvent::ToolCallStart { index, id, name } => self.open(*index, id, name),
+            StreamEvent::ToolCallStart { index, id, name } => self.open(index, id, name),
             StreamEvent::ToolArgsDelta { index, text } => {
-                if let Some(call) = self.calls.get_mut(*index) {
-                    call.text.push_str(text);
+                if let Some(call) = self.calls.get_mut(index) {
+                    call.text.push_str(&text);
                 }
             }
             StreamEvent::ToolCallEnd { index } => {
-                if let Some(call) = self.calls.get_mut(*index) {
+                if let Some(call) = self.calls.get_mut(index) {
                     call.is_complete = true;
                 }
             }
@@ -102,13 +120,13 @@ impl Collector {
                 query,
                 promoted,
             } => {
-                self.reply
-                    .blocks
-                    .push(search_block(id, query, promoted.as_deref()));
+                self.close_block();
+                let block = search_block(&id, &query, promoted.as_deref());
+                self.reply.blocks.push(block);
             }
-            StreamEvent::Usage { usage } => self.reply.usage = usage.clone(),
-            StreamEvent::Kept { block } => self.reply.kept.push(block.clone()),
-            StreamEvent::End { stop } => self.reply.stop = Some(stop.clone()),
+            StreamEvent::Usage { usage } => self.reply.usage = usage,
+            StreamEvent::Kept { block } => self.reply.kept.push(block),
+            StreamEvent::End { stop } => self.reply.stop = Some(stop),
             StreamEvent::ThoughtSignature { .. }
             | StreamEvent::ServerToolUse { .. }
             | StreamEvent::ServerToolResult { .. }
@@ -118,12 +136,16 @@ impl Collector {
 
     /// Whether the answer has said or done something that a second try would repeat.
     pub fn has_content(&self) -> bool {
-        !self.reply.blocks.is_empty() || !self.calls.is_empty() || self.reply.refusal.is_some()
+        !self.reply.blocks.is_empty()
+            || self.open.is_some()
+            || !self.calls.is_empty()
+            || self.reply.refusal.is_some()
     }
 
     /// The answer so far. Calls whose arguments are not complete are left out: they must
     /// never be made.
     pub fn finish(mut self) -> Reply {
+        self.close_block();
         let calls = std::mem::take(&mut self.calls);
         let mut inserted = 0;
         for (index, call) in calls.into_iter().enumerate() {
@@ -146,36 +168,58 @@ impl Collector {
         self.reply
     }
 
-    fn open(&mut self, index: usize, id: &Option<String>, name: &str) {
+    fn open(&mut self, index: usize, id: Option<String>, name: String) {
         debug_assert_eq!(
             index,
             self.calls.len(),
             "adapters number calls as they begin"
         );
+        self.close_block();
         self.calls.push(OpenCall {
-            id: id.clone(),
-            name: name.to_owned(),
+            id,
+            name,
             text: String::new(),
             is_complete: false,
             place: self.reply.blocks.len(),
         });
     }
 
-    /// Adds to the last block if it is of that kind and nothing came between.
-    fn append_block(&mut self, kind: &str, visibility: &str, text: &str) {
-        let call_between = self
-            .calls
-            .last()
-            .is_some_and(|call| call.place == self.reply.blocks.len());
-        let last = self.reply.blocks.last_mut().filter(|_| !call_between);
-        let last = last.filter(|last| last["type"] == kind);
-        if let Some(Value::String(whole)) = last.and_then(|last| last.get_mut("text")) {
-            whole.push_str(text);
-            return;
+    /// Adds to the open block if it is of that kind.
+    fn append(&mut self, kind: BlockKind, text: &str) {
+        if self.open.as_ref().is_none_or(|open| open.kind != kind) {
+            self.close_block();
         }
-        let block = json!({"type": kind, "text": text, "visibility": visibility});
-        self.reply.blocks.push(block);
+        let open = self.open.get_or_insert_with(|| OpenBlock {
+            kind,
+            text: String::new(),
+        });
+        write(&mut open.text, text);
     }
+
+    /// What comes next is something else.
+    fn close_block(&mut self) {
+        let Some(OpenBlock { kind, text }) = self.open.take() else {
+            return;
+        };
+        let (kind, visibility) = match kind {
+            BlockKind::Text => ("output_text", "public"),
+            BlockKind::Thought => ("reasoning", "private"),
+        };
+        let mut block = Map::new();
+        block.insert("type".to_owned(), kind.into());
+        block.insert("text".to_owned(), text.into());
+        block.insert("visibility".to_owned(), visibility.into());
+        self.reply.blocks.push(Value::Object(block));
+    }
+}
+
+/// Adds to a text that more will be added to: the first words must not make it grow again and
+/// again.
+fn write(whole: &mut String, piece: &str) {
+    if whole.is_empty() {
+        whole.reserve(TEXT_BYTES);
+    }
+    whole.push_str(piece);
 }
 
 fn close(index: usize, call: OpenCall) -> ToolCall {
@@ -242,7 +286,7 @@ mod tests {
     fn collect(events: &[StreamEvent]) -> Reply {
         let mut collector = Collector::default();
         for event in events {
-            collector.push(event);
+            collector.push(event.clone());
         }
         collector.finish()
     }

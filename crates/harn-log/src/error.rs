@@ -131,6 +131,15 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// Whether the log refuses because of an earlier failure, so that recovering may help.
+    pub fn is_poisoned(&self) -> bool {
+        match self {
+            Self::Poisoned(_) => true,
+            Self::Shared(error) => error.is_poisoned(),
+            _ => false,
+        }
+    }
+
     /// Whether the same call may succeed later without anybody changing anything.
     pub fn is_transient(&self) -> bool {
         match self {

@@ -172,6 +172,9 @@ pub trait Effects {
     /// through its [`Outside::waker`](crate::Outside::waker). The effect may be over by then.
     fn resume(&mut self, _id: EffectId) {}
 
+    /// A function that was asked for is there, by its number, to be claimed.
+    fn offered(&mut self, _tag: &str, _number: u64) {}
+
     /// Takes what a program writes.
     fn write(&mut self, stream: Stream, text: &str);
 

@@ -4,6 +4,7 @@
 //! any thread:  Outside::complete(id, answer)  ─┐
 //!              Outside::waker(id).wake()       │
 //!              ClosureHandle::call(arguments)  ├─► Inbox ─► Isolate, on its own thread
+//!              Outside::nudge()                │
 //!              PendingCall, dropped            │
 //!              the last ClosureHandle, dropped ┘
 //! ```
@@ -34,6 +35,8 @@ pub(crate) enum Message {
     Stopped(FiberId),
     /// Nobody can call a function any more.
     Released(u64),
+    /// Whoever drives it has to look at something.
+    Nudged,
 }
 
 /// Where completions and calls go, from any thread.
@@ -57,6 +60,11 @@ impl Outside {
             id,
             is_woken: AtomicBool::new(false),
         }))
+    }
+
+    /// Ends the waiting of whoever drives the isolate.
+    pub fn nudge(&self) {
+        let _program_has_ended = self.sender.send(Message::Nudged);
     }
 
     /// A handle of the function that [`Context::export`](crate::Context::export) gave a number.

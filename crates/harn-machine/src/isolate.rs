@@ -32,7 +32,7 @@ use crate::fault::{Failure, Fault};
 use crate::fiber::{Facts, Fiber};
 use crate::handle::ClosureHandle;
 use crate::inbox::{Inbox, Message};
-use crate::load::{self, Action, Entry, LoadError};
+use crate::load::{self, Action, Entry, LoadError, Offer};
 use crate::machine::Machine;
 use crate::meter::Meter;
 use crate::methods::Methods;
@@ -136,7 +136,19 @@ impl Isolate {
         path: &Path,
         entry: &Entry,
     ) -> Result<(), LoadError> {
-        let actions = load::load(&mut self.machine, workspace, path, entry)?;
+        self.load_offering(workspace, path, entry, &[])
+    }
+
+    /// The same, with functions that are let out before the program runs. Whoever performs
+    /// effects gets them ([`Effects::offered`]).
+    pub fn load_offering(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &Path,
+        entry: &Entry,
+        offers: &[Offer],
+    ) -> Result<(), LoadError> {
+        let actions = load::load(&mut self.machine, workspace, path, entry, offers)?;
         self.actions.extend(actions);
         self.is_over = false;
         Ok(())
@@ -278,6 +290,7 @@ impl Isolate {
             Message::Called(call) => self.machine.begin_call(call),
             Message::Stopped(fiber) => self.machine.stop_call(fiber),
             Message::Released(number) => self.machine.exports.release(number),
+            Message::Nudged => {}
         }
     }
 
@@ -292,6 +305,7 @@ impl Isolate {
             match self.actions.pop_front() {
                 Some(Action::Run(closure)) => self.start_root(closure),
                 Some(Action::Bind(bindings)) => load::bind(&mut self.machine, &bindings),
+                Some(Action::Offer(global, tag)) => self.offer(global, &tag),
                 Some(Action::Fail(failure)) => return Err(failure),
                 Some(Action::Enter) | None => {
                     self.result = Some(Ok(Value::Nil));
@@ -300,6 +314,15 @@ impl Isolate {
             }
         }
         Ok(())
+    }
+
+    /// Lets a function out, if it is one.
+    fn offer(&mut self, global: u32, tag: &str) {
+        if let Value::Closure(closure) = &self.machine.globals[global as usize] {
+            let export = Export::of_program(closure);
+            let number = self.machine.exports.add(export);
+            self.machine.effects.offered(tag, number);
+        }
     }
 
     fn start_root(&mut self, closure: Rc<Closure>) {

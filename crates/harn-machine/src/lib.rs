@@ -54,7 +54,7 @@ pub use handle::{ClosureHandle, PendingCall, Reply};
 pub use inbox::{Inbox, Outside, inbox};
 pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
-pub use load::{Entry, LoadError};
+pub use load::{Entry, LoadError, Offer};
 pub use meter::Meter;
 pub use registry::{Body, BuiltinId, Each, Guard, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};

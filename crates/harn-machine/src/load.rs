@@ -57,10 +57,24 @@ pub(crate) enum Action {
     Bind(Vec<(u32, u32)>),
     /// Runs the top level of a file.
     Run(Rc<Closure>),
+    /// Lets a function out: where it is, and what it is called outside.
+    Offer(u32, String),
     /// Runs what the file that ran last gave.
     Enter,
     /// Fails.
     Fail(Failure),
+}
+
+/// A function that whoever runs the program wants to call: it is let out as soon as its file
+/// has run, before the program itself does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// A file that imports the function.
+    pub file: PathBuf,
+    /// The function.
+    pub function: String,
+    /// What it is called outside.
+    pub tag: String,
 }
 
 /// A file that is loaded: where its top level is.
@@ -82,19 +96,26 @@ impl Loaded {
     }
 }
 
-/// Compiles a program.
+/// Compiles a program, and the files of functions that are offered.
 pub(crate) fn load(
     machine: &mut Machine,
     workspace: &mut Workspace,
     path: &Path,
     entry: &Entry,
+    offers: &[Offer],
 ) -> Result<Vec<Action>, LoadError> {
-    let plan = workspace.load_plan(path);
-    let entry_path = workspace.canonical(path);
     let mut loaded: HashMap<Arc<Path>, Loaded> = HashMap::new();
     let mut actions = Vec::new();
+    for offer in offers {
+        load_offer(machine, workspace, offer, &mut loaded, &mut actions)?;
+    }
+    let plan = workspace.load_plan(path);
+    let entry_path = workspace.canonical(path);
     for (file, importer) in plan.order.iter().zip(&plan.importers) {
         let is_entry = **file == *entry_path;
+        if loaded.contains_key(file) {
+            continue;
+        }
         if is_entry {
             // Circles are closed once everything else is loaded.
             let all = plan.order.iter().filter(|one| **one != *file);
@@ -128,6 +149,35 @@ pub(crate) fn load(
         None => actions.push(Action::Enter),
     }
     Ok(actions)
+}
+
+/// Compiles the file of a function that is offered, and everything it imports.
+fn load_offer(
+    machine: &mut Machine,
+    workspace: &mut Workspace,
+    offer: &Offer,
+    loaded: &mut HashMap<Arc<Path>, Loaded>,
+    actions: &mut Vec<Action>,
+) -> Result<(), LoadError> {
+    let plan = workspace.load_plan(&offer.file);
+    let offered = workspace.canonical(&offer.file);
+    for file in &plan.order {
+        if loaded.contains_key(file) {
+            continue;
+        }
+        let closure = load_file(machine, workspace, file, file, None, loaded)?;
+        actions.push(Action::Bind(bindings(workspace, file, loaded)));
+        actions.push(Action::Run(closure));
+    }
+    if let Some(failure) = plan.failure {
+        let fault = import_failure(workspace, &failure, &offered, &offer.file);
+        actions.push(Action::Fail(fault));
+        return Ok(());
+    }
+    let file = loaded.get(&*offered);
+    let global = file.and_then(|file| file.global(&offer.function, true));
+    actions.extend(global.map(|global| Action::Offer(global, offer.tag.clone())));
+    Ok(())
 }
 
 /// What keeps a file from being compiled, at the import that led to it.

@@ -4,10 +4,12 @@
 //! random    chance that can be repeated
 //! disk      a disk that fails, forgets and dies as it is told
 //! campaign  breaks a log in every way we can think of, and checks what is left
+//! agents    runs agents with a model, tools and readers that misbehave
 //! ```
 //!
 //! Only tests and the `harn-crash` program depend on this crate.
 
+pub mod agents;
 pub mod campaign;
 mod disk;
 mod random;

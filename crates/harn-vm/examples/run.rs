@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Ended(Ok(_))) => return ExitCode::SUCCESS,
         Ok(Outcome::Ended(Err(failure))) => eprint!("{}", runtime_error(&failure)),
+        Ok(Outcome::Interrupted) => eprintln!("it was interrupted"),
         Ok(Outcome::TimedOut) => eprintln!("its time was over"),
         Err(error) => eprintln!("{error}"),
     }

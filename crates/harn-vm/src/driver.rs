@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use harn_machine::{Answer, Failure, Isolate, Request, Step, Value};
 
+use crate::interrupt::Interrupt;
+
 /// How a program ended.
 #[derive(Debug)]
 pub enum Outcome {
@@ -11,10 +13,21 @@ pub enum Outcome {
     Ended(Result<Value, Failure>),
     /// Its time was over.
     TimedOut,
+    /// Somebody wanted it to stop.
+    Interrupted,
 }
 
 /// Runs an isolate until it ends or its time is over.
 pub fn drive(isolate: &mut Isolate, timeout: Option<Duration>) -> Outcome {
+    drive_until(isolate, timeout, &Interrupt::default())
+}
+
+/// The same, until somebody wants it to stop.
+pub(crate) fn drive_until(
+    isolate: &mut Isolate,
+    timeout: Option<Duration>,
+    interrupt: &Interrupt,
+) -> Outcome {
     let until = timeout.map(|timeout| Instant::now() + timeout);
     loop {
         match isolate.step() {
@@ -24,6 +37,9 @@ pub fn drive(isolate: &mut Isolate, timeout: Option<Duration>) -> Outcome {
                 let time = time_to_wait(isolate, wake, until);
                 isolate.wait(time);
             }
+        }
+        if interrupt.is_raised() {
+            return Outcome::Interrupted;
         }
         if until.is_some_and(|until| Instant::now() >= until) {
             return Outcome::TimedOut;

@@ -9,6 +9,7 @@
 mod agents;
 mod diagnostic;
 mod driver;
+mod interrupt;
 mod json;
 mod models;
 mod process;
@@ -20,7 +21,10 @@ mod world;
 pub use agents::AgentOptions;
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
-pub use models::{KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
+pub use interrupt::Interrupt;
+pub use models::{
+    KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,
+};
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
 pub use world::{Sink, World, WorldOptions};

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use harn_agent::tool_hooks::ManifestHook;
 use harn_check::modules::Workspace;
 use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
-use crate::driver::{Outcome, drive};
+use crate::agents::manifest_hooks;
+use crate::driver::{Outcome, drive_until};
+use crate::interrupt::Interrupt;
 use crate::world::{Sink, World, WorldOptions};
 
 /// How a program is run.
@@ -30,6 +33,8 @@ pub struct RunOptions {
     pub counts_lines: bool,
     /// Which pipeline is run.
     pub entry: Entry,
+    /// Stops it from another thread.
+    pub interrupt: Interrupt,
 }
 
 /// A program that can be run.
@@ -55,19 +60,30 @@ impl<'a> Program<'a> {
         options: &RunOptions,
         sink: Box<dyn Sink>,
     ) -> Result<LoadedProgram, LoadError> {
-        let mut isolate = isolate(options, sink);
-        isolate.load(self.workspace, self.path, &options.entry)?;
+        let manifest = options.world.models.manifest.as_deref();
+        let (hooks, offers) = match manifest {
+            Some(manifest) => manifest_hooks(self.workspace, manifest)?,
+            None => Default::default(),
+        };
+        let mut isolate = isolate(options, sink, hooks);
+        isolate.load_offering(self.workspace, self.path, &options.entry, &offers)?;
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
+            interrupt: options.interrupt.clone(),
         })
     }
 }
 
 /// An isolate as the options want it, with nothing to run.
-pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
+pub(crate) fn isolate(
+    options: &RunOptions,
+    sink: Box<dyn Sink>,
+    hooks: Vec<ManifestHook>,
+) -> Isolate {
     let (outside, inbox) = inbox();
-    let mut world = World::new(options.world.clone(), sink, outside);
+    options.interrupt.attach(outside.clone());
+    let mut world = World::new(options.world.clone(), sink, outside).with_hooks(hooks);
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
     }
@@ -90,12 +106,13 @@ pub(crate) fn isolate(options: &RunOptions, sink: Box<dyn Sink>) -> Isolate {
 pub struct LoadedProgram {
     isolate: Isolate,
     timeout: Option<Duration>,
+    interrupt: Interrupt,
 }
 
 impl LoadedProgram {
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
-        drive(&mut self.isolate, self.timeout)
+        drive_until(&mut self.isolate, self.timeout, &self.interrupt)
     }
 
     /// Runs its pipeline once more, without loading anything again. `None` if it has none.

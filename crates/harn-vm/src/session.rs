@@ -42,7 +42,7 @@ impl Session {
     pub fn new(options: &RunOptions, sink: Box<dyn Sink>) -> Self {
         Self {
             workspace: Workspace::new(Box::new(Disk)),
-            isolate: isolate(options, sink),
+            isolate: isolate(options, sink, Vec::new()),
             count: 0,
             declarations: String::new(),
             statements: String::new(),
@@ -102,6 +102,7 @@ impl Session {
         match ended {
             Outcome::Ended(result) => result,
             Outcome::TimedOut => Err(Fault::runtime("timed out".to_owned())),
+            Outcome::Interrupted => Err(Fault::runtime("interrupted".to_owned())),
         }
     }
 

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
 };
@@ -65,7 +66,7 @@ impl World {
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         Self {
-            agents: AgentPort::new(options.agents.clone(), outside.clone()),
+            agents: AgentPort::new(options.agents.clone(), environment.clone(), outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone()),
             options,
             folder: Folder::default(),
@@ -82,6 +83,12 @@ impl World {
     pub fn in_folder(mut self, folder: PathBuf) -> Self {
         self.agents.set_folder(folder.clone());
         self.folder = Folder(Some(folder));
+        self
+    }
+
+    /// The same world with the hooks of a project.
+    pub(crate) fn with_hooks(mut self, hooks: Vec<ManifestHook>) -> Self {
+        self.agents.await_hooks(hooks);
         self
     }
 
@@ -173,6 +180,10 @@ impl Effects for World {
 
     fn resume(&mut self, id: EffectId) {
         self.agents.resume(id, &self.models.tokio());
+    }
+
+    fn offered(&mut self, tag: &str, number: u64) {
+        self.agents.offered(tag, number);
     }
 
     fn cancel(&mut self, id: EffectId) {

@@ -54,7 +54,7 @@ impl Stream {
             let fed = frames.push(chunk, |frame: Frame<'_>| decoder.frame(frame, &mut events));
             fed.expect("the answer was recorded whole");
             for event in events.drain(..) {
-                collector.push(&event);
+                collector.push(event);
             }
         }
         let ended = frames.finish(|frame| decoder.frame(frame, &mut events));
@@ -63,7 +63,7 @@ impl Stream {
             .finish(&mut events)
             .expect("the answer was recorded whole");
         for event in events.drain(..) {
-            collector.push(&event);
+            collector.push(event);
         }
         collector.finish()
     }

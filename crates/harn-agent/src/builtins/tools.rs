@@ -1,9 +1,10 @@
-//! Hooks of tool calls, and plans.
+//! Hooks of tool calls, the tools that come along, and plans.
 
 use harn_llm::desk::Thrown;
 use serde_json::Value;
 
 use super::Asked;
+use crate::coding;
 use crate::plan::{plan_artifact, plan_entries};
 use crate::runtime::Runtime;
 use crate::tool_hooks::RegisteredHook;
@@ -19,6 +20,7 @@ pub(super) fn answer(runtime: &Runtime, asked: &Asked) -> Option<Result<Value, T
             runtime.hooks().clear_registered();
             Ok(Value::Null)
         }
+        "coding_tools" => coding::offer(asked.argument(0), &runtime.folder),
         "plan_artifact" => Ok(plan_artifact("emit_plan", asked.argument(0))),
         "plan_entries" => Ok(plan_entries(asked.argument(0))),
         _ => return None,

@@ -22,6 +22,7 @@ mod grep;
 mod limits;
 mod list;
 mod near_miss;
+mod offer;
 mod place;
 mod process;
 mod read;
@@ -43,6 +44,8 @@ use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
 pub use limits::Limits;
 pub use workspace::Workspace;
+
+pub(crate) use offer::{Workshop, offer};
 
 use arguments::Arguments;
 use background::{Cancelled, in_background};

@@ -15,8 +15,7 @@ impl Policy {
     /// much the model takes, where its provider says so.
     ///
     /// # Errors
-    /// What is wrong with the options. A missing or wrong `compact_callback` is none before it
-    /// is needed.
+    /// What is wrong with the options.
     pub fn parse(
         options: &Map<String, Value>,
         functions: &Functions,
@@ -26,6 +25,10 @@ impl Policy {
             return Ok(None);
         };
         read_common(&mut policy, options, functions)?;
+        if [policy.strategy, policy.hard_limit_strategy].contains(&Strategy::Custom) {
+            // Better told now than in the middle of a long run.
+            policy.custom.function()?;
+        }
         if let Some(context_tokens) = context_tokens {
             let is_given = Options(options).int("compact_threshold").is_some();
             fit(&mut policy, context_tokens, is_given);
@@ -260,8 +263,8 @@ mod tests {
     #[test]
     fn old_options_choose_strategies() {
         check(
-            json!({"auto_compact": true, "compact_strategy": "truncate", "hard_limit_strategy": "custom"}),
-            ("truncate", 0, 12, "truncate", "custom"),
+            json!({"auto_compact": true, "compact_strategy": "truncate", "hard_limit_strategy": "llm"}),
+            ("truncate", 0, 12, "truncate", "llm"),
         );
         let options = json!({"auto_compact": true, "compact_callback": null});
         let mut functions = Functions::default();

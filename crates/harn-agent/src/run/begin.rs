@@ -2,11 +2,13 @@
 
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
+use serde_json::Value;
+use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, texts};
+use super::{Delivered, Run, daemon, interrupted, texts};
 use crate::host::Seam;
-use crate::session::Change;
+use crate::session::{Change, kept};
 
 /// Begins a loop: what was said before, and what the user says now.
 pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
@@ -14,6 +16,8 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
+    remember_system_prompt(run);
+    interrupted::answer_calls(run);
     adopt_summary(run);
     match daemon::resumed(run).await? {
         true => {}
@@ -27,6 +31,14 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
         run.emit(event.clone()).await;
     }
     Ok(())
+}
+
+/// The session knows what its model was last told to be.
+fn remember_system_prompt(run: &Run<'_>) {
+    let system = json!(run.system);
+    if run.session.kept(kept::SYSTEM_PROMPT).unwrap_or_default() != system {
+        run.session.keep(kept::SYSTEM_PROMPT, system);
+    }
 }
 
 /// A summary that is not among the messages is put before them.
@@ -68,18 +80,27 @@ pub(super) async fn begin_iteration(run: &Run<'_>, turn: Turn) -> Turn {
 
 /// Delivers what the host has for the model; says how many messages that were.
 pub(super) async fn deliver_host_messages(run: &Run<'_>, seam: Seam) -> usize {
-    let Some(bridge) = &run.runtime.bridge else {
-        return 0;
-    };
-    let messages = bridge.take_messages(run.session.id(), seam);
+    let messages = take_host_messages(run, seam);
     let count = messages.len();
     for message in messages {
-        run.note("host_input", "user", "public", &message, None);
-        run.say(texts::user(message)).await;
+        run.say(message).await;
     }
-    if count > 0 {
+    count
+}
+
+/// What the host has for the model. Whoever takes it says it, in its place.
+pub(super) fn take_host_messages(run: &Run<'_>, seam: Seam) -> Vec<Value> {
+    let Some(bridge) = &run.runtime.bridge else {
+        return Vec::new();
+    };
+    let messages = bridge.take_messages(run.session.id(), seam);
+    if !messages.is_empty() {
         run.session.record(Change::TextOnlyTurns { count: 0 });
         daemon::reset_backoff(run);
     }
-    count
+    let messages = messages.into_iter().map(|message| {
+        run.note("host_input", "user", "public", &message, None);
+        texts::user(message)
+    });
+    messages.collect()
 }

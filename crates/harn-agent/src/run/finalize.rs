@@ -37,6 +37,7 @@ pub(super) async fn finish(run: &Run<'_>, status: String) -> Result<Value, Throw
         host: audited,
         ..Delivered::default()
     };
+    run.runtime.bus.close_abandoned_calls(run.session.id());
     run.pass("loop_exit", last, delivered).await;
     Ok(result(run, &status, duration_ms))
 }

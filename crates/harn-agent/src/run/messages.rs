@@ -2,6 +2,7 @@
 
 use harn_events::AgentEvent;
 use harn_llm::Reply;
+use harn_llm::options::value::display;
 use harn_llm::wire::Wire;
 use serde_json::{Value, json};
 
@@ -87,16 +88,91 @@ impl Family {
     }
 }
 
-/// Adds to a turn what its provider must get back to the letter.
+/// Adds to a turn what its provider must get back to the letter. Calls that the turn does not
+/// have, because nobody makes them or they were answered otherwise, are left out: they would
+/// want a result.
 pub(super) fn with_kept(mut message: Value, reply: &Reply, wire: Option<Wire>) -> Value {
-    if let (Some(wire), false) = (wire, reply.kept.is_empty()) {
-        message["kept"] = json!({"wire": wire.name(), "blocks": reply.kept});
+    let Some(wire) = wire else {
+        return message;
+    };
+    let blocks = reply.kept.iter();
+    let blocks = blocks.filter(|block| has_place(block, &message)).cloned();
+    let mut blocks: Vec<Value> = blocks.collect();
+    let are_written = reply.tool_calls.is_empty() && calls_of(&message).next().is_some();
+    match wire {
+        // Calls that were written as text are none of the provider's; it gets them all the same.
+        Wire::Anthropic if are_written && !blocks.is_empty() => {
+            blocks.extend(calls_of(&message).cloned());
+        }
+        Wire::Responses | Wire::Gemini if are_written => blocks.clear(),
+        _ => {}
+    }
+    if !blocks.is_empty() {
+        message["kept"] = json!({"wire": wire.name(), "blocks": blocks});
     }
     message
 }
 
+/// The calls of a turn, whatever shape it has.
+fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
+    let listed = message["tool_calls"].as_array().into_iter().flatten();
+    let written = message["content"].as_array().into_iter().flatten();
+    listed.chain(written.filter(|block| block["type"] == "tool_use"))
+}
+
+/// What the model sees of a conversation. A result whose call was compacted away is told in
+/// words: providers refuse a conversation that has a result without its call.
+pub(super) fn told_to_model(messages: &[Value]) -> Vec<Value> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut told = Vec::with_capacity(messages.len());
+    for message in messages {
+        let role = message["role"].as_str().unwrap_or_default();
+        if role == "assistant" {
+            let ids = calls_of(message).map(|call| call["id"].as_str().unwrap_or_default());
+            open = ids.collect();
+        }
+        let is_known = |id: &Value| match id.as_str() {
+            Some(id) => open.contains(&id),
+            // Some servers know results by the name of their tool and by nothing else.
+            None => !open.is_empty(),
+        };
+        let mut message = message.clone();
+        if matches!(role, "tool" | "tool_result") {
+            let id = message.get("tool_call_id").or(message.get("tool_use_id"));
+            if !is_known(id.unwrap_or(&Value::Null)) {
+                message = json!({"role": "user", "content": in_words(&message["content"])});
+            }
+        } else if let Some(Value::Array(blocks)) = message.get_mut("content") {
+            let is_result = |block: &&mut Value| block["type"] == "tool_result";
+            for block in blocks.iter_mut().filter(is_result) {
+                if !is_known(&block["tool_use_id"]) {
+                    *block = json!({"type": "text", "text": in_words(&block["content"])});
+                }
+            }
+        }
+        told.push(message);
+    }
+    told
+}
+
+fn in_words(result: &Value) -> String {
+    format!("[result of an earlier call]\n{}", display(result))
+}
+
+/// Whether a block that was kept is no call, or one of the calls of a message.
+fn has_place(block: &Value, message: &Value) -> bool {
+    let mut calls = calls_of(message);
+    match block["type"].as_str() {
+        Some("tool_use") => calls.any(|call| call["id"] == block["id"]),
+        Some("function_call") => calls.any(|call| call["id"] == block["call_id"]),
+        // These have no ids.
+        _ if block["functionCall"].is_object() => calls.next().is_some(),
+        _ => true,
+    }
+}
+
 /// What is told about a user message that has an identity.
-pub(super) fn user_message_event(session_id: &str, message: &Value) -> Option<AgentEvent> {
+pub(crate) fn user_message_event(session_id: &str, message: &Value) -> Option<AgentEvent> {
     if message["role"] != "user" {
         return None;
     }
@@ -116,4 +192,82 @@ pub(super) fn user_message_event(session_id: &str, message: &Value) -> Option<Ag
         message_id: id.to_owned(),
         content,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_nobody_makes_are_not_kept() {
+        let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "t", "input": {}});
+        let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+        let reply = Reply {
+            kept: vec![thought.clone(), call("a"), call("ledger")],
+            tool_calls: vec![harn_llm::ToolCall::default(); 2],
+            ..Reply::default()
+        };
+        let rows = [
+            (json!({"content": [call("a")]}), json!([thought, call("a")])),
+            (
+                json!({"content": "", "tool_calls": [{"id": "a"}]}),
+                json!([thought, call("a")]),
+            ),
+            (json!({"content": "words"}), json!([thought])),
+        ];
+        for (message, blocks) in rows {
+            let kept = with_kept(message, &reply, Some(Wire::Anthropic));
+            assert_eq!(kept["kept"]["blocks"], blocks);
+        }
+        let only_a_call = Reply {
+            kept: vec![call("a")],
+            ..Reply::default()
+        };
+        let message = json!({"content": "words"});
+        let kept = with_kept(message.clone(), &only_a_call, Some(Wire::Anthropic));
+        assert_eq!(kept, message);
+    }
+
+    #[test]
+    fn a_call_that_was_written_as_text_is_kept_with_the_thoughts() {
+        let call = json!({"type": "tool_use", "id": "tc_0", "name": "t", "input": {}});
+        let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+        let reply = Reply {
+            kept: vec![thought.clone()],
+            ..Reply::default()
+        };
+        let message = json!({"role": "assistant", "content": [call]});
+        let kept = with_kept(message, &reply, Some(Wire::Anthropic));
+        assert_eq!(kept["kept"]["blocks"], json!([thought, call]));
+    }
+
+    #[test]
+    fn a_result_without_its_call_is_told_in_words() {
+        let call = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]});
+        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "r"});
+        let words = "[result of an earlier call]\nr";
+        let rows = [
+            (json!([call, result("a")]), json!([call, result("a")])),
+            (
+                json!([result("a"), call, result("b")]),
+                json!([
+                    {"role": "user", "content": words}, call, {"role": "user", "content": words},
+                ]),
+            ),
+            (
+                json!([{"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "a", "content": "r"},
+                ]}]),
+                json!([{"role": "user", "content": [{"type": "text", "text": words}]}]),
+            ),
+            (
+                json!([{"role": "tool", "tool_name": "t", "content": "r"}]),
+                json!([{"role": "user", "content": words}]),
+            ),
+        ];
+        for (messages, expected) in rows {
+            let told = told_to_model(messages.as_array().unwrap());
+            assert_eq!(json!(told), expected);
+        }
+    }
 }

@@ -17,10 +17,12 @@ mod contract;
 mod daemon;
 mod dispatch;
 mod finalize;
+mod interrupted;
 mod messages;
 mod model_call;
 mod post_turn;
 mod preflight;
+mod project;
 mod reading;
 mod skills;
 mod start;
@@ -29,6 +31,7 @@ pub(crate) mod texts;
 mod turn;
 
 pub(crate) use compact::Model;
+pub(crate) use messages::user_message_event;
 
 use std::sync::Arc;
 
@@ -69,6 +72,8 @@ pub(crate) struct Run<'a> {
     call: CallOptions,
     /// The options it was read from, for calls that change some of them.
     call_options: serde_json::Map<String, Value>,
+    /// What the model sees of the conversation, if not all of it.
+    projection: Option<project::Projection>,
     /// An experiment with the prompt, if there is one.
     experiment: Option<Experiment>,
     system: Option<String>,
@@ -93,28 +98,34 @@ enum Experiment {
     Function(Arc<dyn crate::Callback>, Value),
 }
 
-/// A session that a loop runs on is not taken away from it.
-struct Busy<'a>(&'a Runtime, &'a str);
+/// A session that a loop runs on is not taken away from it. However the loop ends, also when
+/// it is dropped, its journal says that it has ended.
+struct Busy<'a>(&'a Runtime, &'a Session);
 
 impl<'a> Busy<'a> {
-    fn begin(runtime: &'a Runtime, session_id: &'a str, ambient: &Ambient) -> Self {
-        runtime.sessions().begin_run(session_id);
-        runtime.enter(session_id, ambient);
-        Self(runtime, session_id)
+    fn begin(runtime: &'a Runtime, session: &'a Session, ambient: &Ambient) -> Self {
+        runtime.sessions().begin_run(session.id());
+        runtime.enter(session.id(), ambient);
+        Self(runtime, session)
     }
 }
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        self.0.leave(self.1);
-        self.0.sessions().end_run(self.1);
+        let Self(runtime, session) = self;
+        if session.read(|state| state.run.status.is_empty()) {
+            let status = "cancelled".to_owned();
+            session.record(Change::RunEnded { status });
+        }
+        runtime.leave(session.id());
+        runtime.sessions().end_run(session.id());
     }
 }
 
 impl Run<'_> {
     async fn to_end(&self) -> Result<Value, Thrown> {
         let session_id = self.session.id();
-        let _busy = Busy::begin(self.runtime, session_id, &self.ambient);
+        let _busy = Busy::begin(self.runtime, &self.session, &self.ambient);
         let guard = self.runtime.bus.begin_run(session_id);
         let result = match self.iterate().await {
             Ok(status) => finalize::finish(self, status).await,

@@ -28,6 +28,8 @@ pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
             return Ok(turn);
         }
         retries -= 1;
+        // The next answer stands for this one: its calls are not made.
+        run.runtime.bus.close_aborted_calls(run.session.id());
         run.trace(json!({
             "type": "schema_retry",
             "attempt": turn.call().structured.retries - retries,

@@ -1,6 +1,6 @@
 //! The phase after the calls: whether the loop goes on, and what the model is told.
 
-use harn_events::AgentEvent;
+use harn_events::{AgentEvent, ToolCallErrorCategory};
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::value::truthy;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::messages::with_kept;
 use super::turn::{Flow, Turn};
-use super::{Delivered, Run, begin, compact, daemon, texts};
+use super::{Delivered, Run, begin, compact, daemon, dispatch, texts};
 use crate::host::Seam;
 use crate::session::{CallOutcome, Change};
 
@@ -18,6 +18,12 @@ pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> 
         (true, None) => after_calls(run, turn).await,
         (true, Some(reason)) => {
             record_assistant(run, &turn);
+            say_feedback(run, &turn);
+            for call in &turn.calls {
+                let skipped = format!("the call was not made: {reason}");
+                let outcome = Err((skipped, ToolCallErrorCategory::Cancelled));
+                dispatch::end_announced(run, &turn, call, outcome).await;
+            }
             close_without_dispatch(run, &turn, reason).await;
             Ok(Flow::Continue)
         }

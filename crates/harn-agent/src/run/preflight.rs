@@ -8,7 +8,7 @@ use harn_llm::options::tools::native_projection;
 use serde_json::{Map, Value, json};
 
 use super::turn::Turn;
-use super::{Delivered, Experiment, Run, compact, texts};
+use super::{Delivered, Experiment, Run, compact, messages, project, texts};
 
 /// How many of the last messages a context callback gets apart.
 const RECENT_MESSAGES: usize = 10;
@@ -24,7 +24,10 @@ pub(super) async fn prepare(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Throw
     run.pass("post_compact", turn.number(), delivered).await;
     let mut call = base_call(run)?;
     call.request.system = run.system_prompt();
-    call.request.messages = run.session.read(|state| state.messages.clone());
+    call.request.messages = run
+        .session
+        .read(|state| messages::told_to_model(&state.messages));
+    project::apply(run, &mut call).await?;
     offer_tools(run, &mut call);
     add_ledger(run, &mut call);
     shape_context(run, &turn, &mut call).await?;

@@ -1,13 +1,13 @@
 //! The phase that reads an answer: which calls to make, what people see, whether it is the end.
 
-use harn_events::{AgentEvent, ToolCallStatus, ToolExecutor, ToolKind};
+use harn_events::{AgentEvent, ToolCallErrorCategory, ToolCallStatus, ToolExecutor, ToolKind};
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::grammar::{self, Parsed, ParsedCall, ToolNames, fenced};
 use serde_json::{Value, json};
 
 use super::turn::{Call, Turn};
-use super::{Run, texts};
+use super::{Run, dispatch, texts};
 use crate::loop_options::NativeFallback;
 use crate::session::Change;
 
@@ -35,7 +35,7 @@ pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> 
         run.tell_later(&mut turn, "protocol_violation", text);
     }
     turn.is_complete = judge_completion(run, &mut turn, &parsed, !calls.is_empty());
-    turn.calls = apply_ledger_calls(run, &mut turn, calls);
+    turn.calls = apply_ledger_calls(run, &mut turn, calls).await;
     turn.had_calls = !turn.calls.is_empty();
     turn.history = written;
     Ok(turn)
@@ -214,35 +214,50 @@ fn changes_phase(run: &Run<'_>, text: &str) -> bool {
     };
     let mut lines = text.lines().rev();
     let named = lines.find_map(|line| line.trim().strip_prefix("next_phase:"));
-    named.is_some_and(|phase| phase.trim() != expected)
+    let Some(phase) = named.map(str::trim).filter(|phase| phase != expected) else {
+        return false;
+    };
+    run.trace(json!({
+        "type": "phase_change",
+        "from_phase": expected,
+        "to_phase": phase,
+    }));
+    true
 }
 
 /// Applies what the model says about the task ledger; gives the other calls.
-fn apply_ledger_calls(run: &Run<'_>, turn: &mut Turn, calls: Vec<Call>) -> Vec<Call> {
+async fn apply_ledger_calls(run: &Run<'_>, turn: &mut Turn, calls: Vec<Call>) -> Vec<Call> {
     let (ledger_calls, others): (Vec<Call>, Vec<Call>) =
         calls.into_iter().partition(|call| call.name == "ledger");
     for call in ledger_calls {
-        let said = apply_ledger_call(run, &call.arguments);
+        let (said, is_applied) = apply_ledger_call(run, &call.arguments);
+        let outcome = match is_applied {
+            true => Ok(said.clone()),
+            false => Err((said.clone(), ToolCallErrorCategory::ToolError)),
+        };
+        dispatch::end_announced(run, turn, &call, outcome).await;
         let message = texts::user(format!("<tool_result>{said}</tool_result>"));
         turn.feedback.push(message);
     }
     others
 }
 
-fn apply_ledger_call(run: &Run<'_>, arguments: &Value) -> String {
+/// What the model is told, and whether it went well.
+fn apply_ledger_call(run: &Run<'_>, arguments: &Value) -> (String, bool) {
     let mut ledger = run.session.read(|state| state.run.ledger.clone());
     let name = "ledger".to_owned();
     if ledger.is_empty() && run.options.ledger.is_empty() {
         run.session.record(Change::CallRefused { name });
-        return "ledger unavailable: no task ledger is active in this turn".to_owned();
+        let said = "ledger unavailable: no task ledger is active in this turn";
+        return (said.to_owned(), false);
     }
     match ledger.apply(arguments) {
         Ok(summary) => {
             run.session.record(Change::LedgerSet { ledger });
             run.session.record(Change::PseudoToolUsed { name });
-            format!("ledger: {summary}")
+            (format!("ledger: {summary}"), true)
         }
-        Err(error) => format!("ledger error: {error}"),
+        Err(error) => (format!("ledger error: {error}"), false),
     }
 }
 

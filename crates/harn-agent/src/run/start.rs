@@ -11,6 +11,7 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
+use super::project::Projection;
 use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
@@ -27,7 +28,7 @@ const LABEL: &str = "agent_loop";
 /// Reads options and makes everything ready.
 pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
     let options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
-    let tools = request.registry();
+    let tools = request.registry(runtime);
     let mut call_options = call_options(&request.options, LABEL)?;
     if !request.tools.is_empty() {
         call_options.insert("tools".to_owned(), tools.to_value());
@@ -61,6 +62,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         compaction,
         call,
         call_options,
+        projection: projection(&request),
         experiment,
         tools,
         mode,
@@ -91,6 +93,15 @@ async fn open_session(
         }
         None => Ok((runtime.sessions().open_unnamed(&id), false)),
     }
+}
+
+/// What the program wants the model to see of the conversation.
+fn projection(request: &LoopRequest) -> Option<Projection> {
+    let functions = request.functions.below_or_at("/transcript_projection");
+    let policy = request.options.get("transcript_projection").cloned();
+    let policy = policy.unwrap_or_default();
+    let is_given = !policy.is_null() || !functions.is_empty();
+    is_given.then_some(Projection { policy, functions })
 }
 
 /// An experiment is made with each call, not once with what the user says.
@@ -252,6 +263,10 @@ fn check_surface(
     for diagnostic in diagnostics {
         let text = format!("{}: {}", diagnostic.code, diagnostic.message);
         match diagnostic.severity {
+            // What is not said about a tool is no mistake; it only limits what can be checked.
+            Severity::Warning if diagnostic.code.contains("_MISSING_") => {
+                tracing::info!(target: "tool_surface.validate", "{text}");
+            }
             Severity::Warning => runtime.warn("tool_surface.validate", &text),
             Severity::Error => {
                 return Err(Thrown::Runtime(format!(

@@ -77,6 +77,7 @@ impl<'a> Watcher<'a> {
     /// Takes the next piece.
     pub(super) fn see(&mut self, event: &StreamEvent) {
         match event {
+            StreamEvent::Start { .. } => self.restart(),
             StreamEvent::TextDelta { text } => self.text(text),
             StreamEvent::ThoughtDelta { text } if !text.is_empty() => {
                 self.told.thoughts = true;
@@ -85,10 +86,29 @@ impl<'a> Watcher<'a> {
                     content: text.clone(),
                 });
             }
-            StreamEvent::ToolCallStart { id, name, .. } => self.open_call(id.as_deref(), name),
+            StreamEvent::ToolCallStart { index, id, name } => {
+                if *index < self.calls.len() {
+                    self.restart();
+                }
+                self.open_call(id.as_deref(), name);
+            }
             StreamEvent::ToolArgsDelta { index, text } => self.grow_call(*index, text),
             _ => {}
         }
+    }
+
+    /// The answer broke off and begins again: what was announced will never arrive.
+    fn restart(&mut self) {
+        let is_begun = !self.calls.is_empty() || !self.candidate_ids.is_empty();
+        if is_begun {
+            let session_id = self.run.session.id();
+            self.run.runtime.bus.close_aborted_calls(session_id);
+        }
+        let told = std::mem::take(&mut self.told);
+        *self = Self {
+            told,
+            ..Self::new(self.run)
+        };
     }
 
     /// The answer is complete, or will never be.
@@ -111,8 +131,8 @@ impl<'a> Watcher<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        let shown = self.visible.push(text);
-        self.show(shown.delta);
+        let shown = self.visible.feed(text);
+        self.show(shown);
         if let Some(candidates) = &mut self.candidates {
             let found = candidates.push(text);
             self.announce(found);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::content::Content;
 use crate::ledger::TaskLedger;
 use crate::policy::SessionGrant;
 
@@ -20,6 +21,12 @@ pub enum Change {
     Restored {
         /// The transcript.
         transcript: Value,
+    },
+    /// It begins with what was said in another session. Nothing else of that session comes
+    /// along: no skills, no permissions, no turns to undo.
+    Forked {
+        /// What was said.
+        content: Box<Content>,
     },
     /// It is the child of another session, or of none.
     Linked {
@@ -45,6 +52,10 @@ pub enum Change {
         /// The message.
         message: Value,
     },
+    /// The last turn is undone: nothing was said since its loop began.
+    RolledBack,
+    /// A turn that was undone is done again.
+    Redone,
     /// Only the last messages stay. Transcript events other than messages are dropped.
     Trimmed {
         /// How many.

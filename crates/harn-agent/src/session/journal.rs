@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_events::{AgentEvent, AgentEventLog, EventBus, SESSION_HEADER, sanitize_topic_component};
+use harn_llm::transcript::message_event;
 use harn_log::{EventLog, LogError, LogEvent, Topic};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,6 +54,7 @@ impl Session {
     /// A session with nothing in it, whose journal is kept by `keeper`.
     pub fn open(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
         let kept = keeper.and_then(|keeper| {
+            keeper.log()?;
             let topic = Topic::new(journal_topic(id)).ok()?;
             Some((Arc::clone(keeper), topic))
         });
@@ -81,7 +83,20 @@ impl Session {
 
     /// Applies a change and writes it down.
     pub fn record(&self, change: Change) {
+        self.write(&mut self.inner(), change);
+    }
+
+    /// Looks at the state and decides what changes, while nobody else can change anything.
+    pub fn decide<T>(&self, look: impl FnOnce(&SessionState) -> (Option<Change>, T)) -> T {
         let mut inner = self.inner();
+        let (change, answer) = look(&inner.state);
+        if let Some(change) = change {
+            self.write(&mut inner, change);
+        }
+        answer
+    }
+
+    fn write(&self, inner: &mut Inner, change: Change) {
         inner.state.apply(&change);
         if let Some((keeper, topic)) = &self.kept {
             let record = JournalRecord {
@@ -89,12 +104,13 @@ impl Session {
                 events_before: inner.events,
                 change,
             };
-            inner.next += 1;
             let taken = self
                 .log_event(&record)
                 .map(|event| keeper.put(topic, event));
-            if !matches!(taken, Ok(Ok(()))) {
-                inner.dropped += 1;
+            // A record that was not taken has no index, so that indexes have no gaps.
+            match taken {
+                Ok(Ok(())) => inner.next += 1,
+                _ => inner.dropped += 1,
             }
         }
     }
@@ -108,6 +124,8 @@ impl Session {
         let mut event = LogEvent::new(kind, payload);
         let header = (SESSION_HEADER.to_owned(), self.id.clone());
         event.headers = BTreeMap::from([header]);
+        // The clock of the events, so that the two can be put in order.
+        event.occurred_at_ms = self.bus.now_ms();
         Ok(event)
     }
 
@@ -218,9 +236,16 @@ impl SessionState {
     /// The transcript, as programs see it.
     pub fn transcript(&self, id: &str, new_id: &mut dyn FnMut() -> String) -> Value {
         let state = self.transcript_state.as_deref().unwrap_or("active");
-        let (messages, events) = (self.messages.clone(), self.events.clone());
-        let mut transcript = harn_llm::transcript::transcript(messages, events, state, new_id);
+        let messages = self.shown_messages();
+        let mut events: Vec<Value> = messages
+            .iter()
+            .map(|message| message_event(message, new_id))
+            .collect();
+        events.extend(self.events.iter().cloned());
+        let none = Vec::new();
+        let mut transcript = harn_llm::transcript::transcript(none, events, state, new_id);
         transcript["id"] = json!(id);
+        transcript["messages"] = json!(messages);
         transcript["assets"] = json!(self.assets);
         if let Some(summary) = &self.summary {
             transcript["summary"] = json!(summary);

@@ -11,14 +11,21 @@
 //! before it.
 
 mod change;
+mod content;
 mod journal;
+pub mod kept;
+mod scratchpad;
 mod state;
 mod store;
+mod turns;
 
 pub use change::{CallOutcome, Change};
+pub use content::Content;
 pub use journal::{
     JOURNAL_TOPIC_PREFIX, JournalRecord, Session, journal_topic, load_session, session_records,
 };
+pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
 pub use state::{RunState, SessionState};
 pub use store::{SESSIONS_MAX, SessionStore};
+pub use turns::Turns;

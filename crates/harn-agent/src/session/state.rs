@@ -3,12 +3,14 @@
 //! [`SessionState::apply`] is the only way it changes: in a live run, when a journal is read
 //! again, and wherever somebody looks at an earlier point of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::change::{CallOutcome, Change};
+use super::kept;
+use super::turns::Turns;
 use crate::ledger::TaskLedger;
 use crate::loop_detector::LoopDetector;
 use crate::policy::SessionGrants;
@@ -26,6 +28,9 @@ pub struct SessionState {
     pub origins: Vec<(usize, usize)>,
     /// Everything that was ever said.
     pub recorded: Vec<Value>,
+    /// Which of these were given by a program and are shown as they were given.
+    #[serde(default)]
+    pub as_given: BTreeSet<usize>,
     /// Transcript events that are no messages.
     pub events: Vec<Value>,
     /// Large things that messages refer to.
@@ -48,6 +53,9 @@ pub struct SessionState {
     pub grants: SessionGrants,
     /// What parts of the runtime keep here.
     pub kept: BTreeMap<String, Value>,
+    /// The turns that can be undone and done again.
+    #[serde(default)]
+    pub turns: Turns,
     /// The loop that runs, or ran last.
     pub run: RunState,
 }
@@ -117,9 +125,13 @@ pub struct RunState {
 impl SessionState {
     /// Applies a change.
     pub fn apply(&mut self, change: &Change) {
+        self.prepare_undoing(change);
         match change {
             Change::Opened => *self = Self::default(),
             Change::Restored { transcript } => self.restore(transcript),
+            Change::Forked { content } => self.fork(content),
+            Change::RolledBack => self.roll_back(),
+            Change::Redone => self.redo(),
             Change::Linked {
                 parent_id,
                 branched_at_event_index,
@@ -135,6 +147,7 @@ impl SessionState {
             Change::ChildRemoved { id } => self.child_ids.retain(|child| child != id),
             Change::Reset => self.reset(),
             Change::Injected { message } => {
+                self.as_given.insert(self.recorded.len());
                 self.add_message(message);
                 self.events.clear();
             }
@@ -183,6 +196,7 @@ impl SessionState {
         for (first, last) in &mut self.origins {
             (*first, *last) = (*first + 1, *last + 1);
         }
+        self.as_given = self.as_given.iter().map(|place| place + 1).collect();
         self.recorded.insert(0, message.clone());
         self.messages.insert(0, message.clone());
         self.origins.insert(0, (0, 0));
@@ -195,17 +209,24 @@ impl SessionState {
             && self.origins.last() == Some(&(last, last))
         {
             self.recorded.pop();
+            self.as_given.remove(&last);
             self.messages.pop();
             self.origins.pop();
         }
     }
 
+    /// Nothing was said. Who the session is, where it works and the loop that may be running
+    /// stay.
     fn reset(&mut self) {
-        let kept = std::mem::take(self);
+        let before = std::mem::take(self);
+        let mut kept = before.kept;
+        kept.retain(|name, _| kept::SURVIVES_RESET.contains(&name.as_str()));
         *self = Self {
-            parent_id: kept.parent_id,
-            child_ids: kept.child_ids,
-            branched_at_event_index: kept.branched_at_event_index,
+            parent_id: before.parent_id,
+            child_ids: before.child_ids,
+            branched_at_event_index: before.branched_at_event_index,
+            run: before.run,
+            kept,
             ..Self::default()
         };
     }
@@ -214,6 +235,7 @@ impl SessionState {
         let list = |key: &str| transcript[key].as_array().cloned().unwrap_or_default();
         self.messages = list("messages");
         self.recorded = self.messages.clone();
+        self.as_given.clear();
         self.origins = (0..self.messages.len()).map(|at| (at, at)).collect();
         let is_extra =
             |event: &Value| !matches!(event["kind"].as_str(), Some("message" | "tool_result"));

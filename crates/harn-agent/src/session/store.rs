@@ -1,7 +1,7 @@
 //! The sessions of one program.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use harn_events::{CloseSession, EventBus};
 
@@ -21,7 +21,8 @@ pub struct SessionStore {
     bus: EventBus,
     keeper: Option<Arc<Keeper>>,
     named: HashMap<String, Named>,
-    unnamed: Vec<Arc<Session>>,
+    /// By id, oldest first; their loops hold the sessions themselves.
+    unnamed: Vec<(String, Weak<Session>)>,
     uses: u64,
     sessions_max: usize,
 }
@@ -68,6 +69,15 @@ impl SessionStore {
         self.named.get(id).map(|named| Arc::clone(&named.session))
     }
 
+    /// The same, also for a session that nobody can name.
+    pub fn get_also_unnamed(&self, id: &str) -> Option<Arc<Session>> {
+        self.get(id).or_else(|| {
+            let mut newest_first = self.unnamed.iter().rev();
+            let (_, session) = newest_first.find(|(known, _)| known == id)?;
+            session.upgrade()
+        })
+    }
+
     /// Opens a session, or uses the one there is. Gives also the sessions that had to go for
     /// it; whoever asked has to close them on the bus.
     ///
@@ -92,7 +102,7 @@ impl SessionStore {
     /// A session for one loop that nobody can name.
     pub fn open_unnamed(&mut self, id: &str) -> Arc<Session> {
         let session = self.begin(id);
-        self.unnamed.push(Arc::clone(&session));
+        self.unnamed.push((id.to_owned(), Arc::downgrade(&session)));
         session
     }
 
@@ -127,9 +137,9 @@ impl SessionStore {
         // The loop of an unnamed session was its whole life; its last events may still be read.
         let is_over = self.unnamed.len() > UNNAMED_MAX;
         let oldest = is_over.then(|| self.unnamed.remove(0));
-        if let Some(oldest) = oldest {
+        if let Some((oldest, _)) = oldest {
             self.bus
-                .close_session(oldest.id(), CloseSession::because("evicted"));
+                .close_session(&oldest, CloseSession::because("evicted"));
         }
     }
 

@@ -58,6 +58,7 @@ builtins! {
     "cache_put(store: dict, key: string, value: any) -> any" [] Io "Puts something into a cache.";
     "cache_stats(store: dict) -> dict" [] Pure "Tells how often a cache helped.";
     "cancel_in_flight_tool_call(session_id: string, call_id: string, options: dict | nil = nil) -> any" [] Pure "Stops a tool call.";
+    "coding_tools(options: dict | nil = nil) -> dict" [] Io "Gives the tools read, write, edit, list, glob, grep and run for folders.";
     "compose_tool_callers(callers: list<closure>) -> closure" [] Pure "Puts functions around tool calls one after another.";
     "composition_binding_manifest(tools: any, options: dict | nil = nil) -> dict" [] Pure "Describes tools as functions.";
     "composition_execute(snippet: string, manifest: dict, options: dict | nil = nil) -> dict" [] Model "Runs a program of a model that calls tools.";

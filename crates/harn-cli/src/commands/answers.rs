@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use harn_vm::llm::tape::{Matching, Redaction, TapeRecorder};
-use harn_vm::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
+use harn_vm::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn};
 
 use super::project::{manifest_here, manifest_of};
 
@@ -133,7 +134,7 @@ impl Answers {
             rerun,
             tape: tape.transpose()?,
             scenario: scenario.transpose()?,
-            warn: Some(warn),
+            warn: Some(Warn(Arc::new(warn))),
             ..ModelOptions::default()
         };
         options.check()?;

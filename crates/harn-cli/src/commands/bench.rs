@@ -36,7 +36,7 @@ const EXAMPLES: &str = "  \
 /// Runs every pipeline whose name starts with `bench_` again and again, until the mean is
 /// known to one percent or its time is over, and tells how long a run took: the median, the
 /// fastest and the slowest, and the mean with how far runs are from it. What the pipelines
-/// write is thrown away.
+/// write is thrown away, and sessions of agents are not kept.
 ///
 /// With --json the answer is {"benchmarks": [{"name", "file", "runs", "min_ns", "median_ns",
 /// "mean_ns", "max_ns", "deviation_ns"}, …]}.

@@ -11,17 +11,17 @@
 //! What the commands over the event log share is above; each command has a file.
 
 mod check;
-mod export;
-mod failure;
+pub(super) mod export;
+pub(super) mod failure;
 mod filter;
-mod line;
-mod log;
+pub(super) mod line;
+pub(super) mod log;
 mod records;
 mod repair;
 mod selection;
 mod show;
 mod stats;
-mod summary;
+pub(super) mod summary;
 mod tail;
 mod topics;
 mod types;
@@ -68,10 +68,10 @@ enum Command {
 }
 
 /// What a command over the event log works with.
-struct Ctx<'a> {
-    form: Form,
-    clock: Clock,
-    output: &'a mut Output,
+pub(super) struct Ctx<'a> {
+    pub(super) form: Form,
+    pub(super) clock: Clock,
+    pub(super) output: &'a mut Output,
 }
 
 pub(crate) fn run(

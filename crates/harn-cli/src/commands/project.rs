@@ -95,6 +95,16 @@ pub(super) fn manifest_here() -> Option<PathBuf> {
     manifest_at_or_above(&here)
 }
 
+/// Where the state of a project is: beside its manifest, or in the current folder. That one is
+/// the empty path, so that messages name files as people would.
+pub(super) fn base_of(manifest: Option<&Path>) -> PathBuf {
+    let here = fs::canonicalize(".").ok();
+    match manifest.and_then(Path::parent) {
+        Some(folder) if Some(folder) != here.as_deref() => folder.to_owned(),
+        _ => PathBuf::new(),
+    }
+}
+
 fn manifest_at_or_above(folder: &Path) -> Option<PathBuf> {
     let mut manifests = folder.ancestors().map(|folder| folder.join("harn.toml"));
     manifests.find(|path| path.is_file())

@@ -24,7 +24,7 @@ use self::entry::Entry;
 use self::lines::Lines;
 use super::answers;
 use super::findings::Findings;
-use super::run::{Terminal, exit_status};
+use super::run::{Terminal, exit_status, keeping};
 use super::{Outcome, doc};
 use crate::arguments::after_help;
 use crate::environment;
@@ -51,6 +51,9 @@ while brackets are open, and an empty line ends it.
 /// and imports stay, and everything can be declared again. Lines can be edited, are
 /// remembered, and names are completed with Tab. `:help` tells about commands.
 ///
+/// Sessions of agents are not kept; with HARN_EVENT_LOG_DIR set, their events are written to
+/// files in that folder.
+///
 /// The history is kept in harn/repl_history below XDG_STATE_HOME, or ~/.local/state.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
@@ -61,12 +64,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+    let models = answers::of_project(None);
+    let manifest = models.manifest.clone();
     let options = RunOptions {
         arguments: arguments.arguments.clone(),
         world: WorldOptions {
             environment: environment::all(),
-            models: answers::of_project(None),
-            agents: harn_vm::AgentOptions::default(),
+            models,
+            agents: keeping::only_where_asked_for(manifest.as_deref()),
         },
         ..RunOptions::default()
     };

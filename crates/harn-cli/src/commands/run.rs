@@ -1,25 +1,44 @@
 //! `harn run`: a program, run to its end.
+//!
+//! ```text
+//! keeping       where its sessions are kept
+//! interruption  what Ctrl-C does
+//! live          what a person sees of its agents
+//! screen        the terminal that both of them write to
+//! ```
 
-use std::cell::RefCell;
-use std::io::{self, IsTerminal, Read, Write};
+mod interruption;
+pub(super) mod keeping;
+mod live;
+mod screen;
+mod terminal;
+
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
-use harn_vm::machine::{Failure, FaultKind, Stream, Value};
+use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
-    ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error,
+    AgentOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Warn, WorldOptions,
+    runtime_error,
 };
 
 use super::Outcome;
 use super::answers::{Answers, Recordings};
 use super::findings::Findings;
-use super::project::{manifest_here, manifest_of};
+use super::project::{base_of, manifest_here, manifest_of};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
+use interruption::Interruption;
+use live::{Live, Prices, Progress};
+use screen::Screen;
+
+pub(crate) use terminal::Terminal;
 
 const EXAMPLES: &str = "  \
   harn run main.harn                   A program
@@ -27,12 +46,10 @@ const EXAMPLES: &str = "  \
   harn run -e 'println(1 + 2)'         A program given on the command line
   echo 'println(argv)' | harn run -    A program from the standard input
   harn run main.harn --timeout 5s      Stopped after five seconds, with status 124
+  harn run main.harn --progress plain  With a line for each turn of an agent
   harn run main.harn --scenario a.scenario.toml    With a scripted model
   harn run main.harn --llm-mock a.jsonl            With scripted answers
   harn run main.harn --replay                      With the answers of --record";
-
-/// How much output is held back at most.
-const HELD_BACK: usize = 16 * 1024;
 
 /// The status of a program whose time was over.
 const TIMED_OUT: u8 = 124;
@@ -44,6 +61,14 @@ const TIMED_OUT: u8 = 124;
 ///
 /// Models are asked over the network unless an option says who answers instead: first
 /// --llm-mock and llm_mock() in the program, then --replay, --scenario and --tape-replay.
+///
+/// Sessions of agents are kept in the event log of the project: .harn/events.sqlite beside
+/// its harn.toml, or in the current folder if there is none. `harn sessions` shows them.
+/// HARN_STATE_DIR, HARN_EVENT_LOG_BACKEND, HARN_EVENT_LOG_SQLITE_PATH and
+/// HARN_EVENT_LOG_DIR say otherwise, and so does [event_log] in harn.toml; the backend
+/// `memory` keeps nothing. A program without agents opens no log.
+///
+/// Ctrl-C ends a program with agents in good order, with status 130; a second one, at once.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -67,6 +92,10 @@ pub(crate) struct Arguments {
     /// How much memory its values may take, such as 64MB
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<usize>,
+
+    /// How much to tell about agents while they run, on standard error
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    progress: Progress,
 
     /// What the program finds in `argv`
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -133,19 +162,13 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             return Ok(Outcome::Problems);
         }
     };
-    let options = RunOptions {
-        arguments: arguments.arguments.clone(),
-        world: WorldOptions {
-            environment: environment::all(),
-            models,
-            agents: harn_vm::AgentOptions::default(),
-        },
-        timeout: arguments.timeout,
-        memory: arguments.max_memory,
-        ..RunOptions::default()
-    };
-    let sink = Box::new(Terminal::new());
-    match Program::new(&mut workspace, &path).run(&options, sink) {
+    let scene = Scene::new(arguments, &models, output);
+    let options = scene.options(arguments, models);
+    let sink = Box::new(Terminal::on(scene.screen.clone()));
+    let ended = Program::new(&mut workspace, &path).run(&options, sink);
+    let interrupted = scene.end();
+    match ended {
+        Ok(Ended::Interrupted) => Ok(Outcome::Status(interrupted)),
         Err(error) => {
             output.error(format_args!("compile error: {error}"));
             Ok(Outcome::Problems)
@@ -157,6 +180,65 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         }
         Ok(Ended::Ended(Ok(value))) => Ok(status(&value, output)),
         Ok(Ended::Ended(Err(failure))) => Ok(failed(&failure, output)),
+    }
+}
+
+/// What is around a program while it runs.
+struct Scene {
+    screen: Screen,
+    live: Option<Live>,
+    interruption: Interruption,
+    /// Where the state of its project is.
+    base: PathBuf,
+}
+
+impl Scene {
+    fn new(arguments: &Arguments, models: &ModelOptions, output: &Output) -> Self {
+        let screen = Screen::new(output.talk_palette());
+        let manifest = models.manifest.clone();
+        let base = base_of(manifest.as_deref());
+        let prices = || Prices::new(manifest, environment::all());
+        let is_dumb = environment::variable("TERM").is_some_and(|term| term == "dumb");
+        Self {
+            live: Live::new(arguments.progress, is_dumb, &screen, prices),
+            interruption: Interruption::new(screen.clone()),
+            screen,
+            base,
+        }
+    }
+
+    fn options(&self, arguments: &Arguments, mut models: ModelOptions) -> RunOptions {
+        let screen = self.screen.clone();
+        let warn = move |text: &str| screen.say(&format!("warning: {text}"));
+        models.warn = Some(Warn(Arc::new(warn)));
+        let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
+        RunOptions {
+            arguments: arguments.arguments.clone(),
+            world: WorldOptions {
+                environment: environment::all(),
+                models,
+                agents: AgentOptions {
+                    open_log: Some(keeping::opener(self.base.clone(), screen, interruption)),
+                    storage: Some(keeping::files(&self.base)),
+                    observer: self.live.as_ref().map(Live::observer),
+                    ..AgentOptions::default()
+                },
+            },
+            timeout: arguments.timeout,
+            memory: arguments.max_memory,
+            interrupt: self.interruption.interrupt.clone(),
+            ..RunOptions::default()
+        }
+    }
+
+    /// The program has ended, and with it everything that is kept was written. Gives the status
+    /// of one that was interrupted.
+    fn end(self) -> u8 {
+        drop(self.live);
+        // Whoever has the log open otherwise looks for what a crash has left.
+        harn_log::reset_active_event_log();
+        self.interruption.finish();
+        self.interruption.status()
     }
 }
 
@@ -246,53 +328,6 @@ fn failed(failure: &Failure, output: &mut Output) -> Outcome {
         output.note(format_args!("{}", UntrustedText(line)));
     }
     Outcome::Problems
-}
-
-/// What a program writes: held back as long as that cannot be noticed.
-pub(crate) struct Terminal {
-    held: RefCell<Vec<u8>>,
-    is_terminal: bool,
-}
-
-impl Terminal {
-    pub(crate) fn new() -> Self {
-        Self {
-            held: RefCell::default(),
-            is_terminal: io::stdout().is_terminal(),
-        }
-    }
-
-    /// Nobody is there to be told if the output cannot be written.
-    fn release(&self) {
-        let mut held = self.held.borrow_mut();
-        if !held.is_empty() {
-            let _reader_has_gone = io::stdout().write_all(&held);
-            let _reader_has_gone = io::stdout().flush();
-            held.clear();
-        }
-    }
-}
-
-impl Sink for Terminal {
-    fn write(&mut self, stream: Stream, text: &str) {
-        match stream {
-            Stream::Output => {
-                self.held.borrow_mut().extend_from_slice(text.as_bytes());
-                let is_full = self.held.borrow().len() >= HELD_BACK;
-                if is_full || (self.is_terminal && text.ends_with('\n')) {
-                    self.release();
-                }
-            }
-            Stream::Errors => {
-                self.release();
-                let _reader_has_gone = io::stderr().write_all(text.as_bytes());
-            }
-        }
-    }
-
-    fn flush(&mut self) {
-        self.release();
-    }
 }
 
 #[cfg(test)]

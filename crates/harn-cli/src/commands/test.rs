@@ -49,7 +49,8 @@ const EXAMPLES: &str = "  \
 ///
 /// A test that asks a model gets the answers that lie beside its file, in
 /// NAME.llm-mock.jsonl; without them the mock answers, unless the environment or an option
-/// names somebody else.
+/// names somebody else. Sessions of agents are not kept; with HARN_EVENT_LOG_DIR set, their
+/// events are written to files in that folder.
 ///
 /// With --json the answer is {"passed", "failed", "total", "duration_ms", "tests": [{"name",
 /// "file", "passed", "duration_ms", "error", "output"}, …]}, and with --coverage also

@@ -7,7 +7,7 @@ fn every_shell_gets_a_script_that_knows_the_commands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let call = harn(&["completions", shell]).exits_with(0);
         assert_eq!(call.stderr, "");
-        for word in ["explain", "strict-types", "conformance"] {
+        for word in ["explain", "strict-types", "conformance", "sessions"] {
             assert!(call.stdout.contains(word), "{shell} {word}");
         }
         let answer = harn(&["completions", "--json", shell]).exits_with(0).json();

@@ -209,7 +209,7 @@ fn agent_event(session: &str, at_ms: i64, event: Value) -> LogEvent {
         .to_owned();
     let mut event = event;
     event["session_id"] = session.into();
-    let payload = json!({"index": 0, "index_hint": at_ms, "session_id": session, "event": event});
+    let payload = json!({"index_hint": at_ms, "session_id": session, "event": event});
     LogEvent::at(kind, payload, at_ms).with_header("session_id", session)
 }
 

@@ -34,6 +34,11 @@ const PAGES: &[&[&str]] = &[
     &["models", "show"],
     &["models", "probe"],
     &["doctor"],
+    &["sessions"],
+    &["sessions", "list"],
+    &["sessions", "show"],
+    &["sessions", "export"],
+    &["sessions", "rm"],
 ];
 
 #[test]
@@ -99,6 +104,12 @@ fn wrong_usage_is_told_on_stderr() {
         &["events", "export"],
         &["models", "show"],
         &["models", "probe"],
+        &["sessions", "show"],
+        &["sessions", "rm"],
+        &["sessions", "show", "s", "--at", "1", "--events"],
+        &["sessions", "export", "s", "--format", "pdf"],
+        &["sessions", "list", "--since", "yesterday"],
+        &["run", "a.harn", "--progress", "loud"],
         &["check", "a.harn", "--provider-matrix"],
         &["run", "a.harn", "--record", "--replay"],
         &["run", "a.harn", "--tape-record", "a", "--tape-replay", "b"],

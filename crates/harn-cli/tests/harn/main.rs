@@ -3,13 +3,18 @@
 //! What is expected follows from the help pages and the log format, never from
 //! an earlier run.
 
+mod agents;
 mod check;
 mod completions;
 mod event_log;
 mod help;
 mod language;
+mod live;
 mod log_file;
 mod models;
 mod program;
+mod pseudo_terminal;
+mod quickstart;
+mod sessions;
 mod streams;
 mod types;

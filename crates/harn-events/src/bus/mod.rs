@@ -136,6 +136,11 @@ impl EventBus {
         }
     }
 
+    /// The time by the clock that stamps events.
+    pub fn now_ms(&self) -> i64 {
+        self.inner.config.clock.now_ms()
+    }
+
     /// Changes a session, making it if it is not there.
     fn with_session<T>(&self, session_id: &str, change: impl FnOnce(&mut Session) -> T) -> T {
         let mut sessions = self.inner.shards.lock(session_id);

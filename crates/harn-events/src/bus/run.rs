@@ -44,6 +44,24 @@ impl EventBus {
         self.emit_closings(session_id, Ending::StreamFailed);
     }
 
+    /// Closes the calls and searches that are open when a run is about to pass its last seam,
+    /// because nothing may follow that.
+    pub fn close_abandoned_calls(&self, session_id: &str) {
+        let closings = self.update_session(session_id, |session| {
+            let ending = Ending::RunEnded("abandoned");
+            session.brackets.closings(session_id, ending)
+        });
+        let of_calls = closings.into_iter().flatten().filter(|event| {
+            matches!(
+                event,
+                AgentEvent::ToolCallUpdate { .. } | AgentEvent::ToolSearchResult { .. }
+            )
+        });
+        for event in of_calls {
+            self.emit(&event);
+        }
+    }
+
     /// An id for a candidate spotted in streaming text, unique on this bus and so
     /// in every session.
     pub fn next_candidate_id(&self) -> String {

@@ -172,7 +172,7 @@ fn response(reply: &Reply) -> Value {
 }
 
 /// A time as `2026-01-31T12:00:00.000Z`.
-fn timestamp(milliseconds: i64) -> String {
+pub fn timestamp(milliseconds: i64) -> String {
     const DAY_MS: i64 = 86_400_000;
     let (days, rest) = (
         milliseconds.div_euclid(DAY_MS),

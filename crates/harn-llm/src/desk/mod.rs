@@ -20,6 +20,9 @@ mod asking;
 mod call_log;
 mod completion;
 mod health;
+mod known;
+mod opening;
+mod ports;
 mod probe;
 mod questions;
 mod result;
@@ -48,6 +51,9 @@ use crate::tape::Redaction;
 use crate::transport::Transport;
 use crate::{Category, Error};
 
+pub use call_log::timestamp;
+pub use known::KnownModels;
+pub use ports::{Ports, SchemaErrors};
 pub use probe::Probed;
 pub use stand_in::Staged;
 pub use stream::StreamCall;
@@ -99,24 +105,6 @@ pub enum ByHash {
     /// They come from there, and from nowhere else.
     Replay(Box<dyn crate::mock::by_hash::Store + Send>),
 }
-
-/// What the desk needs of the world, apart from the network.
-#[derive(Clone)]
-pub struct Ports {
-    /// Milliseconds since the epoch.
-    pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
-    /// A number between 0 and 1.
-    pub chance: Arc<dyn Fn() -> f64 + Send + Sync>,
-    /// An id that nobody else has.
-    pub new_id: Arc<dyn Fn() -> String + Send + Sync>,
-    /// What is wrong with data (second) by a schema (first).
-    pub schema_errors: Arc<SchemaErrors>,
-    /// Tells the operator.
-    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
-}
-
-/// What is wrong with data (second) by a schema (first).
-pub type SchemaErrors = dyn Fn(&Value, &Value) -> Vec<String> + Send + Sync;
 
 /// What a desk starts with.
 pub struct Setup {

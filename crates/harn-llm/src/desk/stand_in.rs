@@ -72,8 +72,8 @@ async fn perform(
             tokio::time::sleep(Duration::from_millis(pause_ms)).await;
         }
         let event = event?;
-        collector.push(&event);
         listener(&event);
+        collector.push(event);
     }
     Ok(collector.finish())
 }

@@ -47,7 +47,12 @@ pub fn sanitize(text: &str) -> String {
 pub struct VisibleStream {
     raw: String,
     shown: String,
+    /// How much has come since the last look.
+    unseen_bytes: usize,
 }
+
+/// A look costs as much as there is of the text, so there is one when this part of it is new.
+const LOOK_AT_PART: usize = 128;
 
 /// What one piece of an answer changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +69,22 @@ impl VisibleStream {
         self.raw.push_str(piece);
         let text = sanitized(&self.raw, true);
         self.show(text)
+    }
+
+    /// Takes the next piece and gives what has become visible. The longer the answer is, the
+    /// more of it comes at once: looking at all of it for every piece would take for ever.
+    pub fn feed(&mut self, piece: &str) -> String {
+        self.raw.push_str(piece);
+        self.unseen_bytes += piece.len();
+        if self.unseen_bytes.saturating_mul(LOOK_AT_PART) < self.raw.len() {
+            return String::new();
+        }
+        self.unseen_bytes = 0;
+        let text = sanitized(&self.raw, true);
+        let delta = text.strip_prefix(self.shown.as_str());
+        let delta = delta.unwrap_or(&text).to_owned();
+        self.shown = text;
+        delta
     }
 
     /// The answer is over: nothing is held back any longer.
@@ -311,6 +332,22 @@ fn begins_plan(object: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_that_is_fed_shows_the_same_in_the_end() {
+        let text = "<assistant_prose>Some prose.</assistant_prose>\n<tool_call>f({})</tool_call>\n"
+            .repeat(50)
+            + "<done>##DONE##</done>";
+        for size in [1, 3, 7, 1000] {
+            let mut stream = VisibleStream::default();
+            let mut shown = String::new();
+            for piece in text.as_bytes().chunks(size) {
+                shown.push_str(&stream.feed(std::str::from_utf8(piece).unwrap()));
+            }
+            shown.push_str(&stream.finish().delta);
+            assert_eq!(shown, sanitize(&text), "{size}");
+        }
+    }
 
     #[test]
     fn machine_talk_is_taken_out() {

@@ -29,7 +29,7 @@ fn events(pieces: &[Piece]) -> Vec<StreamEvent> {
 fn collected(pieces: &[Piece]) -> Reply {
     let mut collector = Collector::default();
     for event in events(pieces) {
-        collector.push(&event);
+        collector.push(event);
     }
     collector.finish()
 }

@@ -1,11 +1,12 @@
 //! The network.
 
+use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::{NoProxy, Proxy};
+use reqwest::{Method, NoProxy, Proxy, RequestBuilder, Url};
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -26,12 +27,35 @@ pub struct HttpOptions {
     pub no_proxy: Option<String>,
 }
 
+impl HttpOptions {
+    /// As the usual variables of an environment say.
+    pub fn of(environment: &BTreeMap<String, String>) -> Self {
+        let variable = |names: [&str; 2]| {
+            let mut set = names.iter().filter_map(|name| environment.get(*name));
+            set.find(|value| !value.is_empty()).cloned()
+        };
+        Self {
+            proxy: variable(["HTTPS_PROXY", "https_proxy"]),
+            no_proxy: variable(["NO_PROXY", "no_proxy"]),
+        }
+    }
+}
+
 /// HTTP over TCP and TLS, with connections kept open between requests.
 pub struct Http {
     options: HttpOptions,
     /// Made when the first request needs it: reading whom the machine trusts takes time that
     /// a program without models should not pay.
     client: OnceLock<Result<reqwest::Client, Error>>,
+    /// The last place that was asked. Most programs ask only one, and taking a URL apart costs
+    /// more than anything else that is done to a request here.
+    place: Mutex<Option<Place>>,
+}
+
+/// A URL as it was written and as it was read.
+struct Place {
+    written: String,
+    url: Url,
 }
 
 impl Http {
@@ -40,6 +64,7 @@ impl Http {
         Self {
             options,
             client: OnceLock::new(),
+            place: Mutex::default(),
         }
     }
 
@@ -48,18 +73,40 @@ impl Http {
         client.as_ref().map_err(Clone::clone)
     }
 
+    /// The URL in parts; nothing if it is none.
+    fn url(&self, written: &str) -> Option<Url> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = place.as_ref().filter(|place| place.written == written) {
+            return Some(place.url.clone());
+        }
+        let url = Url::parse(written).ok()?;
+        *place = Some(Place {
+            written: written.to_owned(),
+            url: url.clone(),
+        });
+        Some(url)
+    }
+
+    fn begin(&self, method: Method, url: &str) -> Result<RequestBuilder, Error> {
+        let client = self.client()?;
+        Ok(match self.url(url) {
+            Some(url) => client.request(method, url),
+            // The client says what is wrong with it.
+            None => client.request(method, url),
+        })
+    }
+
     async fn exchange(
         &self,
         request: &HttpRequest,
         limits: &TimeLimits,
     ) -> Result<HttpAnswer, Error> {
         let until = Instant::now() + limits.whole;
-        let client = self.client()?;
         let mut sending = match &request.body {
-            Value::Null => client.get(&request.url),
+            Value::Null => self.begin(Method::GET, &request.url)?,
             body => {
                 let body = serde_json::to_vec(body).map_err(|error| unsent(&error))?;
-                let sending = client.post(&request.url).body(body);
+                let sending = self.begin(Method::POST, &request.url)?.body(body);
                 sending.header("content-type", "application/json")
             }
         };

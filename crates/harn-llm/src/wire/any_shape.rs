@@ -137,7 +137,7 @@ fn check_promises(events: &[StreamEvent]) {
     let mut collector = Collector::default();
     let mut has_ended: Vec<bool> = Vec::new();
     for (place, event) in events.iter().enumerate() {
-        collector.push(event);
+        collector.push(event.clone());
         match event {
             StreamEvent::ToolCallStart { index, .. } => {
                 assert_eq!(*index, has_ended.len());

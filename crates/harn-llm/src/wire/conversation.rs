@@ -156,13 +156,13 @@ fn read_parts(message: &Value) -> Vec<Part> {
         .into_iter()
         .collect();
     parts.extend(blocks::content(&message["content"]));
-    for entry in message["tool_calls"].as_array().into_iter().flatten() {
-        let call = blocks::call(entry);
-        // Some transcripts have a call as a block and in the list.
-        if !parts.iter().any(|part| is_same_call(part, &call)) {
-            parts.push(call);
-        }
-    }
+    let listed = message["tool_calls"].as_array().into_iter().flatten();
+    let listed = listed.map(blocks::call);
+    // Some transcripts have a call as a block and in the list. Two in the list are two calls,
+    // also if a model has given them one id.
+    let is_new = |call: &Part| !parts.iter().any(|part| is_same_call(part, call));
+    let listed: Vec<Part> = listed.filter(is_new).collect();
+    parts.extend(listed);
     parts
 }
 

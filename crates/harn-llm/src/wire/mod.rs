@@ -24,7 +24,9 @@ mod gemini;
 pub mod lines;
 mod ollama;
 mod responses;
+mod scan;
 pub mod sse;
+mod words;
 
 use std::fmt;
 

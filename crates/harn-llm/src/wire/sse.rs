@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::Frame;
+use super::{Frame, words};
 use crate::{Category, Error};
 
 /// How large one event may become before the stream is given up.
@@ -96,6 +96,11 @@ impl SseDecoder {
                 return Ok(());
             };
             self.check_size(end)?;
+            if let Some(data) = self.only_line(&bytes[..end], &bytes[end..]) {
+                self.dispatch_line(data, &mut each)?;
+                bytes = &bytes[end + 2..];
+                continue;
+            }
             self.after_return = bytes[end] == b'\r';
             if self.partial.is_empty() {
                 self.line(&bytes[..end], &mut each)?;
@@ -109,6 +114,28 @@ impl SseDecoder {
             bytes = &bytes[end + 1..];
         }
         Ok(())
+    }
+
+    /// The data of an event that is this line and nothing else. Nearly all are, and theirs is
+    /// given out where it is.
+    fn only_line<'a>(&self, line: &'a [u8], after: &[u8]) -> Option<&'a [u8]> {
+        let is_alone = self.partial.is_empty() && !self.has_data && after.starts_with(b"\n\n");
+        let value = line.strip_prefix(b"data:").filter(|_| is_alone)?;
+        Some(value.strip_prefix(b" ").unwrap_or(value))
+    }
+
+    fn dispatch_line(
+        &mut self,
+        data: &[u8],
+        each: &mut impl FnMut(Frame<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.at_start = false;
+        let outcome = each(Frame {
+            event: &self.event,
+            data: &text(data),
+        });
+        self.event.clear();
+        outcome
     }
 
     fn check_size(&self, more_bytes: usize) -> Result<(), Error> {
@@ -192,22 +219,11 @@ pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Where the first line of `bytes` ends. Whole stretches without an end are skipped with one
-/// test each, which compilers turn into wide instructions.
+/// Where the first line of `bytes` ends.
 fn line_end(bytes: &[u8]) -> Option<usize> {
-    const STRETCH_BYTES: usize = 64;
-    let is_end = |byte: &u8| *byte == b'\n' || *byte == b'\r';
-    let mut offset = 0;
-    for stretch in bytes.chunks(STRETCH_BYTES) {
-        let has_end = stretch
-            .iter()
-            .fold(false, |found, byte| found | is_end(byte));
-        if has_end {
-            return stretch.iter().position(is_end).map(|at| offset + at);
-        }
-        offset += stretch.len();
-    }
-    None
+    words::position(bytes, |word| {
+        words::equal(word, b'\n') | words::equal(word, b'\r')
+    })
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ fn read(wire: Wire, bytes: &[u8]) -> Option<Reply> {
     frames.finish(&mut each).ok()?;
     decoder.finish(&mut events).ok()?;
     let mut collector = Collector::default();
-    events.iter().for_each(|event| collector.push(event));
+    events.into_iter().for_each(|event| collector.push(event));
     Some(collector.finish())
 }
 

@@ -43,7 +43,7 @@ impl Outcome {
     pub(crate) fn reply(&self) -> Reply {
         let mut collector = Collector::default();
         for event in &self.events {
-            collector.push(event);
+            collector.push(event.clone());
         }
         collector.finish()
     }

@@ -72,6 +72,7 @@ pub(crate) fn register(registry: &mut Registry) {
         "agent_session_workspace_policy",
         "cancel_in_flight_tool_call",
         "clear_tool_hooks",
+        "coding_tools",
         "conversation",
         "estimate_tokens",
         "microcompact",

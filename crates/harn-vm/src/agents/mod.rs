@@ -13,12 +13,14 @@ mod builtins;
 mod closure;
 mod convert;
 mod guard;
+mod manifest;
 mod options;
 mod port;
 
 pub use options::AgentOptions;
 
 pub(crate) use builtins::register;
+pub(crate) use manifest::hooks as manifest_hooks;
 pub(crate) use port::AgentPort;
 
 /// The kind of effects that are for the port.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use harn_agent::{AgentEventSink, HostBridge, SessionStorage};
+use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
 
 /// What whoever runs a program says about agents.
 #[derive(Clone, Default)]
@@ -12,6 +12,9 @@ pub struct AgentOptions {
     pub storage: Option<Arc<SessionStorage>>,
     /// Whether the active event log keeps sessions.
     pub keeps_sessions: bool,
+    /// Opens the log that keeps sessions, when the first of them begins; `None`: the active
+    /// one does, if it is to.
+    pub open_log: Option<OpenLog>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
     /// The host, if there is one.
@@ -23,6 +26,7 @@ impl fmt::Debug for AgentOptions {
         formatter
             .debug_struct("AgentOptions")
             .field("keeps_sessions", &self.keeps_sessions)
+            .field("opens_log", &self.open_log.is_some())
             .field("has_observer", &self.observer.is_some())
             .field("has_bridge", &self.bridge.is_some())
             .finish_non_exhaustive()

@@ -1,6 +1,6 @@
 //! Performs the effects of the kind `agent`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
+use harn_agent::tool_hooks::{Hook, ManifestHook};
 use harn_agent::{Asked, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
 use serde_json::{Value, json};
@@ -20,10 +21,15 @@ use crate::models::{TokioHandle, encode};
 pub(crate) struct AgentPort {
     options: AgentOptions,
     folder: PathBuf,
+    environment: BTreeMap<String, String>,
     outside: Outside,
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
     tasks: HashMap<EffectId, Task>,
+    /// The hooks of the project, until their functions are there.
+    awaited: Vec<Option<ManifestHook>>,
+    /// Those whose functions are there.
+    hooks: Vec<Arc<dyn Hook>>,
 }
 
 struct Task {
@@ -32,19 +38,44 @@ struct Task {
 }
 
 impl AgentPort {
-    pub(crate) fn new(options: AgentOptions, outside: Outside) -> Self {
+    pub(crate) fn new(
+        options: AgentOptions,
+        environment: BTreeMap<String, String>,
+        outside: Outside,
+    ) -> Self {
         Self {
             options,
             folder: PathBuf::new(),
+            environment,
             outside,
             runtime: None,
             tasks: HashMap::new(),
+            awaited: Vec::new(),
+            hooks: Vec::new(),
         }
     }
 
     /// Relative paths start there.
     pub(crate) fn set_folder(&mut self, folder: PathBuf) {
         self.folder = folder;
+    }
+
+    /// The hooks of the project. Their functions are offered when their files have run.
+    pub(crate) fn await_hooks(&mut self, hooks: Vec<ManifestHook>) {
+        self.awaited = hooks.into_iter().map(Some).collect();
+    }
+
+    /// The function of a hook is there.
+    pub(crate) fn offered(&mut self, tag: &str, number: u64) {
+        let handle = self.outside.claim(number);
+        let hook = tag
+            .parse()
+            .ok()
+            .and_then(|at: usize| self.awaited.get_mut(at)?.take());
+        if let Some(hook) = hook {
+            let function = Arc::new(ProgramClosure::new(handle, None, false));
+            self.hooks.push(hook.bind(function));
+        }
     }
 
     /// Answers at once.
@@ -124,7 +155,8 @@ impl AgentPort {
     }
 
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
-        let (options, folder) = (&self.options, &self.folder);
+        let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
+        let environment = &self.environment;
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -133,10 +165,13 @@ impl AgentPort {
                         .keeps_sessions
                         .then(harn_agent::active_event_log)
                         .flatten(),
+                    open_log: options.open_log.clone(),
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
                     folder: folder.clone(),
+                    hooks: hooks.clone(),
+                    environment: environment.clone(),
                     ..RuntimeOptions::default()
                 },
             )

@@ -72,7 +72,7 @@ impl<'a> Carrier<'a> {
         environment: &BTreeMap<String, String>,
         redaction: &Redaction,
     ) -> Result<Arc<dyn Transport>, String> {
-        let network = || Arc::new(Http::new(http_options(environment)));
+        let network = || Arc::new(Http::new(HttpOptions::of(environment)));
         Ok(match self {
             Self::Network => network(),
             Self::Recorded(path) => {
@@ -89,16 +89,5 @@ impl<'a> Carrier<'a> {
                 Arc::new(Playing::new(player))
             }
         })
-    }
-}
-
-fn http_options(environment: &BTreeMap<String, String>) -> HttpOptions {
-    let variable = |names: [&str; 2]| {
-        let mut set = names.iter().filter_map(|name| environment.get(*name));
-        set.find(|value| !value.is_empty()).cloned()
-    };
-    HttpOptions {
-        proxy: variable(["HTTPS_PROXY", "https_proxy"]),
-        no_proxy: variable(["NO_PROXY", "no_proxy"]),
     }
 }

@@ -11,7 +11,6 @@
 mod asker;
 mod builtins;
 mod carrier;
-mod known;
 mod options;
 mod port;
 mod reply;
@@ -19,8 +18,8 @@ mod runtime;
 mod set_up;
 
 pub use asker::ModelAsker;
-pub use known::KnownModels;
-pub use options::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse};
+pub use harn_agent::llm::desk::KnownModels;
+pub use options::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn};
 
 pub(crate) use builtins::register;
 pub(crate) use port::ModelPort;

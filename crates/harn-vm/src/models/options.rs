@@ -1,6 +1,8 @@
 //! What whoever runs a program says about models.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use harn_agent::llm::mock::fixtures;
 use harn_agent::llm::scenario::Scenario;
@@ -22,7 +24,17 @@ pub struct ModelOptions {
     /// A scenario that answers instead of providers.
     pub scenario: Option<ScenarioUse>,
     /// Tells the operator what is odd; without it, `tracing` does.
-    pub warn: Option<fn(&str)>,
+    pub warn: Option<Warn>,
+}
+
+/// Tells the operator what is odd.
+#[derive(Clone)]
+pub struct Warn(pub Arc<dyn Fn(&str) + Send + Sync>);
+
+impl fmt::Debug for Warn {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Warn")
+    }
 }
 
 /// A file that somebody has read.

@@ -13,15 +13,14 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use harn_agent::llm::desk::{ByHash, Desk, Ports, Recording, Setup, Staged, TakeLine};
+use harn_agent::llm::desk::{ByHash, Desk, KnownModels, Ports, Recording, Setup, Staged, TakeLine};
 use harn_agent::llm::mock::Mock;
 use harn_agent::llm::mock::by_hash::Folder;
 use harn_agent::llm::scenario::Scenario;
 use harn_agent::llm::tape::Redaction;
 
 use super::carrier::Carrier;
-use super::known::KnownModels;
-use super::options::{ModelOptions, Rerun, ScenarioUse};
+use super::options::{ModelOptions, Rerun, ScenarioUse, Warn};
 use crate::json::from_json;
 use crate::world::now;
 
@@ -50,7 +49,7 @@ pub(super) fn set_up(
         capabilities: known.capabilities,
         mock,
         transport: carrier.transport(environment, &redaction)?,
-        ports: ports(options.warn),
+        ports: ports(options.warn.clone()),
         recording: recording(options, environment, redaction)?,
         staged: options.scenario.as_ref().map(staged).transpose()?,
     })))
@@ -105,7 +104,7 @@ fn lines_to(path: &Path) -> Result<TakeLine, String> {
     }))
 }
 
-fn ports(warn: Option<fn(&str)>) -> Ports {
+fn ports(warn: Option<Warn>) -> Ports {
     Ports {
         now: Arc::new(now),
         chance: Arc::new(|| f64::from(random_u32()) / f64::from(u32::MAX)),
@@ -113,7 +112,10 @@ fn ports(warn: Option<fn(&str)>) -> Ports {
         schema_errors: Arc::new(|schema, data| {
             harn_stdlib::schema_errors(&from_json(schema), &from_json(data))
         }),
-        warn: Arc::new(warn.unwrap_or(|text| tracing::warn!("{text}"))),
+        warn: match warn {
+            Some(Warn(warn)) => warn,
+            None => Arc::new(|text| tracing::warn!("{text}")),
+        },
     }
 }
 

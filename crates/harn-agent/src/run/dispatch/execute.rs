@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::{Run, archive};
 use super::gates::Started;
+use crate::calls_in_flight::CallCancelled;
 use crate::own_tools;
 use crate::policy::denied_result;
 use crate::registry::Backend;
@@ -48,7 +49,12 @@ pub(super) async fn execute(run: &Run<'_>, started: &Started) -> Executed {
     let began = run.runtime.now_ms();
     let mut executed = match started.skip {
         Some(_) => Executed::said(String::new()),
-        None => execute_retrying(run, started).await,
+        None => {
+            let calls = &run.runtime.calls_in_flight;
+            let in_flight = calls.begin(run.session.id(), &started.call.id);
+            let executing = in_flight.unless_cancelled(execute_retrying(run, started));
+            executing.await.unwrap_or_else(Executed::cancelled)
+        }
     };
     executed.took_ms = run.runtime.now_ms() - began;
     executed
@@ -106,7 +112,7 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> Result<String, ToolEr
             )),
         },
         Backend::Mcp { server, handler } => match (handler, &run.runtime.bridge) {
-            (Some(handler), _) => contained(handler.call(asked)).await,
+            (Some(handler), _) => contained(async { handler.call(asked).await }).await,
             (None, Some(_)) => ask_host(run, &call.name, &call.arguments).await,
             (None, None) => not_here(format!(
                 "tool '{}' (mcp_server: \"{server}\") cannot be dispatched: no direct MCP client, \
@@ -115,7 +121,7 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> Result<String, ToolEr
             )),
         },
         Backend::Own => Ok(own(run, &call.name, &call.arguments)),
-        Backend::Here(tool) => contained(tool.call(asked)).await,
+        Backend::Here(tool) => contained(async { tool.call(asked).await }).await,
         Backend::Nobody(reason) => not_here(reason.clone()),
     }
 }
@@ -146,7 +152,8 @@ async fn ask_host(run: &Run<'_>, name: &str, arguments: &Value) -> Result<String
     }
 }
 
-/// A tool that panics has failed; the loop goes on.
+/// A tool that panics has failed, also one that panics before it gives its future; the loop
+/// goes on.
 async fn contained(
     call: impl Future<Output = Result<String, ToolError>>,
 ) -> Result<String, ToolError> {
@@ -184,6 +191,16 @@ impl Executed {
             text: denied_result(tool, &reason),
             failure: Some((reason, ToolCallErrorCategory::PermissionDenied)),
             is_rejected: true,
+            took_ms: 0,
+        }
+    }
+
+    fn cancelled(cancelled: CallCancelled) -> Self {
+        let message = cancelled.to_string();
+        Self {
+            text: format!("Error: {message}"),
+            failure: Some((message, ToolCallErrorCategory::Cancelled)),
+            is_rejected: false,
             took_ms: 0,
         }
     }

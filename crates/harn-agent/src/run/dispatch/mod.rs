@@ -14,6 +14,7 @@ mod finish;
 mod gates;
 mod search;
 
+use harn_events::ToolCallErrorCategory;
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use serde_json::{Value, json};
@@ -25,12 +26,16 @@ use crate::host::Seam;
 use crate::join::{Joined, join};
 use crate::policy::is_read_only;
 use crate::session::Change;
+use events::Ending;
 use execute::Executed;
 use gates::Started;
 
 /// Makes the calls of a turn.
 pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
-    let host = begin::deliver_host_messages(run, Seam::PreToolDispatch).await;
+    // The turn of the model is not history yet, and comes before what is said about it.
+    let said = begin::take_host_messages(run, Seam::PreToolDispatch);
+    let host = said.len();
+    turn.feedback.extend(said);
     let is_interrupted = host > 0 && turn.had_calls;
     let delivered = Delivered {
         host,
@@ -117,6 +122,33 @@ async fn dispatch_one(run: &Run<'_>, turn: &mut Turn, call: &Call) -> Result<(),
     };
     let executed = execute::execute(run, &started).await;
     finish::finish(run, turn, started, executed).await
+}
+
+/// Ends a call that was announced while the answer arrived, and that is answered or dropped
+/// without being dispatched.
+pub(super) async fn end_announced(
+    run: &Run<'_>,
+    turn: &Turn,
+    call: &Call,
+    outcome: Result<String, (String, ToolCallErrorCategory)>,
+) {
+    if !turn.announced.iter().any(|(_, id)| *id == call.id) {
+        return;
+    }
+    let (text, failure) = match outcome {
+        Ok(text) => (Some(text), None),
+        Err(failure) => (None, Some(failure)),
+    };
+    let (error, category) = failure.unzip();
+    let ending = Ending {
+        raw_output: text.map(|text| json!({"text": text, "tool_use_id": call.model_id})),
+        error,
+        category,
+        duration_ms: None,
+        execution_duration_ms: None,
+        executor: None,
+    };
+    run.tell_ending(call, ending).await;
 }
 
 /// Tells the model what came of a call: over its channel, or with the observations of the turn.

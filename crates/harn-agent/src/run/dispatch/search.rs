@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::Run;
 use super::super::turn::{Call, CallResult, Turn};
-use super::tell_result;
+use super::{end_announced, tell_result};
 use crate::session::{CallOutcome, Change};
 
 /// Whether a call is for the search.
@@ -79,7 +79,9 @@ pub(super) async fn search(run: &Run<'_>, turn: &mut Turn, call: &Call) {
         name: call.name.clone(),
         outcome: CallOutcome::Ok,
     });
-    tell_result(run, turn, call, &found.answer().to_string());
+    let answer = found.answer().to_string();
+    end_announced(run, turn, call, Ok(answer.clone())).await;
+    tell_result(run, turn, call, &answer);
 }
 
 async fn find(run: &Run<'_>, plan: &Plan, strategy: Strategy, arguments: &Value) -> Found {

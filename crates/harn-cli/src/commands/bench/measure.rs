@@ -87,6 +87,7 @@ fn check(ended: Outcome) -> Result<(), String> {
             FaultKind::Exit(status) => Err(format!("it ended with exit({status})")),
             _ => Err(runtime_error(&failure).to_string()),
         },
+        Outcome::Interrupted => Err("interrupted".to_owned()),
         Outcome::TimedOut => Err(format!("timed out after {}ms", RUN_TIMEOUT.as_millis())),
     }
 }

@@ -1,6 +1,6 @@
 //! `harn events export`: records as lines of JSON, with all it takes to read them back.
 
-mod destination;
+pub(in crate::commands) mod destination;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use crate::output::{Output, Untrusted};
 /// Why a command stops. Those of the second and third kind are told and make the
 /// exit code 1; the first kind is for `main`, which knows about closed pipes.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(in crate::commands) enum Failure {
     /// The answer cannot be written.
     Answer(io::Error),
     /// The log fails.
@@ -33,7 +33,7 @@ impl From<LogError> for Failure {
 
 impl Failure {
     /// Says what went wrong and what can be done about it.
-    pub(super) fn tell(self, output: &mut Output) -> io::Result<Outcome> {
+    pub(in crate::commands) fn tell(self, output: &mut Output) -> io::Result<Outcome> {
         match self {
             Self::Answer(error) => return Err(error),
             Self::Told(text) => output.error(format_args!("{}", Untrusted(text))),
@@ -52,7 +52,7 @@ impl Failure {
 }
 
 /// Where the log is damaged, if that is what the error is about.
-pub(super) fn damage_in(error: &LogError) -> Option<&Damage> {
+pub(in crate::commands) fn damage_in(error: &LogError) -> Option<&Damage> {
     match error {
         LogError::Damaged(damage) => Some(damage),
         LogError::Shared(error) | LogError::Poisoned(error) => damage_in(error),

@@ -24,14 +24,14 @@ const RELATIVE_COLUMNS: usize = 8;
 
 /// How times are shown.
 #[derive(Clone, Copy, Debug, Args)]
-pub(super) struct TimeArguments {
+pub(in crate::commands) struct TimeArguments {
     /// Show times in UTC instead of how long ago
     #[arg(long)]
     absolute: bool,
 }
 
 impl TimeArguments {
-    pub(super) fn show(self, ms: i64, clock: Clock) -> String {
+    pub(in crate::commands) fn show(self, ms: i64, clock: Clock) -> String {
         match self.absolute {
             true => rfc3339(ms),
             false => relative(ms, clock.now_ms()),

@@ -21,24 +21,27 @@ use read_only_disk::ReadOnlyDisk;
 
 /// Which log is meant.
 #[derive(Debug, Args)]
-pub(super) struct LogArguments {
+pub(in crate::commands) struct LogArguments {
     /// The log itself: a SQLite file, or a folder of the file backend
     #[arg(long, value_name = "PATH", conflicts_with = "base")]
     log: Option<PathBuf>,
 
-    /// Use the log that is configured for this folder instead of the current one
+    /// Use the log that is configured for this folder instead of that of the project here
     #[arg(long, value_name = "DIR")]
     base: Option<PathBuf>,
 }
 
 /// A log that is open.
-pub(super) struct OpenLog {
-    pub(super) log: Arc<AnyEventLog>,
+pub(in crate::commands) struct OpenLog {
+    pub(in crate::commands) log: Arc<AnyEventLog>,
 }
 
 impl LogArguments {
     /// Opens the log; nothing in it can change.
-    pub(super) fn open_to_read(&self, on_damage: OnDamage) -> Result<OpenLog, Failure> {
+    pub(in crate::commands) fn open_to_read(
+        &self,
+        on_damage: OnDamage,
+    ) -> Result<OpenLog, Failure> {
         let place = self.place()?;
         let log = match &place {
             Place::Sqlite(path) => {
@@ -59,7 +62,7 @@ impl LogArguments {
 
     /// Opens the log so that it can be repaired. What is configured to be kept or
     /// not is left to those who append.
-    pub(super) fn open_to_repair(&self) -> Result<OpenLog, Failure> {
+    pub(in crate::commands) fn open_to_repair(&self) -> Result<OpenLog, Failure> {
         let place = self.place()?;
         let log = match &place {
             Place::Sqlite(path) => {
@@ -92,7 +95,7 @@ impl OpenLog {
     }
 
     /// All topics, sorted, also those that are damaged.
-    pub(super) fn topics(&self) -> Result<Vec<Topic>, LogError> {
+    pub(in crate::commands) fn topics(&self) -> Result<Vec<Topic>, LogError> {
         block_on(self.log.topics())
     }
 }

@@ -33,7 +33,7 @@ const STORIES: &[(&str, &[&str])] = &[
 const TEXT_CHARACTERS_MAX: usize = 500;
 
 /// What a record of this kind says.
-pub(super) fn of(kind: &str, payload: &[u8]) -> String {
+pub(in crate::commands) fn of(kind: &str, payload: &[u8]) -> String {
     let Ok(payload) = serde_json::from_slice::<Value>(payload) else {
         return "(the payload is not JSON)".to_owned();
     };

@@ -1,9 +1,11 @@
-//! `harn events verify`: whether anybody has tampered with the event log.
+//! `harn events verify`: whether anybody has tampered with the event log, and whether what is
+//! in it makes sense.
 
 use std::io::{self, Write};
 
 use clap::Args;
 use harn_log::{AnyEventLog, EventLog, LogError, OnDamage, Topic, block_on};
+use harn_vm::agent::verify::{SessionFindings, check_topic};
 use serde::Serialize;
 
 use super::log::LogArguments;
@@ -22,13 +24,18 @@ const EXAMPLES: &str = "  \
 /// Of each topic, no more problems than these are shown to people.
 const ERRORS_SHOWN_MAX: usize = 5;
 
-/// Check the hash chain of the event log
+/// Check the hash chain of the event log, and the order of what agents did
 ///
 /// Every record carries the hash of the one before. Whoever changes, removes or
 /// inserts a record breaks the chain, and then the exit code is 1.
 ///
+/// What sessions have left is checked as well: indexes have no gaps, whatever begins
+/// also ends, a loop passes its seams in order, and nothing follows the end of a
+/// session. A run that was interrupted is mentioned and is no problem.
+///
 /// With --json the answer is {"ok", "topics": [TOPIC, …]}. TOPIC has topic, verified,
-/// records, last_hash and errors.
+/// records, last_hash, errors and, where there are any, sessions. Each of these has
+/// session_id, records, violations (index, what, why) and interruptions (index, what).
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(super) struct Arguments {
@@ -54,6 +61,8 @@ struct TopicVerdict {
     records: u64,
     last_hash: Option<String>,
     errors: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sessions: Vec<SessionFindings>,
 }
 
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, Failure> {
@@ -61,7 +70,7 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let topics = selection::topics(&log, &arguments.topics)?;
     let topics = verify(&log.log, &topics, ctx);
     let verdict = Verdict {
-        ok: topics.iter().all(|topic| topic.verified),
+        ok: topics.iter().all(TopicVerdict::is_fine),
         topics,
     };
     match ctx.form {
@@ -96,6 +105,7 @@ impl TopicVerdict {
                 records: report.event_count as u64,
                 last_hash: report.last_hash,
                 errors: report.errors,
+                sessions: Vec::new(),
             },
             Err(error) => Self {
                 topic: topic.to_string(),
@@ -103,12 +113,47 @@ impl TopicVerdict {
                 records: 0,
                 last_hash: None,
                 errors: vec![error.to_string()],
+                sessions: Vec::new(),
             },
         };
-        if !verdict.verified {
-            verdict.find_damage(log, topic);
+        match verdict.verified {
+            true => verdict.check_sessions(log, topic),
+            false => verdict.find_damage(log, topic),
         }
         verdict
+    }
+
+    fn is_fine(&self) -> bool {
+        self.verified && self.sessions.iter().all(|one| one.findings.is_sound())
+    }
+
+    /// What was written by nobody but us must also make sense.
+    fn check_sessions(&mut self, log: &AnyEventLog, topic: &Topic) {
+        match block_on(check_topic(log, topic)) {
+            Ok(sessions) => self.sessions = sessions,
+            Err(error) => {
+                self.verified = false;
+                self.errors.push(error.to_string());
+            }
+        }
+    }
+
+    /// Everything that is wrong, in words.
+    fn problems(&self) -> Vec<String> {
+        let broken = self.sessions.iter().flat_map(|session| {
+            let violations = session.findings.violations.iter();
+            violations.map(|violation| format!("session {}, {violation}", session.session_id))
+        });
+        self.errors.iter().cloned().chain(broken).collect()
+    }
+
+    /// Runs that never came to their end, in words.
+    fn interruptions(&self) -> Vec<String> {
+        let interrupted = self.sessions.iter().flat_map(|session| {
+            let interruptions = session.findings.interruptions.iter();
+            interruptions.map(|one| format!("session {}, {one}", session.session_id))
+        });
+        interrupted.collect()
     }
 
     /// A chain that cannot be followed may have met damage, which has a place.
@@ -140,19 +185,23 @@ fn write(verdict: &Verdict, output: &mut Output) -> io::Result<()> {
     for one in topics {
         let topic = format!("{:columns$}", one.topic);
         let (topic, records) = (palette.name(topic), count(one.records, "record"));
-        match one.verified {
+        let problems = one.problems();
+        match one.is_fine() {
             true => writeln!(output, "{} {topic}  {records}", palette.fine("✓"))?,
             false => writeln!(output, "{} {topic}  {records}", palette.problem("✗"))?,
         }
-        for error in one.errors.iter().take(ERRORS_SHOWN_MAX) {
-            writeln!(output, "    {}", palette.problem(Untrusted(error)))?;
+        for problem in problems.iter().take(ERRORS_SHOWN_MAX) {
+            writeln!(output, "    {}", palette.problem(Untrusted(problem)))?;
         }
-        if let Some(more) = one.errors.len().checked_sub(ERRORS_SHOWN_MAX + 1) {
+        if let Some(more) = problems.len().checked_sub(ERRORS_SHOWN_MAX + 1) {
             writeln!(output, "    and {} more", more + 1)?;
+        }
+        for interruption in one.interruptions().iter().take(ERRORS_SHOWN_MAX) {
+            writeln!(output, "    {}", Untrusted(interruption))?;
         }
     }
     let records = count(topics.iter().map(|one| one.records).sum(), "record");
-    let problems = topics.iter().map(|one| one.errors.len() as u64).sum();
+    let problems = topics.iter().map(|one| one.problems().len() as u64).sum();
     let problems = match problems {
         0 => "no problems".to_owned(),
         _ => count(problems, "problem"),

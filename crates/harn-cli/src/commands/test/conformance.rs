@@ -199,6 +199,7 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
     written.push_str(&kept.borrow());
     match outcome {
         Err(error) => Some(error.to_string()),
+        Ok(Ended::Interrupted) => Some("interrupted".to_owned()),
         Ok(Ended::TimedOut) => Some(format!("timed out after {}ms", TIME_LIMIT.as_millis())),
         Ok(Ended::Ended(Ok(_))) => None,
         Ok(Ended::Ended(Err(failure))) => match failure.kind {

@@ -13,6 +13,7 @@ use harn_vm::machine::{Entry, Failure, FaultKind, Stream};
 use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
 use super::super::answers;
+use super::super::run::keeping;
 use super::runner::Settings;
 
 /// What came of a test.
@@ -51,11 +52,12 @@ pub(super) fn run(
         Ok(models) => models,
         Err(why) => return Ran::refused(why, started),
     };
+    let manifest = models.manifest.clone();
     let options = RunOptions {
         world: WorldOptions {
             environment: settings.environment.clone(),
             models,
-            agents: harn_vm::AgentOptions::default(),
+            agents: keeping::only_where_asked_for(manifest.as_deref()),
         },
         folder: folder_of(path),
         is_detached: true,
@@ -96,6 +98,7 @@ fn error_of(ended: Ended, timeout: Duration) -> Option<String> {
     match ended {
         Ended::Ended(Ok(_)) => None,
         Ended::Ended(Err(failure)) => failed(&failure),
+        Ended::Interrupted => Some("interrupted".to_owned()),
         Ended::TimedOut => Some(format!("timed out after {}ms", timeout.as_millis())),
     }
 }

@@ -3,7 +3,9 @@
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::{BACKENDS, Backend, ORDERS, Project};
+use harn_log::LogEvent;
+
+use super::{BACKENDS, Backend, NOW_MS, ORDERS, Project, SESSION, agent_event};
 
 #[test]
 fn an_unbroken_chain_has_a_tick() {
@@ -97,4 +99,100 @@ fn only_the_first_problems_are_told_to_people() {
     assert_eq!(lines[5], "    event 5: content and hash do not agree");
     assert_eq!(lines[6..], ["    and 3 more"]);
     assert_eq!(call.stderr, "1 topic, 8 records: 8 problems\n");
+}
+
+const JOURNAL: &str = "agent_sessions.s_1";
+
+fn iteration_start(iteration: u64) -> serde_json::Value {
+    json!({"type": "iteration_start", "iteration": iteration, "provider": "p", "model": "m"})
+}
+
+fn journal_record(index: u64, change: serde_json::Value) -> LogEvent {
+    let mut payload = change;
+    payload["index"] = json!(index);
+    payload["events_before"] = json!(0);
+    let kind = payload["change"]
+        .as_str()
+        .expect("a change has a name")
+        .to_owned();
+    let mut record = LogEvent::at(kind, payload, NOW_MS);
+    record
+        .headers
+        .insert("session_id".to_owned(), "s/1".to_owned());
+    record
+}
+
+/// A chain can be whole although what is in it makes no sense.
+#[test]
+fn events_out_of_order_are_found() {
+    for backend in BACKENDS {
+        let project = Project::new(backend);
+        let events = [iteration_start(1), iteration_start(2)];
+        let events = events.map(|event| agent_event("s/1", NOW_MS, event));
+        project.append(SESSION, events.into());
+        project.append(
+            JOURNAL,
+            vec![journal_record(0, json!({"change": "opened"}))],
+        );
+        let call = project.harn(&["verify"]).exits_with(1);
+        let expected = "\
+✓ agent_sessions.s_1              1 record
+✗ observability.agent_events.s_1  2 records
+    session s/1, record 1: iteration 2 begins inside iteration 1; an iteration ends before the next one begins
+    session s/1, interrupted after record 1: iteration 2 has no end
+";
+        assert_eq!(call.stdout, expected);
+        assert_eq!(call.stderr, "2 topics, 3 records: 1 problem\n");
+        let answer = project.harn(&["verify", "--json"]).exits_with(1).json();
+        assert_eq!(answer["ok"], false);
+        let topic = &answer["topics"][1];
+        assert_eq!(topic["verified"], true);
+        let session = &topic["sessions"][0];
+        assert_eq!(
+            (&session["session_id"], &session["records"]),
+            (&json!("s/1"), &json!(2))
+        );
+        assert_eq!(session["violations"][0]["index"], 1);
+        assert_eq!(
+            session["violations"][0]["what"],
+            "iteration 2 begins inside iteration 1"
+        );
+    }
+}
+
+/// A process may die at any time; that is nobody's fault.
+#[test]
+fn an_interrupted_run_is_told_and_is_no_problem() {
+    let project = Project::new(Backend::Sqlite);
+    let ledger = json!({
+        "root_task": "", "deliverables": [], "rationale": "", "observations": [],
+    });
+    let started = json!({
+        "change": "run_started", "ledger": ledger, "resumed_iterations": 0,
+    });
+    let opened = journal_record(0, json!({"change": "opened"}));
+    project.append(JOURNAL, vec![opened, journal_record(1, started)]);
+    let call = project.harn(&["verify"]).exits_with(0);
+    let expected = "\
+✓ agent_sessions.s_1  2 records
+    session s/1, interrupted after record 1: the run of record 1 has no end
+";
+    assert_eq!(call.stdout, expected);
+    assert_eq!(call.stderr, "1 topic, 2 records: no problems\n");
+}
+
+/// A journal whose first record is missing.
+#[test]
+fn a_journal_out_of_order_is_found() {
+    let project = Project::new(Backend::Sqlite);
+    let ended = json!({"change": "run_ended", "status": "done"});
+    project.append(JOURNAL, vec![journal_record(1, ended)]);
+    let call = project.harn(&["verify", JOURNAL]).exits_with(1);
+    let lines: Vec<&str> = call.stdout.lines().collect();
+    assert_eq!(lines[0], "✗ agent_sessions.s_1  1 record");
+    assert_eq!(
+        lines[1],
+        "    session s/1, record 1: the index is 1 where 0 comes next; indexes begin at 0 and rise by one"
+    );
+    assert_eq!(lines.len(), 4);
 }

@@ -3,6 +3,7 @@
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use super::messages::input;
 use super::{JSON_TOOL, SEARCH_TOOL_PREFIX};
 use crate::StreamEvent;
 use crate::reply::read_arguments;
@@ -282,7 +283,8 @@ impl Block {
         }
         let has_input = matches!(self.kind, Kind::Call(_) | Kind::ServerUse);
         if has_input || !self.input.is_empty() {
-            fields.insert("input".to_owned(), read_arguments(&self.input));
+            // The model may write any JSON; its provider takes back objects only.
+            fields.insert("input".to_owned(), input(&read_arguments(&self.input)));
         }
         if !self.citations.is_empty() {
             fields.insert("citations".to_owned(), Value::Array(self.citations));

@@ -123,7 +123,7 @@ fn result(id: &str, content: &[Part], is_error: bool) -> Value {
 }
 
 /// Arguments have to be an object here; other wires allow anything.
-fn input(arguments: &Value) -> Value {
+pub(super) fn input(arguments: &Value) -> Value {
     match arguments {
         Value::Object(_) => arguments.clone(),
         Value::Null => json!({}),

@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Calls, Piece};
 use super::failure;
-use super::plain;
+use super::likeness::Likeness;
+use super::plain::{self, Plain};
 use super::reasoning::{self, Reasoning};
 use crate::wire::{Decode, Frame, frames, truncated};
 use crate::{Category, Error, Stop, StopReason, StreamEvent, Usage};
@@ -26,6 +27,7 @@ const DELTA_KEYS: [&str; 5] = ["role", "content", "refusal", "tool_calls", "func
 #[derive(Debug, Default)]
 pub(in crate::wire) struct Decoder {
     has_started: bool,
+    likeness: Likeness,
     model: Option<String>,
     calls: Calls,
     reasoning: Reasoning,
@@ -46,14 +48,15 @@ impl Decode for Decoder {
         if data == "[DONE]" {
             return self.close(events);
         }
-        // The first chunk says who answers, so it takes the long way.
-        if self.has_started
-            && let Some(text) = plain::text(data)
-        {
-            self.text(&text, events);
+        if let Some(text) = self.likeness.text(data) {
+            self.text(text, events);
             return Ok(());
         }
-        self.chunk(&frames::json(data)?, events)
+        match plain::read(data) {
+            Some(chunk) => self.plain(data, chunk, events),
+            None => self.chunk(&frames::json(data)?, events)?,
+        }
+        Ok(())
     }
 
     fn finish(&mut self, events: &mut Vec<StreamEvent>) -> Result<(), Error> {
@@ -80,6 +83,21 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
+    /// What [`Decoder::chunk`] does, for chunks without surprises.
+    fn plain(&mut self, data: &str, chunk: Plain<'_>, events: &mut Vec<StreamEvent>) {
+        self.start(chunk.id(), chunk.model(), chunk.has_choice, events);
+        self.text(chunk.text(), events);
+        if chunk.has_only_text() {
+            self.likeness.remember(data, chunk.text());
+        }
+        if let (Some(word), None) = (chunk.finish_reason(), &self.stop) {
+            self.give_reason(stop_reason(word), Some(word.to_owned()), events);
+        }
+        if let Some(counts) = chunk.usage {
+            self.count(counts, events);
+        }
+    }
+
     fn chunk(&mut self, chunk: &Value, events: &mut Vec<StreamEvent>) -> Result<(), Error> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             return Err(failure::read(error));
@@ -91,7 +109,8 @@ impl Decoder {
             events.push(raw(chunk));
             return Ok(());
         }
-        self.start(chunk, events);
+        let has_choice = chunk["choices"].get(0).is_some();
+        self.start(text(chunk, "id"), text(chunk, "model"), has_choice, events);
         let choices = chunk["choices"].as_array().map_or(&[][..], Vec::as_slice);
         for choice in choices {
             self.choice(choice, events)?;
@@ -103,22 +122,31 @@ impl Decoder {
             &choices.first().unwrap_or(&Value::Null)["usage"],
         ];
         if let Some(counts) = places.into_iter().find(|counts| counts.is_object()) {
-            let usage = usage(counts);
-            self.output_tokens = usage.output;
-            events.push(StreamEvent::Usage { usage });
+            self.count(counts.clone(), events);
         }
         Ok(())
     }
 
+    fn count(&mut self, counts: Value, events: &mut Vec<StreamEvent>) {
+        let usage = usage(counts);
+        self.output_tokens = usage.output;
+        events.push(StreamEvent::Usage { usage });
+    }
+
     /// Azure begins with a chunk about the question that says nothing of the answer.
-    fn start(&mut self, chunk: &Value, events: &mut Vec<StreamEvent>) {
-        let id = text(chunk, "id").map(str::to_owned);
-        let model = text(chunk, "model").map(str::to_owned);
-        let says_something = id.is_some() || model.is_some() || chunk["choices"].get(0).is_some();
+    fn start(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        has_choice: bool,
+        events: &mut Vec<StreamEvent>,
+    ) {
+        let says_something = id.is_some() || model.is_some() || has_choice;
         if self.has_started || !says_something {
             return;
         }
         self.has_started = true;
+        let (id, model) = (id.map(str::to_owned), model.map(str::to_owned));
         self.model.clone_from(&model);
         events.push(StreamEvent::Start { id, model });
     }
@@ -348,7 +376,7 @@ fn is_cut(reason: StopReason) -> bool {
     }
 }
 
-fn usage(counts: &Value) -> Usage {
+fn usage(counts: Value) -> Usage {
     let count = |value: &Value| value.as_u64().unwrap_or(0);
     let prompt = &counts["prompt_tokens_details"];
     let cache_read = match prompt["cached_tokens"].as_u64() {
@@ -361,7 +389,7 @@ fn usage(counts: &Value) -> Usage {
         cache_read,
         cache_write: count(&prompt["cache_write_tokens"]),
         reasoning: count(&counts["completion_tokens_details"]["reasoning_tokens"]),
-        provider: counts.clone(),
+        provider: counts,
     }
 }
 

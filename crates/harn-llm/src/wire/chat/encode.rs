@@ -36,9 +36,17 @@ pub(in crate::wire) fn http_request(
 ) -> HttpRequest {
     body.extend(request.extra.clone());
     HttpRequest {
-        url: target.url.replace("{model}", &request.model),
+        url: url(&target.url, &request.model),
         headers: target.headers.clone(),
         body: Value::Object(body),
+    }
+}
+
+/// Most URLs do not name the model, and to find that out is quick.
+fn url(url: &str, model: &str) -> String {
+    match url.contains('{') {
+        true => url.replace("{model}", model),
+        false => url.to_owned(),
     }
 }
 
@@ -70,7 +78,7 @@ fn body(request: &Request, target: &Target, turns: &[Turn]) -> Map<String, Value
             set("tool_choice", tool_choice(choice));
         }
     }
-    body.extend(sampling(&request.sampling, target));
+    sampling(&request.sampling, target, &mut body);
     body.extend(thinking(request.thinking, &target.provider));
     body
 }
@@ -88,7 +96,7 @@ fn messages(request: &Request, target: &Target, turns: &[Turn]) -> Value {
 }
 
 /// What is set; the rest is left to the provider.
-fn sampling(sampling: &Sampling, target: &Target) -> Map<String, Value> {
+fn sampling(sampling: &Sampling, target: &Target, body: &mut Map<String, Value>) {
     // OpenAI itself refuses the key; the copies know it.
     let top_k = sampling.top_k.filter(|_| target.provider != "openai");
     let stop = Some(&sampling.stop).filter(|stop| !stop.is_empty());
@@ -107,9 +115,11 @@ fn sampling(sampling: &Sampling, target: &Target) -> Map<String, Value> {
         ),
         ("stop", stop.map(|stop| json!(stop))),
     ];
-    let set = rows.into_iter();
-    set.filter_map(|(key, value)| Some((key.to_owned(), value?)))
-        .collect()
+    for (key, value) in rows {
+        if let Some(value) = value {
+            body.insert(key.to_owned(), value);
+        }
+    }
 }
 
 fn thinking(thinking: Thinking, provider: &str) -> Map<String, Value> {

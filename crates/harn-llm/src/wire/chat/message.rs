@@ -26,6 +26,10 @@ pub(super) fn messages(turns: &[Turn], preserve_thinking: bool, messages: &mut V
 /// the user says in the same turn. A result can only be text; its pictures are shown by the
 /// user.
 fn user(parts: &[Part], messages: &mut Vec<Value>) {
+    if let [Part::Text(text)] = parts {
+        messages.push(json!({"role": "user", "content": text}));
+        return;
+    }
     let mut content = Vec::new();
     for part in parts {
         if let Part::Result {

@@ -5,6 +5,10 @@
 //! decode    chunk ─► text, thoughts, pieces of calls ─► StreamEvent
 //! ```
 //!
+//! Nearly all chunks hold a few words and nothing else, so those take shorter ways: one that
+//! differs from the last in its text alone is only compared with it ([`likeness`]), and one
+//! without surprises is read without building a tree ([`plain`]).
+//!
 //! The copies differ most in how they send calls, so putting pieces of calls together has
 //! its own file, [`calls`]. Errors inside an answer look alike on several wires; [`failure`]
 //! reads them for all of those.
@@ -19,6 +23,7 @@ mod calls;
 mod decode;
 mod encode;
 pub(super) mod failure;
+mod likeness;
 mod message;
 mod plain;
 mod reasoning;

@@ -304,3 +304,27 @@ fn what_a_provider_must_get_back_is_read() {
     assert_eq!(turns[1].kept, None);
     assert_eq!(turns[2].kept, None, "nothing stands for nothing");
 }
+
+#[test]
+fn two_calls_with_one_id_are_two_calls() {
+    let entry = json!({"id": "a", "function": {"name": "t", "arguments": "{}"}});
+    let said = |text_of: &str| json!({"role": "tool", "tool_call_id": "a", "content": text_of});
+    let messages = json!([
+        {"role": "assistant", "content": "", "tool_calls": [entry, entry]},
+        said("one"),
+        said("two"),
+    ]);
+    let turns = read(messages.as_array().unwrap());
+    let calls = turns[0].parts.iter().filter_map(|part| match part {
+        Part::Call { id, .. } => Some(id.as_str()),
+        _ => None,
+    });
+    let results = turns[1].parts.iter().filter_map(|part| match part {
+        Part::Result { id, .. } => Some(id.as_str()),
+        _ => None,
+    });
+    let calls: Vec<&str> = calls.collect();
+    assert_eq!(calls.len(), 2);
+    assert_ne!(calls[0], calls[1]);
+    assert_eq!(results.collect::<Vec<_>>(), calls);
+}

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::Failure;
 
 /// A file that is being written under another name. Unless it is finished, it goes.
-pub(super) struct FileInMaking {
+pub(in crate::commands) struct FileInMaking {
     file: BufWriter<File>,
     partial: PathBuf,
     path: PathBuf,
@@ -17,7 +17,7 @@ pub(super) struct FileInMaking {
 }
 
 impl FileInMaking {
-    pub(super) fn new(path: &Path) -> Result<Self, Failure> {
+    pub(in crate::commands) fn new(path: &Path) -> Result<Self, Failure> {
         let Some(name) = path.file_name() else {
             let shown = path.display();
             return Err(Failure::Told(format!("{shown} is not the name of a file")));
@@ -35,15 +35,21 @@ impl FileInMaking {
     }
 
     /// Writes a document on a line of its own.
-    pub(super) fn write(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+    pub(in crate::commands) fn write(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         let written = serde_json::to_writer(&mut self.file, document).map_err(io::Error::from);
         written
             .and_then(|()| self.file.write_all(b"\n"))
             .map_err(|error| cannot_write(&self.path, &error))
     }
 
+    /// Writes a text as it is.
+    pub(in crate::commands) fn write_text(&mut self, text: &str) -> Result<(), Failure> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|error| cannot_write(&self.path, &error))
+    }
+
     /// Gives it its name, once it would survive a power cut.
-    pub(super) fn finish(mut self) -> Result<(), Failure> {
+    pub(in crate::commands) fn finish(mut self) -> Result<(), Failure> {
         let written = self.file.flush();
         let synced = written.and_then(|()| self.file.get_ref().sync_all());
         let named = synced.and_then(|()| fs::rename(&self.partial, &self.path));

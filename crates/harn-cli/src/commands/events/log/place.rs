@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use harn_log::{EventLogBackend, EventLogConfig, NatsConfig};
 
 use super::super::failure::Failure;
+use crate::commands::project::{base_of, manifest_here};
 use crate::environment;
 
 /// What every SQLite file begins with.
@@ -47,8 +48,11 @@ impl Place {
 
     /// The log that is configured for a folder, or for the current one.
     pub(super) fn configured(base: Option<&Path>) -> Result<Self, Failure> {
-        let base = base.unwrap_or(Path::new(""));
-        let config = EventLogConfig::for_base_dir_in(base, &environment::variable)?;
+        let base = match base {
+            Some(base) => base.to_owned(),
+            None => base_of(manifest_here().as_deref()),
+        };
+        let config = EventLogConfig::for_base_dir_in(&base, &environment::variable)?;
         let (files, sqlite) = (config.file_dir, config.sqlite_path);
         match config.backend {
             EventLogBackend::Sqlite if sqlite.is_file() => Ok(Self::Sqlite(sqlite)),

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 /// Feeds `frames` and the end of the stream.
@@ -147,4 +149,97 @@ fn a_whole_answer_needs_a_choice_and_no_reason() {
     let reason = StopReason::End;
     let stop = Stop { reason, word: None };
     assert_eq!(events.last(), Some(&StreamEvent::End { stop }));
+}
+
+/// What [`decode`] gives, with every chunk on the long way.
+fn decode_the_long_way(frames: &[&str]) -> (Vec<StreamEvent>, Result<(), Error>) {
+    let mut decoder = Decoder::default();
+    let mut events = Vec::new();
+    let fed = frames
+        .iter()
+        .try_for_each(|data| decoder.chunk(&frames::json(data)?, &mut events));
+    let outcome = fed.and_then(|()| decoder.finish(&mut events));
+    (events, outcome)
+}
+
+/// An object of one of each of those members, as far as they are anything.
+fn object(
+    members: Vec<Vec<&'static str>>,
+    inner: impl Strategy<Value = String>,
+) -> impl Strategy<Value = String> {
+    let members: Vec<_> = members.into_iter().map(proptest::sample::select).collect();
+    (members, inner).prop_map(|(mut members, inner)| {
+        members.push(&inner);
+        members.retain(|member| !member.is_empty());
+        format!("{{{}}}", members.join(","))
+    })
+}
+
+/// Chunks that are nearly right, with keys missing, odd or there twice.
+fn any_chunk() -> impl Strategy<Value = String> {
+    let content = vec![
+        r#""content":"a""#,
+        r#""content":"b c""#,
+        r#""content":"d\n\"\u00e4\"""#,
+        r#""content":"""#,
+        r#""content":null"#,
+        r#""content":["a"]"#,
+        "",
+    ];
+    let delta = object(
+        vec![
+            vec!["", r#""role":"assistant""#, r#""role":7"#],
+            content.clone(),
+            vec!["", "", r#""odd":1"#, r#""odd":null"#, r#""tool_calls":[]"#],
+            vec!["", "", "", r#""reasoning":"x""#, r#""refusal":"y""#],
+        ],
+        prop_oneof![9 => Just(""), 1 => proptest::sample::select(content)].prop_map(str::to_owned),
+    );
+    let choice = object(
+        vec![
+            vec!["", r#""index":0"#, r#""index":null"#, r#""index":0.0"#],
+            vec![
+                "",
+                "",
+                r#""finish_reason":null"#,
+                r#""finish_reason":"stop""#,
+            ],
+            vec!["", "", r#""logprobs":[{"a":-1.5e3}]"#, r#""usage":{}"#],
+            vec![
+                "",
+                "",
+                "",
+                r#""message":{}"#,
+                r#""delta":null"#,
+                r#""error":{}"#,
+            ],
+        ],
+        delta.prop_map(|delta| format!(r#""delta":{delta}"#)),
+    );
+    object(
+        vec![
+            vec!["", r#""id":"i""#, r#""id":5"#, r#""id":"""#],
+            vec!["", r#""object":"o""#, r#""object":null"#],
+            vec!["", r#""model":"m""#, r#""model":"m","model":"n""#],
+            vec!["", "", "", r#""choices":[]"#, r#""error":null"#],
+            vec![
+                "",
+                r#""usage":null"#,
+                r#""usage":5"#,
+                r#""usage":{"completion_tokens":3,"x":[12345678901234567890123,-1,{}]}"#,
+            ],
+        ],
+        choice.prop_map(|choice| format!(r#""choices":[{choice}]"#)),
+    )
+}
+
+proptest! {
+    #[test]
+    fn short_ways_lead_where_the_long_one_does(
+        chunks in proptest::collection::vec((any_chunk(), 1_usize..3), 1..5),
+    ) {
+        let chunks = chunks.iter().flat_map(|(chunk, times)| vec![chunk.as_str(); *times]);
+        let chunks: Vec<&str> = chunks.collect();
+        prop_assert_eq!(decode(&chunks), decode_the_long_way(&chunks));
+    }
 }

@@ -65,7 +65,7 @@ fn a_number_tells_items_apart_where_ids_change() {
         event("response.output_item.done", "z", json!({"item": message})),
     ]);
     let mut collector = crate::Collector::default();
-    events.iter().for_each(|event| collector.push(event));
+    events.into_iter().for_each(|event| collector.push(event));
     assert_eq!(collector.finish().text, "once");
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use harn_agent::llm::Secret;
-use harn_agent::llm::catalog::introspect::{Catalog, is_sensitive};
-use harn_agent::llm::catalog::{Capabilities, Config, Source};
-use harn_agent::llm::tape::Redaction;
+use crate::Secret;
+use crate::catalog::introspect::{Catalog, is_sensitive};
+use crate::catalog::{Capabilities, Config, Source};
+use crate::tape::Redaction;
 
 /// What is shorter cannot be a key, and would be found in innocent text.
 const KEY_BYTES_MIN: usize = 6;

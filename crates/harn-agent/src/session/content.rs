@@ -1,0 +1,201 @@
+//! What was said in a session.
+
+use std::collections::BTreeSet;
+
+use harn_llm::transcript::entering;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::state::SessionState;
+use super::turns::Turns;
+use crate::policy::SessionGrants;
+
+/// What was said in a session: all that a fork takes along and that undoing puts back. The
+/// fields are those of the [`SessionState`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Content {
+    /// What the model sees.
+    pub messages: Vec<Value>,
+    /// For each of these, which of the recorded messages it is or stands for.
+    pub origins: Vec<(usize, usize)>,
+    /// Everything that was ever said.
+    pub recorded: Vec<Value>,
+    /// Which of these are shown as they were given.
+    pub as_given: BTreeSet<usize>,
+    /// Transcript events that are no messages.
+    pub events: Vec<Value>,
+    /// Large things that messages refer to.
+    pub assets: Vec<Value>,
+    /// The transcript in short.
+    pub summary: Option<String>,
+    /// What a program noted about the transcript.
+    pub metadata: Option<Value>,
+    /// `active`, `paused`, …
+    pub transcript_state: Option<String>,
+}
+
+impl Content {
+    /// Messages that a program gives, and nothing else.
+    pub fn of_messages(messages: Vec<Value>) -> Self {
+        let count = messages.len();
+        Self {
+            recorded: messages.clone(),
+            origins: (0..count).map(|place| (place, place)).collect(),
+            as_given: (0..count).collect(),
+            messages,
+            ..Self::default()
+        }
+    }
+
+    /// The same, noted as what a session of this parent begins with.
+    #[must_use]
+    pub fn child_of(mut self, parent_id: &str) -> Self {
+        match &mut self.metadata {
+            Some(Value::Object(metadata)) => {
+                metadata.insert("parent_session_id".to_owned(), json!(parent_id));
+            }
+            other => *other = Some(json!({"parent_session_id": parent_id})),
+        }
+        self
+    }
+
+    /// The first messages only. Other events may speak of messages that are gone, so they go.
+    #[must_use]
+    pub fn first(mut self, count: usize) -> Self {
+        self.messages.truncate(count);
+        self.origins.truncate(count);
+        let recorded = self.origins.iter().map(|(_, last)| last + 1).max();
+        let recorded = recorded.unwrap_or(0);
+        self.recorded.truncate(recorded);
+        self.as_given.retain(|place| *place < recorded);
+        self.events.clear();
+        self
+    }
+}
+
+impl SessionState {
+    /// What was said so far.
+    pub fn content(&self) -> Content {
+        Content {
+            messages: self.messages.clone(),
+            origins: self.origins.clone(),
+            recorded: self.recorded.clone(),
+            as_given: self.as_given.clone(),
+            events: self.events.clone(),
+            assets: self.assets.clone(),
+            summary: self.summary.clone(),
+            metadata: self.metadata.clone(),
+            transcript_state: self.transcript_state.clone(),
+        }
+    }
+
+    pub(super) fn set_content(&mut self, content: Content) {
+        self.messages = content.messages;
+        self.origins = content.origins;
+        self.recorded = content.recorded;
+        self.as_given = content.as_given;
+        self.events = content.events;
+        self.assets = content.assets;
+        self.summary = content.summary;
+        self.metadata = content.metadata;
+        self.transcript_state = content.transcript_state;
+    }
+
+    pub(super) fn fork(&mut self, content: &Content) {
+        self.set_content(content.clone());
+        self.active_skills.clear();
+        self.grants = SessionGrants::default();
+        self.turns = Turns::default();
+    }
+
+    /// The messages as a transcript shows them: what a program gave as it gave it, what the
+    /// runtime wrote without the parts that are for providers only.
+    pub fn shown_messages(&self) -> Vec<Value> {
+        let both = self.messages.iter().zip(&self.origins);
+        both.map(
+            |(message, (first, last))| match first == last && self.as_given.contains(first) {
+                true => message.clone(),
+                false => entering(message.clone()),
+            },
+        )
+        .collect()
+    }
+
+    /// The recorded messages that a range of visible ones stands for: the first and the last.
+    pub fn standing_for(&self, from: usize, to: usize) -> (usize, usize) {
+        let origins = self.origins.get(from..to).unwrap_or_default();
+        let first = origins.first().map_or(0, |(first, _)| *first);
+        let last = origins.last().map_or(first, |(_, last)| *last);
+        (first, last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Change;
+
+    fn said(texts: &[&str]) -> SessionState {
+        let mut state = SessionState::default();
+        for text in texts {
+            let message = json!({"role": "user", "content": text, "messageId": text});
+            state.apply(&Change::MessageAdded { message });
+        }
+        state
+    }
+
+    #[test]
+    fn the_first_messages_bring_only_what_they_stand_for() {
+        let mut state = said(&["a", "b", "c", "d"]);
+        let summary = json!({"role": "user", "content": "a and b"});
+        state.apply(&Change::Compacted {
+            keep_first: 0,
+            split: 2,
+            replaced: state.standing_for(0, 2),
+            message: summary.clone(),
+        });
+        let event = json!({"kind": "plan"});
+        state.apply(&Change::EventAdded { event });
+        let cut = state.content().first(1);
+        assert_eq!(cut.messages, [summary]);
+        assert_eq!(cut.recorded.len(), 2);
+        assert!(cut.events.is_empty());
+        assert_eq!(state.content().first(0).recorded.len(), 0);
+        assert_eq!(state.content().first(9).messages.len(), 3);
+    }
+
+    #[test]
+    fn what_a_program_gives_is_shown_as_it_was_given() {
+        let mut state = said(&["loop"]);
+        let message = json!({"role": "tool_result", "content": "r", "tool_use_id": "t"});
+        state.apply(&Change::Injected {
+            message: message.clone(),
+        });
+        let first = json!({"role": "user", "content": "first", "kept": 1});
+        state.apply(&Change::Prepended { message: first });
+        assert_eq!(
+            state.shown_messages(),
+            [
+                json!({"role": "user", "content": "first"}),
+                json!({"role": "user", "content": "loop"}),
+                message,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_child_knows_its_parent() {
+        let content = Content {
+            metadata: Some(json!({"topic": "x"})),
+            ..Content::default()
+        };
+        let metadata = content.child_of("p").metadata;
+        assert_eq!(
+            metadata,
+            Some(json!({"topic": "x", "parent_session_id": "p"}))
+        );
+        let metadata = Content::default().child_of("p").metadata;
+        assert_eq!(metadata, Some(json!({"parent_session_id": "p"})));
+    }
+}

@@ -1,0 +1,300 @@
+//! What is told while an answer is still arriving.
+
+use harn_agent::Seam;
+use serde_json::{Value, json};
+
+use crate::stage::{SESSION, Stage, request, tool};
+
+fn openai() -> Value {
+    json!({"provider": "openai", "model": "gpt-4o", "tool_format": "native"})
+}
+
+fn text(text: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {"content": text}}]})
+}
+
+fn stop(reason: &str) -> Value {
+    json!({
+        "choices": [{"index": 0, "delta": {}, "finish_reason": reason}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+    })
+}
+
+fn call(id: Option<&str>, name: &str, arguments: &str) -> Value {
+    let mut call = json!({"index": 0, "type": "function"});
+    if let Some(id) = id {
+        call["id"] = json!(id);
+    }
+    call["function"] = json!({"arguments": arguments});
+    if !name.is_empty() {
+        call["function"]["name"] = json!(name);
+    }
+    json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_is_told_in_pieces_and_not_again() {
+    let stage = Stage::proving_online(&["agent_message_chunk", "agent_thought_chunk"]);
+    let thought = json!({"choices": [{"index": 0, "delta": {"reasoning_content": "Hm."}}]});
+    stage
+        .network
+        .say(&[thought, text("Hel"), text("lo."), stop("stop")]);
+    stage.run(openai()).await;
+    let pieces = stage.of_type("agent_message_chunk");
+    let pieces: Vec<&str> = pieces
+        .iter()
+        .map(|one| one["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(pieces.concat(), "Hello.");
+    assert!(pieces.len() > 1, "{pieces:?}");
+    assert_eq!(stage.one("agent_thought_chunk")["content"], "Hm.");
+    let plot = stage.plot();
+    assert_eq!(plot[0], "agent_thought_chunk");
+}
+
+/// One start per call although the stream and the dispatcher both announce it.
+#[tokio::test(start_paused = true)]
+async fn arguments_are_told_as_they_grow() {
+    let stage = Stage::proving_online(&["tool_call", "tool_call_update"]);
+    stage.network.say(&[
+        call(Some("call_1"), "look", ""),
+        call(None, "", "{\"path\""),
+        call(None, "", ":\"lamp\"}"),
+        stop("tool_calls"),
+    ]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let request = request(openai()).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    assert_eq!(
+        stage.one("tool_call"),
+        json!({
+            "type": "tool_call", "session_id": SESSION, "tool_call_id": "tool-call_1",
+            "tool_name": "look", "kind": null, "status": "pending", "raw_input": {},
+        })
+    );
+    let updates = stage.of_type("tool_call_update");
+    let growing: Vec<&Value> = updates
+        .iter()
+        .filter(|update| update["status"] == "pending")
+        .collect();
+    assert!(growing.len() >= 2, "{growing:?}");
+    let last = growing.last().unwrap();
+    assert_eq!(last["raw_input"], json!({"path": "lamp"}));
+    for update in &growing {
+        assert!(update.get("raw_input").is_some() != update.get("raw_input_partial").is_some());
+        assert_eq!(update["tool_call_id"], "tool-call_1");
+        assert_eq!(update.get("parsing"), None);
+    }
+    let plot = stage.plot();
+    let is_pending = |one: &&String| *one == "tool_call_update pending";
+    let pending = plot.iter().filter(is_pending).count();
+    assert_eq!(plot[0], "tool_call");
+    assert_eq!(
+        plot[1 + pending..],
+        [
+            "tool_call_update in_progress",
+            "tool_call_update completed",
+            "agent_message_chunk"
+        ]
+    );
+    // The announcement comes before the seam, the rest after it.
+    let story = stage.story();
+    let seam = story
+        .iter()
+        .position(|one| one == "@pre_tool_dispatch")
+        .unwrap();
+    assert!(story[..seam].contains(&"tool_call".to_owned()));
+    assert!(!story[..seam].contains(&"tool_call_update in_progress".to_owned()));
+}
+
+/// A stream that breaks leaves no open call behind, and a session that can be used.
+#[tokio::test(start_paused = true)]
+async fn a_broken_stream_closes_what_it_announced() {
+    let stage = Stage::proving_online(&["tool_call_update", "iteration_end"]);
+    stage
+        .network
+        .break_after(&[call(Some("call_1"), "look", "{\"pa")]);
+    let broken = request(openai()).tool(tool("look", Ok("a lamp")));
+    assert!(stage.run_with(broken).await.is_err());
+    let end = stage.of_type("tool_call_update").pop().unwrap();
+    assert_eq!(end["tool_call_id"], "tool-call_1");
+    assert_eq!(
+        (&end["status"], &end["error_category"]),
+        (&json!("failed"), &json!("parse_aborted"))
+    );
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let result = stage.run(openai()).await;
+    assert_eq!(result["status"], "done");
+}
+
+/// Calls that are written in the text are candidates until they are read.
+#[tokio::test(start_paused = true)]
+async fn a_candidate_is_promoted_and_then_called() {
+    let stage = Stage::proving_online(&["tool_call", "tool_call_update"]);
+    stage.network.say(&[
+        text("<tool_call>\n"),
+        text("look({ path: \"lamp\" })\n"),
+        text("</tool_call>\n"),
+        stop("stop"),
+    ]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let mut options = openai();
+    options["tool_format"] = json!("text");
+    let request = request(options).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    let starts = stage.of_type("tool_call");
+    assert_eq!(starts.len(), 2);
+    let candidate = &starts[0]["tool_call_id"];
+    assert!(candidate.as_str().unwrap().starts_with("text-cand-"));
+    assert_eq!(starts[0]["parsing"], true);
+    assert_eq!(
+        (&starts[0]["status"], &starts[0]["raw_input"]),
+        (&json!("pending"), &json!({}))
+    );
+    assert_eq!(starts[1].get("parsing"), None);
+    assert_eq!(starts[1]["raw_input"], json!({"path": "lamp"}));
+    let updates = stage.of_type("tool_call_update");
+    let promoted = &updates[0];
+    assert_eq!(promoted["tool_call_id"], *candidate);
+    assert_eq!(
+        (&promoted["parsing"], &promoted["status"]),
+        (&json!(false), &json!("pending"))
+    );
+    assert_eq!(promoted["raw_input"], json!({"path": "lamp"}));
+    assert_eq!(promoted["tool_name"], "look");
+    // The catalog prefers another format, which is told first.
+    let plot: Vec<String> = stage.plot();
+    assert_eq!(
+        plot[1..6],
+        [
+            "tool_call",
+            "tool_call_update pending",
+            "tool_call",
+            "tool_call_update in_progress",
+            "tool_call_update completed",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_candidate_that_is_no_call_is_withdrawn() {
+    let stage = Stage::proving_online(&["tool_call", "tool_call_update"]);
+    stage
+        .network
+        .say(&[text("<tool_call>\nlook({ path: "), stop("length")]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let mut options = openai();
+    options["tool_format"] = json!("text");
+    options["max_iterations"] = json!(1);
+    let request = request(options).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    let start = stage.one("tool_call");
+    let end = stage.one("tool_call_update");
+    assert_eq!(start["parsing"], true);
+    assert_eq!(end["tool_call_id"], start["tool_call_id"]);
+    assert_eq!(
+        (&end["parsing"], &end["status"]),
+        (&json!(false), &json!("failed"))
+    );
+    assert_eq!(end["error_category"], "parse_aborted");
+    assert!(end["error"].is_string());
+}
+
+/// S23: two model calls with one candidate each have distinct ids.
+#[tokio::test(start_paused = true)]
+async fn candidates_of_two_turns_have_distinct_ids() {
+    let stage = Stage::proving_online(&["tool_call"]);
+    for _ in 0..2 {
+        let written = "<tool_call>\nlook({ path: \"lamp\" })\n</tool_call>\n";
+        stage.network.say(&[text(written), stop("stop")]);
+    }
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let mut options = openai();
+    options["tool_format"] = json!("text");
+    let request = request(options).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    let starts = stage.of_type("tool_call");
+    let mut ids: Vec<&str> = starts
+        .iter()
+        .filter(|start| start["parsing"] == true)
+        .map(|start| start["tool_call_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), 2);
+    ids.dedup();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+}
+
+/// A stream that breaks and is asked for again: what it announced ends, what comes counts.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_begins_again_announces_again() {
+    let stage = Stage::proving_online(&["tool_call", "tool_call_update"]);
+    stage
+        .network
+        .drop_after(&[call(Some("call_1"), "look", "{\"pa")]);
+    stage.network.say(&[
+        call(Some("call_2"), "look", "{\"path\":\"lamp\"}"),
+        stop("tool_calls"),
+    ]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let mut options = openai();
+    options["llm_retries"] = json!(1);
+    let request = request(options).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    let told = stage.events();
+    let ends: Vec<(&str, &str)> = told
+        .iter()
+        .filter(|event| matches!(event["status"].as_str(), Some("completed" | "failed")))
+        .map(|event| {
+            let id = event["tool_call_id"].as_str().unwrap();
+            (id, event["error_category"].as_str().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        ends,
+        [("tool-call_1", "parse_aborted"), ("tool-call_2", "")]
+    );
+    let mut growing = stage.of_type("tool_call_update");
+    growing.retain(|update| update["tool_call_id"] == "tool-call_2");
+    assert_eq!(growing[0]["raw_input"], json!({"path": "lamp"}));
+}
+
+/// An interrupt comes before the calls that the stream has announced.
+#[tokio::test(start_paused = true)]
+async fn an_announced_call_that_is_skipped_ends() {
+    let stage = Stage::proving_online_with_host(&["tool_call", "tool_call_update"]);
+    stage.host.will_say(Seam::PreToolDispatch, "Stop!");
+    stage
+        .network
+        .say(&[call(Some("call_1"), "look", "{}"), stop("tool_calls")]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let request = request(openai()).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    let end = stage.of_type("tool_call_update").pop().unwrap();
+    assert_eq!(
+        (&end["status"], &end["error_category"]),
+        (&json!("failed"), &json!("cancelled"))
+    );
+    assert_eq!(end["error"], "the call was not made: interrupt_immediate");
+}
+
+/// A streamed call that the loop answers itself must end as well.
+#[tokio::test(start_paused = true)]
+async fn a_streamed_call_of_the_ledger_ends() {
+    let stage = Stage::proving_online(&["tool_call", "tool_call_update"]);
+    let arguments = json!({"action": "note", "text": "Lamps are upstairs."}).to_string();
+    stage.network.say(&[
+        call(Some("call_1"), "ledger", &arguments),
+        stop("tool_calls"),
+    ]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let mut options = openai();
+    options["max_iterations"] = json!(2);
+    let request = request(options).tool(tool("look", Ok("a lamp")));
+    stage.run_with(request).await.unwrap();
+    let end = stage.of_type("tool_call_update").pop().unwrap();
+    assert!(matches!(
+        end["status"].as_str(),
+        Some("completed" | "failed")
+    ));
+    assert_ne!(end["error_category"], "abandoned_at_loop_exit", "{end}");
+}

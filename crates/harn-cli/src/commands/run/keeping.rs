@@ -1,0 +1,63 @@
+//! Where the sessions of a program are kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use harn_log::{AnyEventLog, EventLogConfig, install_active_event_log, open_event_log};
+use harn_vm::AgentOptions;
+use harn_vm::agent::{OpenLog, SessionStorage};
+
+use super::interruption::Interruption;
+use super::screen::Screen;
+use crate::commands::project::base_of;
+use crate::environment;
+use crate::output::Untrusted;
+
+/// Opens the log that is configured for a folder, when the first session begins: a program
+/// without agents makes no file and starts no thread. Without a log the program goes on.
+pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) -> OpenLog {
+    Arc::new(move || {
+        if let Err(error) = interruption.listen() {
+            screen.say(&format!(
+                "warning: Ctrl-C ends the program at once: {error}"
+            ));
+        }
+        match open(&base) {
+            Ok(log) => Some(install_active_event_log(log)),
+            Err(why) => {
+                screen.say(&format!(
+                    "warning: sessions are not kept: {}",
+                    Untrusted(why)
+                ));
+                None
+            }
+        }
+    })
+}
+
+/// Opens the log, or says why it cannot be opened.
+fn open(base: &Path) -> Result<Arc<AnyEventLog>, String> {
+    let config = EventLogConfig::for_base_dir_in(base, &environment::variable);
+    let config = config.map_err(|error| error.to_string())?;
+    open_event_log(&config).map_err(|error| {
+        let description = config.describe();
+        let place = description.location.unwrap_or_default();
+        let backend = description.backend;
+        format!("cannot open the {backend} log {place}: {error}")
+    })
+}
+
+/// Where events go that no log takes: to files in the folder that `HARN_EVENT_LOG_DIR` names,
+/// if it names one.
+pub(super) fn files(base: &Path) -> Arc<SessionStorage> {
+    Arc::new(SessionStorage::in_environment(base, &environment::variable))
+}
+
+/// For programs that are tried out: tests and what is typed at a prompt would fill a log that
+/// people read. Only who asks for files gets them.
+pub(in crate::commands) fn only_where_asked_for(manifest: Option<&Path>) -> AgentOptions {
+    AgentOptions {
+        storage: Some(files(&base_of(manifest))),
+        ..AgentOptions::default()
+    }
+}

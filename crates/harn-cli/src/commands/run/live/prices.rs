@@ -1,0 +1,49 @@
+//! What tokens cost.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use harn_vm::KnownModels;
+use harn_vm::llm::catalog::price;
+
+/// What tokens cost, as it is configured. Nothing is read before the first model has answered.
+pub(in crate::commands::run) struct Prices {
+    manifest: Option<PathBuf>,
+    environment: BTreeMap<String, String>,
+    known: OnceLock<Option<KnownModels>>,
+}
+
+impl Prices {
+    pub(in crate::commands::run) fn new(
+        manifest: Option<PathBuf>,
+        environment: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            manifest,
+            environment,
+            known: OnceLock::new(),
+        }
+    }
+
+    /// Everything is free.
+    #[cfg(test)]
+    pub(super) fn none() -> Self {
+        let prices = Self::new(None, BTreeMap::new());
+        prices.known.get_or_init(|| None);
+        prices
+    }
+
+    /// What an answer cost; 0 if nobody knows.
+    pub(super) fn cost(&self, provider: &str, model: &str, input: u64, output: u64) -> f64 {
+        // A configuration that cannot be read was told about when the program asked for models.
+        let known = self
+            .known
+            .get_or_init(|| KnownModels::read(self.manifest.as_deref(), &self.environment).ok());
+        let whole = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        known.as_ref().map_or(0.0, |known| {
+            let provider = Some(provider).filter(|provider| !provider.is_empty());
+            price::cost(&known.config, provider, model, whole(input), whole(output))
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! `harn sessions show`: what was said and done in a session.
+
+use std::io::Write;
+
+use clap::Args;
+use harn_log::OnDamage;
+use harn_vm::agent::session::SessionState;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::events::Ctx;
+use super::super::events::failure::Failure;
+use super::super::events::line::TimeArguments;
+use super::super::events::log::LogArguments;
+use super::super::{Form, Outcome};
+use super::facts::Facts;
+use super::page::Results;
+use super::{conversation, page, stored, timeline};
+use crate::arguments::after_help;
+use crate::output::Untrusted;
+
+const EXAMPLES: &str = "  \
+  harn sessions show s1                What was said and done
+  harn sessions show s1 --full         With all that tools have answered
+  harn sessions show s1 --events       What happened when
+  harn sessions show s1 --at 40        As it was after record 40 of its journal
+  harn sessions show s1 --json | jq .transcript.messages";
+
+/// Show a session
+///
+/// Everything that was ever said, with tool calls and what came of them; of long results the
+/// first lines. Where the model sees a summary instead of messages, it follows them.
+///
+/// With --json the answer has the fields of `harn sessions list --json`, transcript, which is
+/// what programs see, and state, which is all that follows from the journal. With --events it
+/// is {"id", "events": [{"id", "kind", "at_ms", "after_ms", "event"}, …]}, where after_ms
+/// counts from the first event.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(EXAMPLES))]
+pub(super) struct Arguments {
+    /// The session; the start of its id is enough if no other one starts like that
+    #[arg(value_name = "ID")]
+    id: String,
+
+    /// Show its events instead, with the time since the first one
+    #[arg(long)]
+    events: bool,
+
+    /// Show it as it was after this record of its journal
+    #[arg(long, value_name = "INDEX", conflicts_with = "events")]
+    at: Option<u64>,
+
+    /// Show results of tools whole
+    #[arg(long, conflicts_with = "events")]
+    full: bool,
+
+    #[command(flatten)]
+    log: LogArguments,
+
+    #[command(flatten)]
+    time: TimeArguments,
+}
+
+/// The answer. The names are a promise.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    facts: &'a Facts,
+    transcript: Value,
+    state: &'a SessionState,
+}
+
+pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, Failure> {
+    let log = arguments.log.open_to_read(OnDamage::Skip)?;
+    let session = stored::one(&log, &arguments.id)?;
+    if arguments.events {
+        let records = stored::records_of(&log, &session.id)?;
+        timeline::write(&session.id, &records, ctx)?;
+        return Ok(Outcome::Done);
+    }
+    let session = match arguments.at {
+        Some(index) => session.up_to(index)?,
+        None => session,
+    };
+    let state = session.state();
+    let facts = Facts::of(&session, &state);
+    match ctx.form {
+        Form::Json => ctx.output.json(&Answer {
+            transcript: transcript(&session.id, &state),
+            facts: &facts,
+            state: &state,
+        })?,
+        Form::Text => write(&facts, &state, arguments, ctx)?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// The transcript of a session, as programs see it. The ids of its parts are made up, and the
+/// same every time.
+pub(super) fn transcript(id: &str, state: &SessionState) -> Value {
+    let mut made = 0_u64;
+    state.transcript(id, &mut || {
+        made += 1;
+        format!("{id}-{made}")
+    })
+}
+
+fn write(
+    facts: &Facts,
+    state: &SessionState,
+    arguments: &Arguments,
+    ctx: &mut Ctx<'_>,
+) -> Result<(), Failure> {
+    let palette = ctx.output.palette();
+    let id = palette.name(Untrusted(&facts.id)).to_string();
+    let active = arguments.time.show(facts.active_at_ms, ctx.clock);
+    let status = Untrusted(&facts.status).to_string();
+    let status = match &*status {
+        "done" | "idle" => palette.fine(status).to_string(),
+        "failed" | "error" | "stuck" => palette.problem(status).to_string(),
+        _ => status,
+    };
+    writeln!(ctx.output, "{id}  {status}  {active}")?;
+    writeln!(ctx.output, "{}", palette.faint(facts.in_words()))?;
+    let results = match arguments.full {
+        true => Results::Whole,
+        false => Results::Folded,
+    };
+    page::write(&conversation::of(state), results, ctx.output)?;
+    if facts.last_record.is_none() {
+        ctx.output.note(format_args!(
+            "it has events and no journal; --events shows them"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Which sessions a log holds.
+//!
+//! A session has two topics: its journal, from which its state follows, and its events. Names
+//! of topics are made of ids with some characters replaced, so two sessions may share one; a
+//! record says in a header whose it is.
+
+use std::collections::BTreeMap;
+
+use harn_events::{AGENT_EVENTS_TOPIC_PREFIX, SESSION_HEADER, agent_events_topic};
+use harn_log::{EventId, EventLog, LogEvent, Topic, block_on};
+use harn_vm::agent::session::{
+    Change, JOURNAL_TOPIC_PREFIX, JournalRecord, SessionState, journal_topic,
+};
+
+use super::super::events::failure::Failure;
+use super::super::events::log::OpenLog;
+use crate::suggestion::closest;
+
+/// Records read together.
+const CHUNK_RECORDS: usize = 512;
+
+/// A session in a log.
+pub(super) struct Stored {
+    pub(super) id: String,
+    /// The records of its journal, each with its time. Empty if there are events only.
+    pub(super) journal: Vec<(i64, JournalRecord)>,
+    /// When the first and the last of its records were made.
+    pub(super) first_ms: i64,
+    pub(super) last_ms: i64,
+}
+
+/// A record with its place.
+pub(super) struct Placed {
+    pub(super) topic: Topic,
+    pub(super) id: EventId,
+    pub(super) event: LogEvent,
+}
+
+/// All sessions, sorted by id.
+pub(super) fn all(log: &OpenLog) -> Result<Vec<Stored>, Failure> {
+    let mut sessions: BTreeMap<String, Stored> = BTreeMap::new();
+    for topic in log.topics()? {
+        if !is_of_sessions(&topic) {
+            continue;
+        }
+        for record in read(log, &topic)? {
+            let Some(id) = record.event.headers.get(SESSION_HEADER) else {
+                continue;
+            };
+            let session = sessions.entry(id.clone());
+            let at_ms = record.event.occurred_at_ms;
+            let session = session.or_insert_with_key(|id| Stored::new(id, at_ms));
+            session.add(record.event);
+        }
+    }
+    Ok(sessions.into_values().collect())
+}
+
+/// One session. An id may be cut short where no other one starts like that.
+pub(super) fn one(log: &OpenLog, id: &str) -> Result<Stored, Failure> {
+    if let Some(session) = named(log, id)? {
+        return Ok(session);
+    }
+    let ids: Vec<String> = ids(log)?;
+    let alike: Vec<&String> = ids.iter().filter(|known| known.starts_with(id)).collect();
+    match (&alike[..], id.is_empty()) {
+        ([only], false) => named(log, only)?.ok_or_else(|| unknown(id, &ids)),
+        _ => Err(unknown(id, &ids)),
+    }
+}
+
+/// The session of exactly this id.
+pub(super) fn named(log: &OpenLog, id: &str) -> Result<Option<Stored>, Failure> {
+    let records = records_of(log, id)?;
+    let mut records = records.into_iter();
+    let Some(first) = records.next() else {
+        return Ok(None);
+    };
+    let mut session = Stored::new(id, first.event.occurred_at_ms);
+    session.add(first.event);
+    records.for_each(|record| session.add(record.event));
+    Ok(Some(session))
+}
+
+/// The ids of all sessions.
+pub(super) fn ids(log: &OpenLog) -> Result<Vec<String>, Failure> {
+    Ok(all(log)?.into_iter().map(|session| session.id).collect())
+}
+
+/// What to say about a session that is not there.
+pub(super) fn unknown(id: &str, known: &[String]) -> Failure {
+    let meant = closest(id, known.iter().map(String::as_str));
+    let starting = known.iter().filter(|known| known.starts_with(id)).count();
+    Failure::Told(match meant {
+        _ if known.is_empty() => format!("no session '{id}'; the log has none"),
+        _ if starting > 1 && !id.is_empty() => {
+            format!("{starting} sessions start with '{id}'; `harn sessions list` lists all")
+        }
+        Some(meant) => format!("no session '{id}'; did you mean '{meant}'?"),
+        None => format!("no session '{id}'; `harn sessions list` lists all"),
+    })
+}
+
+/// The topics that may hold records of a session: its journal first.
+pub(super) fn topics_of(id: &str) -> Result<[Topic; 2], Failure> {
+    let journal = Topic::new(journal_topic(id))?;
+    Ok([journal, Topic::new(agent_events_topic(id))?])
+}
+
+/// All records of a session: its journal, then its events.
+pub(super) fn records_of(log: &OpenLog, id: &str) -> Result<Vec<Placed>, Failure> {
+    let known = log.topics()?;
+    let mut records = Vec::new();
+    for topic in topics_of(id)? {
+        if known.contains(&topic) {
+            records.extend(read(log, &topic)?);
+        }
+    }
+    records.retain(|record| {
+        record
+            .event
+            .headers
+            .get(SESSION_HEADER)
+            .is_some_and(|one| one == id)
+    });
+    Ok(records)
+}
+
+/// All records of a topic.
+pub(super) fn read(log: &OpenLog, topic: &Topic) -> Result<Vec<Placed>, Failure> {
+    let mut records = Vec::new();
+    let mut from = None;
+    loop {
+        let chunk = block_on(log.log.read_range(topic, from, CHUNK_RECORDS))?;
+        let Some((last, _)) = chunk.last() else {
+            return Ok(records);
+        };
+        from = Some(*last);
+        records.extend(chunk.into_iter().map(|(id, event)| Placed {
+            topic: topic.clone(),
+            id,
+            event,
+        }));
+    }
+}
+
+fn is_of_sessions(topic: &Topic) -> bool {
+    let name = topic.as_str();
+    name.starts_with(JOURNAL_TOPIC_PREFIX) || name.starts_with(AGENT_EVENTS_TOPIC_PREFIX)
+}
+
+impl Placed {
+    /// Whether it is of a journal, and not an event.
+    pub(super) fn is_of_journal(&self) -> bool {
+        self.topic.as_str().starts_with(JOURNAL_TOPIC_PREFIX)
+    }
+}
+
+impl Stored {
+    fn new(id: &str, at_ms: i64) -> Self {
+        Self {
+            id: id.to_owned(),
+            journal: Vec::new(),
+            first_ms: at_ms,
+            last_ms: at_ms,
+        }
+    }
+
+    fn add(&mut self, event: LogEvent) {
+        let at_ms = event.occurred_at_ms;
+        self.first_ms = self.first_ms.min(at_ms);
+        self.last_ms = self.last_ms.max(at_ms);
+        // Events are no records of a journal, and those of a later version are not understood.
+        if let Ok(record) = serde_json::from_value(event.payload) {
+            self.journal.push((at_ms, record));
+        }
+    }
+
+    /// The session as it was after a record of its journal.
+    pub(super) fn up_to(mut self, index: u64) -> Result<Self, Failure> {
+        let last = self.journal.last().map(|(_, record)| record.index);
+        let Some(last) = last else {
+            return Err(Failure::Told(format!(
+                "session '{}' has no journal",
+                self.id
+            )));
+        };
+        if index > last {
+            let id = &self.id;
+            let why = format!("the journal of session '{id}' ends with record {last}");
+            return Err(Failure::Told(why));
+        }
+        self.journal.retain(|(_, record)| record.index <= index);
+        if let Some((at_ms, _)) = self.journal.last() {
+            self.last_ms = *at_ms;
+        }
+        Ok(self)
+    }
+
+    /// What it is.
+    pub(super) fn state(&self) -> SessionState {
+        let mut state = SessionState::default();
+        self.changes().for_each(|change| state.apply(change));
+        state
+    }
+
+    /// What has changed since it was opened last.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
+        let opened = |(_, record): &(i64, JournalRecord)| record.change == Change::Opened;
+        let start = self.journal.iter().rposition(opened).unwrap_or(0);
+        self.journal[start..]
+            .iter()
+            .map(|(_, record)| &record.change)
+    }
+}

@@ -1,0 +1,4 @@
+//! What agents do when a person runs a program with `harn`.
+
+mod hooks;
+mod malformed;
