@@ -38,15 +38,15 @@ use crate::storage::Nowhere;
 /// Records that may wait to be written.
 const QUEUE_RECORDS_MAX: usize = 65_536;
 
-/// Opens the log that sessions are kept in. `None`: it cannot be opened, which whoever gives
-/// this tells the operator.
-pub type OpenLog = Arc<dyn Fn() -> Option<Arc<AnyEventLog>> + Send + Sync>;
-
 /// Records that are written without waiting for more.
 const GATHERED_RECORDS_MAX: usize = 1024;
 
 /// How long a record waits for others to be written with, if no barrier comes.
 const GATHERING_TIME: Duration = Duration::from_millis(5);
+
+/// Opens the log that sessions are kept in. `None`: it cannot be opened, which whoever gives
+/// this tells the operator.
+pub type OpenLog = Arc<dyn Fn() -> Option<Arc<AnyEventLog>> + Send + Sync>;
 
 /// Writes what sessions do into the event log.
 pub struct Keeper {
@@ -71,14 +71,14 @@ struct Queue {
     since: Option<Instant>,
     /// Somebody who does not wait wants the records to be durable.
     is_sync_wanted: bool,
-    /// Records were taken from the queue and may not be in the log yet.
-    is_writing: bool,
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
     /// Whether some of the records were tried before. A write that failed may have been done
     /// all the same, as when its answer was lost.
     is_retry: bool,
+    /// Whether records that are no longer here are being written.
+    is_writing: bool,
     is_closed: bool,
 }
 
@@ -130,13 +130,13 @@ impl Keeper {
             return Err(QueueFull.into());
         }
         queue.records.push_back((topic.clone(), record));
-        queue.is_failing = false;
         // Whoever gathers is woken by the first record and by one too many.
-        let is_first = queue.since.is_none();
+        let was_failing = std::mem::replace(&mut queue.is_failing, false);
+        let is_first = was_failing || queue.since.is_none();
         if is_first {
             queue.since = Some(Instant::now());
         }
-        let is_news = is_first || queue.records.len() == GATHERED_RECORDS_MAX;
+        let is_news = is_first || queue.records.len() >= GATHERED_RECORDS_MAX;
         drop(queue);
         if is_news {
             self.shared.rung.notify_one();
@@ -215,9 +215,9 @@ impl Shared {
             let barriers = std::mem::take(&mut queue.barriers);
             let is_sync_wanted = std::mem::take(&mut queue.is_sync_wanted);
             queue.since = None;
+            queue.is_writing = true;
             let is_closed = queue.is_closed;
             let is_retry = std::mem::take(&mut queue.is_retry);
-            queue.is_writing = true;
             drop(queue);
             let durably = is_sync_wanted || !barriers.is_empty();
             let written = self.write(records, is_retry, durably);
@@ -292,7 +292,6 @@ impl Shared {
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
         queue.is_retry = true;
-        queue.since = Some(Instant::now());
         if !std::mem::replace(&mut queue.is_failing, true) {
             let waiting = queue.records.len();
             tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");
@@ -325,6 +324,13 @@ impl Queue {
     fn is_finished(&self) -> bool {
         self.records.is_empty() || self.is_failing
     }
+}
+
+/// When there is something to write.
+enum Work {
+    Now,
+    At(Instant),
+    Nothing,
 }
 
 /// Syncs, and once more after an earlier failure: nobody may append again for a long time.
@@ -384,13 +390,6 @@ async fn unstored(
         unstored.push(event.clone());
     }
     Ok(unstored)
-}
-
-/// When there is something to write.
-enum Work {
-    Now,
-    At(Instant),
-    Nothing,
 }
 
 /// The records of each topic together. Order matters inside a topic only: what belongs
