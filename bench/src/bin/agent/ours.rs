@@ -61,6 +61,10 @@ pub(crate) fn runtime(script: &str, options: RuntimeOptions) -> Arc<Runtime> {
     Runtime::new(Arc::new(desk), options)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the clock of what is measured"
+)]
 fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let since = since.map_or(0, |since| since.as_millis());
