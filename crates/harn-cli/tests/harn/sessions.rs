@@ -317,7 +317,7 @@ fn check_closed(project: &Project) {
     );
     assert_eq!(last[2]["event"]["kind"], "loop_exit");
     let answer = project.harn(&["list", "--json"]).exits_with(0).json();
-    assert_eq!(answer["sessions"][0]["status"], "unfinished");
+    assert_eq!(answer["sessions"][0]["status"], "cancelled");
 }
 
 #[test]
