@@ -71,14 +71,14 @@ fn turns_of(late: usize) -> (f64, f64) {
 }
 
 /// A tool that notes when it is called. Its results differ, so that nobody sees an agent that
-/// goes round in circles.
+/// goes round in circles, and are long enough to fill the context in some twenty turns.
 fn clock(called: &Arc<Mutex<Vec<Instant>>>) -> Arc<dyn Tool> {
     let called = Arc::clone(called);
     let parameters = json!({"a": "int", "b": "int"});
     FunctionTool::new("add", "Adds two numbers.", parameters, move |_| {
         let mut called = called.lock().unwrap_or_else(PoisonError::into_inner);
         called.push(Instant::now());
-        let result = called.len().to_string();
+        let result = format!("{:0>200}", called.len());
         Box::pin(async move { Ok(result) })
     })
 }

@@ -20,11 +20,12 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
     };
     let folder = tempfile::tempdir_in("target").map_err(|why| format!("a folder: {why}"))?;
     let keeper = Keeper::new(turns::sqlite(&folder));
+    let kept = KeptSessions {
+        keeper: Arc::clone(&keeper),
+        otherwise: None,
+    };
     let bus = EventBus::new(BusConfig {
-        durable: Some(Arc::new(KeptSessions {
-            keeper: Arc::clone(&keeper),
-            otherwise: None,
-        })),
+        durable: Some(Arc::new(kept)),
         ..BusConfig::default()
     });
     let mut store = SessionStore::new(bus, Some(keeper));
