@@ -3,6 +3,7 @@
 usage: llama_server.py MODEL.gguf PORT
 """
 
+import os
 import signal
 import sys
 
@@ -20,5 +21,6 @@ params.warmup = False
 params.use_jinja = True
 params.cpuparams.n_threads = 1
 server = xllamacpp.Server(params)
-print("listening on", server.listening_address, flush=True)
+# In one piece and on a line of its own: the server logs to the same pipe.
+os.write(1, f"\nlistening on {server.listening_address}\n".encode())
 signal.pause()
