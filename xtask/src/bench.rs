@@ -213,7 +213,11 @@ mod tests {
     #[test]
     fn an_unknown_benchmark_is_a_usage_mistake() {
         let error = planned(&["evnts"]).unwrap_err();
-        assert!(error.to_string().contains("the benchmarks are agent, events"));
+        assert!(
+            error
+                .to_string()
+                .contains("the benchmarks are agent, events")
+        );
         assert!(matches!(planned(&[]), Err(Error::Usage(_))));
     }
 
