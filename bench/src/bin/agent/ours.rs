@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use harn_agent::events::{Clock, SystemClock};
 use harn_agent::llm::catalog::{Capabilities, Config};
 use harn_agent::llm::desk::{Desk, Ports, Recording, Setup, Staged};
 use harn_agent::llm::mock::Mock;
@@ -45,7 +45,7 @@ pub(crate) fn runtime(script: &str, options: RuntimeOptions) -> Arc<Runtime> {
         mock: Mock::default(),
         transport: Arc::new(Http::new(HttpOptions::default())),
         ports: Ports {
-            now: Arc::new(now_ms),
+            now: Arc::new(|| SystemClock.now_ms()),
             chance: Arc::new(|| 0.0),
             new_id: Arc::new(move || format!("{:032x}", ids.fetch_add(1, Ordering::Relaxed))),
             schema_errors: Arc::new(|_, _| Vec::new()),
@@ -59,16 +59,6 @@ pub(crate) fn runtime(script: &str, options: RuntimeOptions) -> Arc<Runtime> {
         }),
     });
     Runtime::new(Arc::new(desk), options)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the clock of what is measured"
-)]
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let since = since.map_or(0, |since| since.as_millis());
-    i64::try_from(since).unwrap_or(i64::MAX)
 }
 
 /// The tool that adds two numbers.

@@ -13,7 +13,7 @@ use super::{Run, texts};
 use crate::callback::BoxFuture;
 use crate::compaction::{self, Compacted, Mode, Summarizer};
 use crate::session::Change;
-use crate::transcript::{messages_tokens, with_more_summary};
+use crate::transcript::messages_tokens;
 
 /// Bytes that make a token, by estimate.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -60,12 +60,11 @@ async fn compact(run: &Run<'_>, policy: &compaction::Policy, mode: Mode) -> Resu
 
 fn write_down(run: &Run<'_>, compacted: &Compacted, mode: Mode) {
     let (keep_first, split) = (compacted.keep_first, compacted.split);
-    let (replaced, summary) = run.session.read(|state| {
+    let replaced = run.session.read(|state| {
         let origins = state.origins.get(keep_first..split).unwrap_or_default();
         let first = origins.first().map_or(0, |(first, _)| *first);
         let last = origins.last().map_or(first, |(_, last)| *last);
-        let summary = with_more_summary(state.summary.as_deref(), &compacted.summary);
-        ((first, last), summary)
+        (first, last)
     });
     let message = texts::user(compacted.summary.clone());
     run.session.record(Change::Compacted {
@@ -74,8 +73,8 @@ fn write_down(run: &Run<'_>, compacted: &Compacted, mode: Mode) {
         replaced,
         message,
     });
-    run.session.record(Change::SummarySet {
-        summary: Some(summary),
+    run.session.record(Change::SummaryAdded {
+        more: compacted.summary.clone(),
     });
     let mut id = || run.runtime.new_id();
     let event = compacted.transcript_event(mode, &mut id);

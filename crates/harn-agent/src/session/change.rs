@@ -89,6 +89,11 @@ pub enum Change {
         /// The message that holds the summary.
         message: Value,
     },
+    /// What the transcript says in short, on top of what it said before.
+    SummaryAdded {
+        /// What comes on top.
+        more: String,
+    },
     /// What the transcript says in short.
     SummarySet {
         /// The summary.

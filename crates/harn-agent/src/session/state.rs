@@ -14,6 +14,7 @@ use super::turns::Turns;
 use crate::ledger::TaskLedger;
 use crate::loop_detector::LoopDetector;
 use crate::policy::SessionGrants;
+use crate::transcript::add_summary;
 
 /// How long a daemon waits first when it has nothing to do.
 pub(crate) const IDLE_BACKOFF_MS_FIRST: u64 = 100;
@@ -167,6 +168,7 @@ impl SessionState {
                 replaced,
                 message,
             } => self.compact(*keep_first, *split, *replaced, message),
+            Change::SummaryAdded { more } => add_summary(&mut self.summary, more),
             Change::SummarySet { summary } => self.summary.clone_from(summary),
             Change::TranscriptStateSet { state } => self.transcript_state = Some(state.clone()),
             Change::AssetAdded { asset } => self.assets.push(asset.clone()),

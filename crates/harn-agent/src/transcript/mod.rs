@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 pub use assets::{add_asset, asset};
 pub use harn_llm::transcript::entering;
 pub use session::{branched_at_event_index, forked, forked_at, injected, trimmed};
+pub(crate) use shape::add_summary;
 pub(crate) use shape::push_event;
 pub use shape::{
     empty, events, is_message_event, is_transcript, messages, rebuild, summary, with_more_summary,

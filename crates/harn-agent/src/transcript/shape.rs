@@ -95,11 +95,21 @@ pub(super) fn push(transcript: &mut Value, key: &str, item: Value) {
 
 /// What `earlier` and `more` say together. A summary that is there already is not repeated.
 pub fn with_more_summary(earlier: Option<&str>, more: &str) -> String {
-    let earlier = earlier.unwrap_or_default();
+    let mut summary = earlier.map(str::to_owned);
+    add_summary(&mut summary, more);
+    summary.unwrap_or_default()
+}
+
+/// Adds to a summary in its place: those of long sessions are long.
+pub(crate) fn add_summary(summary: &mut Option<String>, more: &str) {
+    let earlier = summary.get_or_insert_default();
     let known = || earlier == more || earlier.ends_with(&format!("\n\n{more}"));
     match () {
-        () if earlier.trim().is_empty() => more.to_owned(),
-        () if more.trim().is_empty() || known() => earlier.to_owned(),
-        () => format!("{earlier}\n\n{more}"),
+        () if earlier.trim().is_empty() => more.clone_into(earlier),
+        () if more.trim().is_empty() || known() => {}
+        () => {
+            earlier.push_str("\n\n");
+            earlier.push_str(more);
+        }
     }
 }
