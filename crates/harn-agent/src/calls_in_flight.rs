@@ -2,7 +2,7 @@
 //!
 //! Whoever runs a call wraps it:
 //!
-//! ```ignore
+//! ```text
 //! let call = runtime.calls_in_flight.begin(session_id, call_id);
 //! match call.unless_cancelled(tool.call(asked)).await {
 //!     Ok(result) => result,
