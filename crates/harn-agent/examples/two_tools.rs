@@ -17,7 +17,7 @@ text = "Two bottles are left, at 1.20 each."
 "#;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let item = json!({"item": "string"});
     let stock = FunctionTool::new("stock", "How many are left.", item.clone(), |call| {
         Box::pin(async move { Ok(format!("2 of {}", call["item"])) })
