@@ -4,6 +4,7 @@
 //! text ─► parse ─► value ─► write ─► text
 //! prose ─► extract ─► text
 //! value + pointer ─► value
+//! value + query ─► values
 //! ```
 //!
 //! Values nest as deeply as memory allows, so reading and writing keep a list of what is open
@@ -12,6 +13,7 @@
 mod extract;
 mod parse;
 mod pointer;
+mod query;
 mod write;
 
 use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
@@ -28,6 +30,7 @@ pub(crate) fn register(registry: &mut Registry) {
         ("json_stringify", json_stringify),
     ]);
     pointer::register(registry);
+    query::register(registry);
 }
 
 fn json_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
