@@ -75,6 +75,5 @@ pub(crate) fn require(function: &str, arguments: &[Value], count: usize) -> Resu
     if arguments.len() >= count {
         return Ok(());
     }
-    let plural = if count == 1 { "" } else { "s" };
-    thrown(format!("{function} requires {count} argument{plural}"))
+    thrown(format!("{function} requires {count} arguments"))
 }
