@@ -30,8 +30,12 @@ pub(super) fn read(text: &str, layout: &Layout) -> Result<Value, String> {
             return Ok(Value::list(rows));
         }
         rows.push(match &columns {
-            Some(columns) => columns.row(&cells).into(),
-            None => Value::list(cells.clone()),
+            Some(columns) => columns.row(&mut cells).into(),
+            None => {
+                // The next row is probably as long.
+                let room = Vec::with_capacity(cells.len());
+                Value::list(std::mem::replace(&mut cells, room))
+            }
         });
     }
 }
@@ -52,9 +56,11 @@ impl Columns {
     }
 
     /// Cells beyond the last column have no name and are left out.
-    fn row(&self, cells: &[Value]) -> Dict {
-        let cell = |at: usize| cells.get(at).cloned().unwrap_or_else(|| "".into());
-        let entries = self.0.iter().map(|(name, at)| (name.clone(), cell(*at)));
+    fn row(&self, cells: &mut [Value]) -> Dict {
+        let entries = self.0.iter().map(|(name, at)| {
+            let cell = cells.get_mut(*at).map(std::mem::take);
+            (name.clone(), cell.unwrap_or_else(|| "".into()))
+        });
         Dict::from_sorted(entries.collect())
     }
 }

@@ -54,15 +54,21 @@ impl Writer {
             _ => Err(MIXED.to_owned()),
         };
         let rows: Vec<&Dict> = rows.iter().map(dict).collect::<Result<_, _>>()?;
-        let columns: BTreeSet<&Text> = rows.iter().flat_map(|row| row.keys()).collect();
+        let columns = columns(&rows);
         if headers {
             let names: Vec<Value> = columns.iter().map(|name| (*name).clone().into()).collect();
             self.row(names.iter());
         }
         let empty = Value::text("");
         for row in rows {
-            let cells = columns.iter();
-            self.row(cells.map(|column| row.get_text(column).unwrap_or(&empty)));
+            // A row has no other keys than the columns, so one with as many has them all.
+            match row.len() == columns.len() {
+                true => self.row(row.values()),
+                false => {
+                    let cells = columns.iter();
+                    self.row(cells.map(|column| row.get_text(column).unwrap_or(&empty)));
+                }
+            }
         }
         Ok(())
     }
@@ -92,6 +98,21 @@ impl Writer {
             }
         }
     }
+}
+
+/// All keys, sorted.
+fn columns<'a>(rows: &[&'a Dict]) -> BTreeSet<&'a Text> {
+    let mut columns = BTreeSet::new();
+    let mut before: Option<&Dict> = None;
+    for row in rows {
+        // Mostly each row has the keys of the one before.
+        let is_new = before.is_none_or(|before| !before.keys().eq(row.keys()));
+        if is_new {
+            columns.extend(row.keys());
+            before = Some(row);
+        }
+    }
+    columns
 }
 
 /// Writes a cell, in quotes if it could be read as something else.
