@@ -106,14 +106,9 @@ mod tests {
             let octets = hex::decode(digits).expect("it is hex");
             octets.try_into().expect("it has 32 bytes")
         };
-        let alice = key("77076d0a7318a57d3c16c17251b26645df4c2f92ebc0992ac177fba51db92c2a");
+        let alice = key("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
         let bob = key("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
-        let (alice, bob) = (StaticSecret::from(alice), StaticSecret::from(bob));
-        assert_eq!(
-            hex::encode(PublicKey::from(&alice).as_bytes()),
-            "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"
-        );
-        let secret = alice.diffie_hellman(&PublicKey::from(&bob));
+        let secret = StaticSecret::from(bob).diffie_hellman(&PublicKey::from(alice));
         assert_eq!(
             hex::encode(secret.as_bytes()),
             "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"

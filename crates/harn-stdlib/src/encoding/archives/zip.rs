@@ -1,5 +1,6 @@
 //! Zip.
 
+use std::collections::HashSet;
 use std::io::{Cursor, Write};
 
 use harn_machine::value::Bytes;
@@ -14,7 +15,13 @@ use crate::encoding::arguments::bytes;
 
 pub(super) fn create(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    for (number, entry) in listed("zip_create", arguments)?.iter().enumerate() {
+    let entries = listed("zip_create", arguments)?;
+    let mut paths = HashSet::new();
+    for (number, entry) in entries.iter().enumerate() {
+        if !paths.insert(entry.path.as_str()) {
+            let reason = format!("entry {number} invalid path: {} is there twice", entry.path);
+            return fail("zip_create", reason);
+        }
         if let Err(error) = append(&mut archive, entry) {
             let reason = format!("entry {number} invalid path: {error}");
             return fail("zip_create", reason);
