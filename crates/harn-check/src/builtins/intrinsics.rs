@@ -11,6 +11,8 @@ builtins! {
     "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
     "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
     "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
+    "__context_packed(pieces: dict, scores: list | nil) -> dict" [] Pure "Packs pieces of artifacts into a budget of tokens.";
+    "__context_pieces(options: dict) -> dict" [] Pure "Cuts the artifacts of a context into pieces.";
     "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
     "__drain(source: iter) -> list | nil" [] Pure "Gives all items of an iterator that needs no code to be run.";
     "__elapsed() -> int" [] Clock "Gives the milliseconds of the clock that tasks sleep by.";
