@@ -34,6 +34,7 @@ mod math;
 mod observability;
 mod output;
 mod process;
+mod project;
 mod random;
 mod ranges;
 mod regex;
@@ -82,6 +83,7 @@ pub fn registry() -> Registry {
     safety::register(&mut registry);
     output::register(&mut registry);
     process::register(&mut registry);
+    project::register(&mut registry);
     random::register(&mut registry);
     regex::register(&mut registry);
     schema::register(&mut registry);

@@ -30,6 +30,9 @@ builtins! {
     "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
+    "__project_ci(folder: string) -> dict" [] Io "Tells how a project is worked on.";
+    "__project_files(folder: string, languages: list<string>) -> list<dict>" [] Io "Reads the files of a folder that tell the most about it.";
+    "__project_start(path: any) -> string" [] Io "Names the folder that a program wants to have described, or fails.";
     "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
     "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";
     "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";
