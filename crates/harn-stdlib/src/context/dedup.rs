@@ -31,10 +31,7 @@ pub(super) fn without_duplicates(
 enum Seen {
     Nothing,
     Texts(HashMap<String, usize>),
-    Trigrams {
-        overlap: f64,
-        seen: Vec<Vec<u64>>,
-    },
+    Trigrams { overlap: f64, seen: Vec<Vec<u64>> },
 }
 
 impl Seen {

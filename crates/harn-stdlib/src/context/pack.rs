@@ -46,7 +46,8 @@ fn list<'a>(dict: &'a Dict, key: &str) -> &'a [Value] {
 
 /// The scores that a callback gives. Pieces that it forgets have none.
 fn ranked_by_program(scores: &Value, count: usize) -> Result<Vec<f64>, Failure> {
-    let problem = || Fault::runtime("assemble_context: ranker_callback must return a list of numbers");
+    let problem =
+        || Fault::runtime("assemble_context: ranker_callback must return a list of numbers");
     let Value::List(scores) = scores else {
         return Err(problem());
     };

@@ -65,7 +65,9 @@ fn relevance(text: &str, terms: &[String]) -> f64 {
         return 0.0;
     }
     let lower = text.to_lowercase();
-    let counts = terms.iter().map(|term| lower.matches(term.as_str()).count());
+    let counts = terms
+        .iter()
+        .map(|term| lower.matches(term.as_str()).count());
     let counts: Vec<usize> = counts.collect();
     let matched = counts.iter().filter(|count| **count > 0).count();
     let matches: usize = counts.iter().sum();
@@ -119,7 +121,10 @@ mod tests {
 
     #[test]
     fn terms_are_longer_words() {
-        assert_eq!(terms("How to fix The fix, an API?"), ["how", "fix", "the", "api"]);
+        assert_eq!(
+            terms("How to fix The fix, an API?"),
+            ["how", "fix", "the", "api"]
+        );
     }
 
     #[test]

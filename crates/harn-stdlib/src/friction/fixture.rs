@@ -57,7 +57,9 @@ fn problem(expected: &Value, suggestions: &[Value]) -> Option<String> {
     if let Some(Value::Int(least)) = expected.get("min_suggestions") {
         let count = suggestions.len();
         if i64::try_from(count).is_ok_and(|count| count < *least) {
-            return Some(format!("expected at least {least} suggestions, got {count}"));
+            return Some(format!(
+                "expected at least {least} suggestions, got {count}"
+            ));
         }
     }
     let wanted = CONDITIONS.iter().filter_map(|(key, holds)| {
@@ -119,7 +121,9 @@ fn has_part(text: Option<&str>, part: &str) -> bool {
 fn names(manifest: &Dict, key: &str, wanted: &str) -> bool {
     list(manifest, key).iter().any(|item| match item {
         Value::Text(name) => name.eq_ignore_ascii_case(wanted),
-        Value::Dict(item) => text_of(item, "name").is_some_and(|name| name.eq_ignore_ascii_case(wanted)),
+        Value::Dict(item) => {
+            text_of(item, "name").is_some_and(|name| name.eq_ignore_ascii_case(wanted))
+        }
         _ => false,
     })
 }

@@ -90,7 +90,10 @@ pub(super) fn manifest(payload: &Dict) -> Result<Dict, Failure> {
     for key in LISTS {
         set(key, list(payload, key)?);
     }
-    set("refresh_policy", refresh_policy(payload.get("refresh_policy")));
+    set(
+        "refresh_policy",
+        refresh_policy(payload.get("refresh_policy")),
+    );
     let metadata = match payload.get("metadata") {
         Some(Value::Dict(metadata)) => metadata.clone(),
         _ => Dict::default(),

@@ -318,5 +318,8 @@ fn named(names: &BTreeSet<String>) -> Value {
 }
 
 fn texts(names: &BTreeSet<String>) -> Value {
-    names.iter().map(|name| Value::from(name.as_str())).collect()
+    names
+        .iter()
+        .map(|name| Value::from(name.as_str()))
+        .collect()
 }

@@ -79,7 +79,11 @@ fn trace_start(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Val
     let id = new_id(context);
     let start = context.now();
     let task = context.strand().facts.id.clone();
-    let spans = context.state::<OpenSpans>().0.entry(task.to_string()).or_default();
+    let spans = context
+        .state::<OpenSpans>()
+        .0
+        .entry(task.to_string())
+        .or_default();
     spans.push(Span {
         trace: trace.clone(),
         id: id.clone(),

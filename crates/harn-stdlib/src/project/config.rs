@@ -82,7 +82,10 @@ impl Found {
         let readmes = ["README.md", "README", "README.markdown", "README.rst"];
         let readme = readmes.iter().find_map(|name| text(name));
         self.fences = readme.as_deref().map(fences).unwrap_or_default();
-        self.docker = text("Dockerfile").as_deref().map(docker).unwrap_or_default();
+        self.docker = text("Dockerfile")
+            .as_deref()
+            .map(docker)
+            .unwrap_or_default();
         self.targets = text("Makefile").as_deref().map(targets).unwrap_or_default();
     }
 
@@ -193,7 +196,8 @@ mod tests {
 
     #[test]
     fn targets_are_what_can_be_made() {
-        let text = ".PHONY: all\nCC := gcc\nall build: main.o\n\tcc x: y\n%.o: %.c\n# note: x\ntest:\n";
+        let text =
+            ".PHONY: all\nCC := gcc\nall build: main.o\n\tcc x: y\n%.o: %.c\n# note: x\ntest:\n";
         assert_eq!(targets(text), ["all", "build", "test"]);
     }
 

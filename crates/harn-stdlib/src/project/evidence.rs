@@ -162,7 +162,11 @@ fn project_ci(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Valu
         "lefthook.yml",
         "lefthook.yaml",
     ]);
-    let anchors: Vec<&str> = KINDS.iter().flat_map(|kind| kind.anchors).copied().collect();
+    let anchors: Vec<&str> = KINDS
+        .iter()
+        .flat_map(|kind| kind.anchors)
+        .copied()
+        .collect();
     let mut manifests = there(&anchors);
     manifests.dedup_by(|one, other| one.show() == other.show());
     let policy = there(&[
@@ -175,7 +179,10 @@ fn project_ci(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Valu
         ".github/mergify.yml",
     ]);
     Ok(Value::dict([
-        ("workflows", workflows.into_iter().map(Value::from).collect()),
+        (
+            "workflows",
+            workflows.into_iter().map(Value::from).collect(),
+        ),
         ("hooks", Value::list(hooks)),
         ("package_manifests", Value::list(manifests)),
         ("merge_policy", Value::list(policy)),

@@ -36,7 +36,10 @@ fn project_scan(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Va
 /// What a folder is.
 pub(super) fn scan(context: &mut Context<'_>, folder: &Path, options: &Options) -> Dict {
     let here = entries(context, folder);
-    let has = |name: &str| here.iter().any(|entry| !entry.is_folder && entry.name == name);
+    let has = |name: &str| {
+        here.iter()
+            .any(|entry| !entry.is_folder && entry.name == name)
+    };
     let mut kinds: Vec<(&Kind, f64)> = Vec::new();
     let applies = |kind: &&Kind| {
         let mut names = kind.anchors.iter().chain(kind.lockfiles);
@@ -128,7 +131,9 @@ fn best(scores: &BTreeMap<&'static str, f64>) -> Value {
     let by_score = |one: &f64, other: &f64| other.partial_cmp(one).unwrap_or(Ordering::Equal);
     // They are sorted by name already, and sorting keeps that.
     sure.sort_by(|(_, one), (_, other)| by_score(one, other));
-    sure.into_iter().map(|(label, _)| Value::from(label)).collect()
+    sure.into_iter()
+        .map(|(label, _)| Value::from(label))
+        .collect()
 }
 
 /// Names, each once.

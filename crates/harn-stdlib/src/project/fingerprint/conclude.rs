@@ -56,7 +56,10 @@ pub(super) fn concluded(mut signals: Signals, vcs: Value) -> Value {
     Value::dict([
         ("primary_language", primary.into()),
         ("languages", texts(&languages)),
-        ("frameworks", texts(&ordered(&signals.frameworks, FRAMEWORKS))),
+        (
+            "frameworks",
+            texts(&ordered(&signals.frameworks, FRAMEWORKS)),
+        ),
         ("package_manager", first(&managers)),
         ("package_managers", texts(&managers)),
         ("test_runner", first(&ordered(&signals.runners, RUNNERS))),
