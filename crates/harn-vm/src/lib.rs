@@ -9,11 +9,13 @@
 mod agents;
 mod diagnostic;
 mod driver;
+mod event_log;
 mod interrupt;
 mod json;
 mod models;
 mod process;
 mod program;
+mod replace;
 mod session;
 mod tool_surface;
 mod world;
@@ -21,6 +23,7 @@ mod world;
 pub use agents::AgentOptions;
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
+pub use event_log::EventLogOptions;
 pub use interrupt::Interrupt;
 pub use models::{
     KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,
