@@ -31,6 +31,7 @@ mod mailboxes;
 mod math;
 mod output;
 mod process;
+mod providers;
 mod random;
 mod ranges;
 mod regex;
@@ -73,6 +74,7 @@ pub fn registry() -> Registry {
     math::register(&mut registry);
     output::register(&mut registry);
     process::register(&mut registry);
+    providers::register(&mut registry);
     random::register(&mut registry);
     regex::register(&mut registry);
     schema::register(&mut registry);
