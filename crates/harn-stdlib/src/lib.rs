@@ -22,6 +22,7 @@ mod encoding;
 mod environment;
 mod errors;
 mod files;
+mod formats;
 mod intrinsics;
 mod iterators;
 mod json;
@@ -70,6 +71,7 @@ pub fn registry() -> Registry {
     environment::register(&mut registry);
     errors::register(&mut registry);
     files::register(&mut registry);
+    formats::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
     output::register(&mut registry);
