@@ -38,6 +38,7 @@ mod observability;
 mod output;
 mod process;
 mod project;
+mod providers;
 mod random;
 mod ranges;
 mod regex;
@@ -91,6 +92,7 @@ pub fn registry() -> Registry {
     output::register(&mut registry);
     process::register(&mut registry);
     project::register(&mut registry);
+    providers::register(&mut registry);
     random::register(&mut registry);
     regex::register(&mut registry);
     schema::register(&mut registry);
