@@ -113,6 +113,10 @@ pub enum Answer {
     Process(ProcessEnd),
     /// It failed.
     Failed(EffectFailure),
+    /// The policy of the run forbids it: what was attempted and against which rule, such as
+    /// `attempted to write '/etc/x' against the rule 'deny write'`. The bodies of builtins see
+    /// a failure instead, and [`Context`](crate::Context) keeps the reason for their errors.
+    Refused(String),
 }
 
 /// Facts about a file or folder.

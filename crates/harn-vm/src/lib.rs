@@ -9,9 +9,11 @@
 mod agents;
 mod diagnostic;
 mod driver;
+mod files;
 mod interrupt;
 mod json;
 mod models;
+pub mod policy;
 mod process;
 mod program;
 mod session;
@@ -27,7 +29,7 @@ pub use models::{
 };
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
-pub use world::{Sink, World, WorldOptions};
+pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;
 pub use harn_agent::llm;

@@ -9,19 +9,21 @@ use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
 use harn_agent::tool_hooks::{Hook, ManifestHook};
-use harn_agent::{Asked, Functions, Runtime, RuntimeOptions};
+use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
 use serde_json::{Value, json};
 
 use super::closure::ProgramClosure;
 use super::options::AgentOptions;
 use crate::models::{TokioHandle, encode};
+use crate::policy::{AgentFence, Policy};
 
 /// Performs the effects of the kind `agent`. Nothing is made before the first one.
 pub(crate) struct AgentPort {
     options: AgentOptions,
     folder: PathBuf,
     environment: BTreeMap<String, String>,
+    policy: Policy,
     outside: Outside,
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
@@ -42,11 +44,13 @@ impl AgentPort {
         options: AgentOptions,
         environment: BTreeMap<String, String>,
         outside: Outside,
+        policy: Policy,
     ) -> Self {
         Self {
             options,
             folder: PathBuf::new(),
             environment,
+            policy,
             outside,
             runtime: None,
             tasks: HashMap::new(),
@@ -157,6 +161,7 @@ impl AgentPort {
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
+        let policy = &self.policy;
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -172,6 +177,7 @@ impl AgentPort {
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),
+                    fence: fence(policy, environment),
                     ..RuntimeOptions::default()
                 },
             )
@@ -204,4 +210,13 @@ impl AgentPort {
         };
         (asked, functions)
     }
+}
+
+/// What the runtime may do for a program, unless that is everything.
+fn fence(policy: &Policy, environment: &BTreeMap<String, String>) -> Option<Arc<dyn Fence>> {
+    let fence = || AgentFence {
+        policy: policy.clone(),
+        path: environment.get("PATH").cloned(),
+    };
+    (!policy.is_permissive()).then(|| Arc::new(fence()) as _)
 }

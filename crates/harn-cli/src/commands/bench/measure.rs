@@ -37,6 +37,7 @@ pub(super) fn measure(
             environment: environment::all(),
             models: answers::of_project(Some(path)),
             agents: harn_vm::AgentOptions::default(),
+            ..WorldOptions::default()
         },
         is_detached: true,
         timeout: Some(RUN_TIMEOUT),
