@@ -162,7 +162,7 @@ fn same_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "both are the same file")
 }
 
-fn described(facts: &fs::Metadata) -> FileStatus {
+pub(crate) fn described(facts: &fs::Metadata) -> FileStatus {
     let modified = facts.modified().ok();
     let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map(|since| since.as_millis()).unwrap_or_default();
