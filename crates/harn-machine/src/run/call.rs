@@ -302,7 +302,9 @@ pub(crate) fn call_builtin(
         return Err(Fault::runtime(without_body(id)));
     };
     if !fiber.strand.values.is_empty() && fiber.waiting.is_none() {
-        guard(machine, fiber, id, site)?;
+        if let Some(value) = guard(machine, fiber, id, site)? {
+            return Ok(Called::Value(value));
+        }
     }
     call_body(machine, fiber, body, site, id.name())
 }
@@ -313,9 +315,9 @@ fn guard(
     fiber: &mut Fiber,
     id: BuiltinId,
     site: Site,
-) -> Result<(), Failure> {
+) -> Result<Option<Value>, Failure> {
     let Some(guard) = machine.registry.guard() else {
-        return Ok(());
+        return Ok(None);
     };
     let source = user_source(&fiber.frames);
     let mut context = machine.context(&mut fiber.strand, source, fiber.depth);

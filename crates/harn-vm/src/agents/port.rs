@@ -101,14 +101,16 @@ impl AgentPort {
         format!("agent_session_{id}")
     }
 
-    /// Whether a builtin may be called inside the loop of a session.
+    /// Whether a builtin may be called inside the loop of a session, and the folders that it
+    /// may work in.
     fn check_builtin(&self, arguments: &Value) -> Result<Value, Thrown> {
         let text = |at: usize| arguments[at].as_str().unwrap_or_default();
         let Some(runtime) = &self.runtime else {
             return Ok(Value::Null);
         };
         runtime.check_builtin(text(0), text(1), arguments[2].as_str())?;
-        Ok(Value::Null)
+        let policy = runtime.ambient_in(Some(text(0))).policy;
+        Ok(json!(policy.map(|policy| policy.workspace_roots)))
     }
 
     /// Begins what takes time.
