@@ -9,6 +9,8 @@
 mod agents;
 mod diagnostic;
 mod driver;
+#[cfg(feature = "net")]
+mod http;
 mod interrupt;
 mod json;
 mod models;

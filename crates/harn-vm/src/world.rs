@@ -9,10 +9,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, NetRequest, Outside,
+    Request, Stream,
 };
 
 use crate::agents::{self, AgentOptions, AgentPort};
+#[cfg(feature = "net")]
+use crate::http::NetPort;
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::process::Processes;
 
@@ -58,6 +61,8 @@ pub struct World {
     processes: Processes,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
+    #[cfg(feature = "net")]
+    net: NetPort,
     models: ModelPort,
 }
 
@@ -67,6 +72,8 @@ impl World {
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         Self {
             agents: AgentPort::new(options.agents.clone(), environment.clone(), outside.clone()),
+            #[cfg(feature = "net")]
+            net: NetPort::new(outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone()),
             options,
             folder: Folder::default(),
@@ -143,6 +150,7 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == agents::KIND => {
                 self.agents.perform(payload)
             }
+            Request::Net(request) => self.perform_net(request),
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -171,6 +179,7 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == models::KIND => {
                 self.models.begin(id, &payload);
             }
+            Request::Net(request) => self.begin_net(id, request),
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -189,6 +198,8 @@ impl Effects for World {
     fn cancel(&mut self, id: EffectId) {
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
+        #[cfg(feature = "net")]
+        self.net.cancel(id);
         self.processes.cancel(id);
     }
 
@@ -198,6 +209,45 @@ impl Effects for World {
 
     fn idle(&mut self) {
         self.sink.flush();
+    }
+}
+
+#[cfg(feature = "net")]
+impl World {
+    fn perform_net(&mut self, request: &NetRequest) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                Answer::Net(self.net.perform(request, &tokio, environment))
+            }
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                self.net.begin(id, request, &tokio, environment);
+            }
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
+#[cfg(not(feature = "net"))]
+impl World {
+    fn perform_net(&mut self, _request: &NetRequest) -> Answer {
+        let kind = io::ErrorKind::Unsupported;
+        failed(&io::Error::new(
+            kind,
+            "the network is not available in this build",
+        ))
+    }
+
+    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        let answer = self.perform_net(&request);
+        self.processes.answer(id, answer);
     }
 }
 
