@@ -22,6 +22,7 @@ mod encoding;
 mod environment;
 mod errors;
 mod files;
+mod http;
 mod intrinsics;
 mod iterators;
 mod json;
@@ -44,6 +45,7 @@ mod strings;
 mod supervisors;
 mod tasks;
 mod templates;
+mod transport;
 mod unicode;
 
 mod agents;
@@ -69,6 +71,7 @@ pub fn registry() -> Registry {
     environment::register(&mut registry);
     errors::register(&mut registry);
     files::register(&mut registry);
+    http::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
     output::register(&mut registry);
@@ -77,6 +80,7 @@ pub fn registry() -> Registry {
     regex::register(&mut registry);
     schema::register(&mut registry);
     strings::register(&mut registry);
+    transport::register(&mut registry);
     unicode::register(&mut registry);
     intrinsics::register(&mut registry);
     lists::register(&mut registry);

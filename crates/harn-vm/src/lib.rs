@@ -10,6 +10,8 @@ mod agents;
 mod diagnostic;
 mod driver;
 mod files;
+#[cfg(feature = "net")]
+mod http;
 mod interrupt;
 mod json;
 mod models;

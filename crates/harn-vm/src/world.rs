@@ -9,11 +9,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, Outside, ProcessRequest, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
 };
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::files::Files;
+#[cfg(feature = "net")]
+use crate::http::NetPort;
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
@@ -72,6 +74,8 @@ pub struct World {
     processes: Processes,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
+    #[cfg(feature = "net")]
+    net: NetPort,
     models: ModelPort,
 }
 
@@ -87,6 +91,8 @@ impl World {
                 outside.clone(),
                 policy.clone(),
             ),
+            #[cfg(feature = "net")]
+            net: NetPort::new(outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone(), policy.clone()),
             options,
             files: Files {
@@ -129,9 +135,10 @@ impl World {
         match request {
             Request::Environment(name) => self.options.policy.check_variable(name),
             Request::Process(request) => match &request.folder {
-                Some(folder) => self.check_folder(folder),
+                Some(folder) => self.check_file(Access::Read, folder),
                 None => Ok(()),
             },
+            Request::Net(request) => self.check_net(request),
             Request::Now
             | Request::Elapsed
             | Request::Random(_)
@@ -143,11 +150,39 @@ impl World {
         }
     }
 
-    /// Whether a process may be started in a folder.
-    fn check_folder(&self, folder: &Path) -> Result<(), Refusal> {
-        let place = std::path::absolute(self.files.at(folder)).unwrap_or_default();
+    /// Whether something may be sent where a request wants to, and whether the files may be
+    /// used that it names.
+    fn check_net(&self, request: &NetRequest) -> Result<(), Refusal> {
+        match request {
+            NetRequest::Exchange(request)
+            | NetRequest::Open(request)
+            | NetRequest::OpenLater(request) => {
+                self.options.policy.check_url(&request.url)?;
+                if let Some(proxy) = &request.route.proxy {
+                    self.options.policy.check_url(&proxy.url)?;
+                }
+                let tls = &request.route.tls;
+                let files = [&tls.authorities, &tls.certificate, &tls.key, &tls.identity];
+                let mut files = files.into_iter().flatten();
+                files.try_for_each(|file| self.check_file(Access::Read, file))
+            }
+            NetRequest::ConnectSocket(request) => self.options.policy.check_url(&request.url),
+            NetRequest::Save { path, .. } => self.check_file(Access::Write, path),
+            NetRequest::Head { .. }
+            | NetRequest::Read { .. }
+            | NetRequest::Close(_)
+            | NetRequest::EndSession(_)
+            | NetRequest::SendMessage { .. }
+            | NetRequest::ReceiveMessage { .. }
+            | NetRequest::CloseSocket(_) => Ok(()),
+        }
+    }
+
+    /// Whether something may be done with a file that somebody else opens.
+    fn check_file(&self, access: Access, path: &Path) -> Result<(), Refusal> {
+        let place = std::path::absolute(self.files.at(path)).unwrap_or_default();
         let real = harn_agent::real_path::resolve(&place).map_or(place, |real| real.path);
-        self.options.policy.check_path(Access::Read, &real, folder)
+        self.options.policy.check_path(access, &real, path)
     }
 
     fn begin_process(&self, id: EffectId, mut request: ProcessRequest) -> Result<(), Refusal> {
@@ -217,6 +252,7 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == agents::KIND => {
                 self.agents.perform(payload)
             }
+            Request::Net(request) => self.perform_net(request),
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -248,6 +284,7 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == models::KIND => {
                 self.models.begin(id, &payload);
             }
+            Request::Net(request) => self.begin_net(id, request),
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -266,6 +303,8 @@ impl Effects for World {
     fn cancel(&mut self, id: EffectId) {
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
+        #[cfg(feature = "net")]
+        self.net.cancel(id);
         self.processes.cancel(id);
     }
 
@@ -275,6 +314,45 @@ impl Effects for World {
 
     fn idle(&mut self) {
         self.sink.flush();
+    }
+}
+
+#[cfg(feature = "net")]
+impl World {
+    fn perform_net(&mut self, request: &NetRequest) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                Answer::Net(self.net.perform(request, &tokio, environment))
+            }
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                self.net.begin(id, request, &tokio, environment);
+            }
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
+#[cfg(not(feature = "net"))]
+impl World {
+    fn perform_net(&mut self, _request: &NetRequest) -> Answer {
+        let kind = io::ErrorKind::Unsupported;
+        failed(&io::Error::new(
+            kind,
+            "the network is not available in this build",
+        ))
+    }
+
+    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        let answer = self.perform_net(&request);
+        self.processes.answer(id, answer);
     }
 }
 
