@@ -26,6 +26,7 @@ mod files;
 mod formats;
 mod friction;
 mod host;
+mod http;
 mod intrinsics;
 mod iterators;
 mod json;
@@ -54,6 +55,7 @@ mod strings;
 mod supervisors;
 mod tasks;
 mod templates;
+mod transport;
 mod unicode;
 
 mod agents;
@@ -83,6 +85,7 @@ pub fn registry() -> Registry {
     files::register(&mut registry);
     formats::register(&mut registry);
     host::register(&mut registry);
+    http::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
     observability::register(&mut registry);
@@ -97,6 +100,7 @@ pub fn registry() -> Registry {
     regex::register(&mut registry);
     schema::register(&mut registry);
     strings::register(&mut registry);
+    transport::register(&mut registry);
     unicode::register(&mut registry);
     intrinsics::register(&mut registry);
     lists::register(&mut registry);
