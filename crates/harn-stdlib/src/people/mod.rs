@@ -1,0 +1,5 @@
+//! Asking people and waiting for the world.
+
+use harn_machine::Registry;
+
+pub(crate) fn register(_registry: &mut Registry) {}
