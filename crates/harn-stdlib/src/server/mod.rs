@@ -8,7 +8,6 @@
 //! The way of a request goes through functions of the program, so it is written in Harn
 //! (`harn/server.harn`); here is what it asks on the way.
 
-mod decode;
 mod request;
 mod response;
 mod route;

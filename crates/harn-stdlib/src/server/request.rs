@@ -4,7 +4,7 @@ use harn_machine::Value;
 use harn_machine::value::{Bytes, Dict, Text};
 
 use super::BodyLimits;
-use super::decode::form;
+use crate::encoding::{octets, url};
 
 /// A request that was made.
 pub(super) struct Request {
@@ -39,7 +39,10 @@ impl Request {
             path: path.to_owned(),
             query,
             headers: lowercase(given.get("headers")),
-            body: octets(&first(given, &["raw_body", "body"])),
+            body: match first(given, &["raw_body", "body"]) {
+                Value::Nil => Bytes::from(Vec::new()),
+                body => Bytes::from(octets(&body)),
+            },
             remote_addr: first(given, &["remote_addr", "remote"]),
             client_ip: first(given, &["client_ip", "remote_ip", "ip"]),
         }
@@ -87,11 +90,12 @@ fn lowercase(headers: Option<&Value>) -> Dict {
     out
 }
 
-/// A body as it travels; nothing is an empty one.
-fn octets(body: &Value) -> Bytes {
-    match body {
-        Value::Nil => Bytes::from(Vec::new()),
-        Value::Bytes(bytes) => bytes.clone(),
-        body => Bytes::from(body.to_text().as_bytes().to_vec()),
+/// The fields of a query; a later one replaces an earlier one.
+fn form(query: &str) -> Dict {
+    let mut fields = Dict::default();
+    for field in query.split('&').filter(|field| !field.is_empty()) {
+        let (name, value) = field.split_once('=').unwrap_or((field, ""));
+        fields.insert(Text::from(url::decode(name)), url::decode(value).into());
     }
+    fields
 }

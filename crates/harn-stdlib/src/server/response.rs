@@ -6,6 +6,7 @@ use harn_machine::value::{Bytes, Dict, Text};
 use harn_machine::{Context, Failure, Registry, Value, argument};
 
 use super::options;
+use crate::encoding::octets;
 use crate::expect::text;
 use crate::json;
 
@@ -77,7 +78,7 @@ impl Kind {
                 json::write(body, &mut out);
                 Bytes::from(out.into_bytes())
             }
-            (_, body) => Bytes::from(body.to_text().as_bytes().to_vec()),
+            (_, body) => Bytes::from(octets(body)),
         }
     }
 }

@@ -4,7 +4,7 @@ use harn_machine::Value;
 use harn_machine::value::{Dict, Text};
 
 use super::BodyLimits;
-use super::decode::decoded;
+use crate::encoding::url;
 
 /// A handler and the requests that it answers.
 pub(super) struct Route {
@@ -50,7 +50,7 @@ impl Route {
                 Segment::Literal(literal) if literal == part => {}
                 Segment::Literal(_) => return None,
                 Segment::Parameter(name) => {
-                    found.insert(name.clone(), decoded(part).into());
+                    found.insert(name.clone(), url::decode(part).into());
                 }
             }
         }
