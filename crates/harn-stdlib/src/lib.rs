@@ -29,6 +29,7 @@ mod lists;
 mod locks;
 mod mailboxes;
 mod math;
+mod observability;
 mod output;
 mod people;
 mod process;
@@ -59,6 +60,7 @@ mod tools;
 use harn_machine::Registry;
 
 pub use encoding::uuid_of_time;
+pub use observability::event_log;
 pub use offers::Offers;
 pub use schema::schema_errors;
 pub use tools::bound_tools;
@@ -74,6 +76,7 @@ pub fn registry() -> Registry {
     files::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
+    observability::register(&mut registry);
     output::register(&mut registry);
     people::register(&mut registry);
     process::register(&mut registry);

@@ -14,6 +14,9 @@ builtins! {
     "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
     "__drain(source: iter) -> list | nil" [] Pure "Gives all items of an iterator that needs no code to be run.";
     "__elapsed() -> int" [] Clock "Gives the milliseconds of the clock that tasks sleep by.";
+    "__event_log_after(topic: string, cursor: int) -> list<dict>" [] Io "Waits for the events of a topic after a cursor, and gives some of them.";
+    "__event_log_cursor(cursor: any) -> int" [] Pure "Gives the cursor a program passes, or fails.";
+    "__event_log_topic(topic: any) -> string" [] Io "Gives the topic a program passes, or fails.";
     "__greatest(items: list, keys: list) -> any" [] Pure "Gives the first item with the greatest key.";
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
     "__http_server_gate(arguments: list) -> dict" [] Io "Tells whether a server takes a request now.";

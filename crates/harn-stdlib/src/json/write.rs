@@ -15,6 +15,24 @@ enum Step<'a> {
 
 /// Writes a value as compact JSON.
 pub(crate) fn write(value: &Value, out: &mut String) {
+    write_with(value, Floats::Short, out);
+}
+
+/// The same so that floats are still floats when it is read again. What is no JSON is null.
+pub(crate) fn write_keeping_floats(value: &Value, out: &mut String) {
+    write_with(value, Floats::Kept, out);
+}
+
+/// How floats are written.
+#[derive(Clone, Copy)]
+enum Floats {
+    /// As short as they can be: `2`.
+    Short,
+    /// So that they stay floats: `2.0`.
+    Kept,
+}
+
+fn write_with(value: &Value, floats: Floats, out: &mut String) {
     let mut steps = vec![Step::Value(value)];
     while let Some(step) = steps.pop() {
         match step {
@@ -23,13 +41,21 @@ pub(crate) fn write(value: &Value, out: &mut String) {
                 write_text(key, out);
                 out.push(':');
             }
-            Step::Value(value) => write_one(value, out, &mut steps),
+            Step::Value(value) => write_one(value, floats, out, &mut steps),
         }
     }
 }
 
 /// Writes a value, or what it begins with, and what is to be written next.
-fn write_one<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) {
+fn write_one<'a>(value: &'a Value, floats: Floats, out: &mut String, steps: &mut Vec<Step<'a>>) {
+    match (value, floats) {
+        (Value::Float(number), Floats::Kept) if number.is_finite() => {
+            write!(out, "{number:?}").expect("a string takes all that is written to it");
+            return;
+        }
+        (Value::Float(_), Floats::Kept) => return out.push_str("null"),
+        _ => {}
+    }
     match value {
         Value::Bool(_) | Value::Int(_) => value.show_into(out),
         Value::Float(number) if number.is_finite() => {
