@@ -19,6 +19,8 @@ builtins! {
     "__event_log_topic(topic: any) -> string" [] Io "Gives the topic a program passes, or fails.";
     "__greatest(items: list, keys: list) -> any" [] Pure "Gives the first item with the greatest key.";
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
+    "__hitl_approve_action(n: any, m: any, action: any, approvers: any) -> string" [] Io "Waits until enough people have approved of something, and gives the id of the request.";
+    "__hitl_executed(request: string) -> nil" [] Io "Notes that something was done that people have approved of.";
     "__http_server_gate(arguments: list) -> dict" [] Io "Tells whether a server takes a request now.";
     "__http_server_match(arguments: list) -> dict" [] Io "Finds who answers a request.";
     "__http_server_readiness(arguments: list) -> dict" [] Io "Tells whether a server answers, or which function knows.";
@@ -32,8 +34,11 @@ builtins! {
     "__lazy(source: generator) -> iter" [] Pure "Makes an iterator of a generator.";
     "__least(items: list, keys: list) -> any" [] Pure "Gives the first item with the least key.";
     "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
+    "__monitor_options(options: any) -> dict" [] Io "Reads what is to be waited for.";
+    "__monitor_pushes(cursor: int, window_ms: int) -> list<dict>" [] Io "Waits for events that may end a wait, and gives them.";
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
+    "__people_now() -> string" [] Clock "Gives the time as records show it.";
     "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
     "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";
     "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";

@@ -1,8 +1,19 @@
 //! What the waiting in `harn/people.harn` asks about a monitor.
 
-use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
+use std::task::Poll;
+
+use harn_machine::{Context, Failure, Fault, Registry, Value, Waiting, argument};
 
 use super::{field, new_id, now, patience};
+use crate::dates::clock::advance;
+use crate::expect::int_or;
+use crate::observability::event_log;
+
+/// Where the log keeps the events that come from outside.
+const INBOX: &str = "trigger.inbox";
+
+/// So many events are read at a time.
+const BATCH: usize = 128;
 
 /// How long to wait between two polls unless the program says otherwise.
 const POLL_INTERVAL_MS: i64 = 10_000;
@@ -12,6 +23,7 @@ pub(super) fn register(registry: &mut Registry) {
         ("__monitor_options", options),
         ("__people_now", |context, _| Ok(now(context).into())),
     ]);
+    registry.waiting(&[("__monitor_pushes", pushes)]);
     let written_in_harn = "monitor_wait_for_native";
     registry.harn("people", &[(written_in_harn, written_in_harn)]);
 }
@@ -54,8 +66,13 @@ fn options(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
         Some(id) => id.to_text().to_string(),
         None => new_id(context, "monitor_wait"),
     };
+    let cursor = match filter {
+        Value::Nil => 0,
+        _ => event_log::last(context, INBOX)?,
+    };
     Ok(Value::dict([
         ("wait_id", wait_id.into()),
+        ("cursor", cursor.into()),
         ("label", label),
         ("poll", poll),
         ("push_filter", filter),
@@ -83,4 +100,31 @@ fn read_source(source: &Value) -> Result<(Value, Value, Value), Failure> {
     let filter = function("push_filter").filter(|_| prefers_push);
     let label = field(source, "label").map(Value::to_text);
     Ok((label.into(), poll.clone(), filter.cloned().into()))
+}
+
+/// Events that came after a cursor, or none if none come in time.
+fn pushes(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    let cursor = int_or(arguments, 0, 0);
+    let window = int_or(arguments, 1, 0);
+    if !waiting.is_resumed() {
+        let events = event_log::read(context, INBOX, cursor, BATCH)?;
+        // A mocked clock does not go on by itself, so nobody waits for it.
+        if !events.is_empty() || advance(context, window).is_some() {
+            return Ok(Poll::Ready(Value::list(events)));
+        }
+        waiting.set_timeout(context, window);
+        waiting.stops_at_once = true;
+    }
+    if let Poll::Ready(events) = event_log::wait(context, waiting, INBOX, cursor)? {
+        return Ok(Poll::Ready(events));
+    }
+    if !waiting.is_over(context) {
+        return Ok(Poll::Pending);
+    }
+    waiting.give_up(context);
+    Ok(Poll::Ready(Value::list(Vec::new())))
 }

@@ -10,7 +10,7 @@ pub(super) fn responses(
     kind: Kind,
     request: Value,
 ) -> Result<Vec<Value>, Failure> {
-    let Some(answer) = crate::host::mocked(context, "hitl", kind.name(), request)? else {
+    let Some(answer) = mock(context, kind, request) else {
         return Ok(Vec::new());
     };
     let responses = match answer {
@@ -24,4 +24,8 @@ pub(super) fn responses(
             kind.name()
         ))),
     }
+}
+
+fn mock(_context: &mut Context<'_>, _kind: Kind, _request: Value) -> Option<Value> {
+    None
 }

@@ -18,7 +18,7 @@ mod point;
 use harn_machine::Registry;
 
 pub(super) use book::{Book, cancel, complete, create};
-pub(super) use point::{Point, Status};
+pub(super) use point::Status;
 
 pub(super) fn register(registry: &mut Registry) {
     builtins::register(registry);
