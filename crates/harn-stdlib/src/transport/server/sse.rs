@@ -67,7 +67,7 @@ pub(super) fn register(registry: &mut Registry) {
 struct Responses(HashMap<Text, Response>);
 
 /// Forgets them all.
-pub(crate) fn clear(context: &mut Context<'_>) {
+pub(super) fn clear(context: &mut Context<'_>) {
     context.state::<Responses>().0.clear();
 }
 
