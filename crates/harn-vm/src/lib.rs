@@ -15,6 +15,7 @@ mod json;
 mod models;
 mod process;
 mod program;
+mod replace;
 mod session;
 mod tool_surface;
 mod world;

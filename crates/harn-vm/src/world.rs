@@ -17,6 +17,7 @@ use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::process::Processes;
+use crate::replace::replace;
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -265,6 +266,9 @@ fn file(request: &FileRequest, folder: &Folder) -> io::Result<Answer> {
     match request {
         FileRequest::Read(path) => fs::read(at(path)).map(Answer::Octets),
         FileRequest::Write(path, content) => fs::write(at(path), content).map(|()| Answer::Done),
+        FileRequest::Replace(path, content, before) => {
+            replace(&at(path), content, before).map(Answer::Truth)
+        }
         FileRequest::Append(path, content) => append(&at(path), content).map(|()| Answer::Done),
         FileRequest::Status(path) => status(&at(path)).map(Answer::Status),
         FileRequest::List(path) => list(&at(path)),

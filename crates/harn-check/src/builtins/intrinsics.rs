@@ -6,6 +6,13 @@
 use super::table::builtins;
 
 builtins! {
+    "__agent_state_delete(handle: dict, key: string) -> nil" [] Io "Removes what an agent has kept.";
+    "__agent_state_handoff(handle: dict, summary: dict, handoff: dict | nil) -> nil" [] Io "Keeps a summary for the next agent.";
+    "__agent_state_init(arguments: list, session_id: string) -> dict" [] Io "Makes room for what an agent keeps.";
+    "__agent_state_list(handle: dict) -> list<string>" [] Io "Lists what an agent has kept.";
+    "__agent_state_read(handle: dict, key: string) -> string | nil" [] Io "Gives what an agent has kept.";
+    "__agent_state_resume(root: string, session_id: string, options: dict | nil) -> dict" [] Io "Finds what an agent has kept.";
+    "__agent_state_write(handle: dict, key: string, text: string) -> nil" [] Io "Keeps a text of an agent.";
     "__apart(items: list, keys: list) -> list<list>" [] Pure "Separates the items with a truthy key from the others.";
     "__broadcast(readers: int) -> any" [] Pure "Makes what several readers of one source share.";
     "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
@@ -34,6 +41,10 @@ builtins! {
     "__lazy(source: generator) -> iter" [] Pure "Makes an iterator of a generator.";
     "__least(items: list, keys: list) -> any" [] Pure "Gives the first item with the least key.";
     "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
+    "__memory_forget(namespace: string, predicate: any, options: dict | nil) -> dict" [] Io "Forgets what matches.";
+    "__memory_recall(namespace: string, query: string, k: int, options: dict | nil) -> list<dict>" [] Io "Gives what is remembered about something.";
+    "__memory_store(namespace: string, key: string, value: any, tags: any, options: dict | nil) -> dict" [] Io "Remembers a value.";
+    "__memory_summarize(namespace: string, window: any, options: dict | nil) -> dict" [] Io "Sums up what is remembered.";
     "__monitor_options(options: any) -> dict" [] Io "Reads what is to be waited for.";
     "__monitor_pushes(cursor: int, window_ms: int) -> list<dict>" [] Io "Waits for events that may end a wait, and gives them.";
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";

@@ -28,6 +28,9 @@ use rendering::Rendering;
 /// How many steps are taken before others have their turn.
 const STEPS_AT_ONCE: usize = 10_000;
 
+/// What the error begins with if a file cannot be read.
+const MISSING: &str = "Failed to read template";
+
 pub(crate) fn register(registry: &mut Registry) {
     registry.waiting(&[
         ("render", render),
@@ -51,7 +54,24 @@ type Polled = Result<Poll<Value>, Failure>;
 
 /// `render(path, bindings = {})`
 fn render(context: &mut Context<'_>, arguments: &mut [Value], waiting: &mut Waiting) -> Polled {
-    let done = proceed(context, waiting, |context| begin_file(context, arguments))?;
+    let done = proceed(context, waiting, |context| {
+        begin_file(context, arguments, MISSING)
+    })?;
+    Ok(done.map(|rendering| rendering.finish().0.into()))
+}
+
+/// A file, rendered for others than the program itself. `missing` is what the error begins
+/// with if there is none.
+pub(crate) fn render_file(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    path: &Text,
+    given: &Value,
+    missing: &str,
+) -> Polled {
+    let arguments = [Value::Text(path.clone()), given.clone()];
+    let begin = |context: &mut Context<'_>| begin_file(context, &arguments, missing);
+    let done = proceed(context, waiting, begin)?;
     Ok(done.map(|rendering| rendering.finish().0.into()))
 }
 
@@ -77,7 +97,7 @@ fn render_with_provenance(
     waiting: &mut Waiting,
 ) -> Polled {
     let begin = |context: &mut Context<'_>| {
-        let mut rendering = begin_file(context, arguments)?;
+        let mut rendering = begin_file(context, arguments, MISSING)?;
         rendering.note_spans();
         Ok(rendering)
     };
@@ -130,11 +150,15 @@ fn proceed(
     Ok(Poll::Pending)
 }
 
-fn begin_file(context: &mut Context<'_>, arguments: &[Value]) -> Result<Rendering, Failure> {
+fn begin_file(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    missing: &str,
+) -> Result<Rendering, Failure> {
     let path = path_of(context, arguments)?;
     let template = files::read(context, &path).or_else(|reason| {
         let path = path.display();
-        thrown(format!("Failed to read template {path}: {reason}"))
+        thrown(format!("{missing} {path}: {reason}"))
     })?;
     let folder = files::calling_folder(context);
     Rendering::new(&template, Some(path), bindings(arguments), folder)

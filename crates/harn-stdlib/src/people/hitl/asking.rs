@@ -20,9 +20,7 @@ const PROGRAM: &str = "harn";
 pub(super) enum Outcome {
     Decided(Verdict),
     TimedOut,
-    Cancelled {
-        reason: Value,
-    },
+    Cancelled { reason: Value },
 }
 
 /// Asks, or goes on waiting; what was asked and what came of it. The request is made by the
@@ -219,6 +217,11 @@ pub(super) fn executed(context: &mut Context<'_>, request_id: &Value) -> Result<
         ("request_id", request_id.clone()),
         ("at", now(context).into()),
     ]);
-    write(context, Kind::DualControl, "hitl.dual_control_executed", payload)?;
+    write(
+        context,
+        Kind::DualControl,
+        "hitl.dual_control_executed",
+        payload,
+    )?;
     Ok(())
 }

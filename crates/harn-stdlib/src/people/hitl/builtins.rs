@@ -109,8 +109,14 @@ fn approval(request: &Request, approvals: &[Response]) -> Value {
     let signatures = approvals.iter().map(|one| one.signed(&request.id));
     Value::dict([
         ("approved", true.into()),
-        ("reviewers", reviewers.into_iter().map(Value::from).collect()),
-        ("approved_at", last.map(|one| one.responded_at.clone()).into()),
+        (
+            "reviewers",
+            reviewers.into_iter().map(Value::from).collect(),
+        ),
+        (
+            "approved_at",
+            last.map(|one| one.responded_at.clone()).into(),
+        ),
         ("reason", last.and_then(|one| one.reason.clone()).into()),
         ("signatures", signatures.collect()),
     ])
@@ -147,7 +153,11 @@ fn two_person_request(arguments: &[Value]) -> Result<Request, Failure> {
         return fault(format!("expected at least {total} approvers, got {count}"));
     }
     let prompt = format!("{wanted} of {total} people have to approve");
-    let mut request = Request::new(Kind::DualControl, &prompt, timeout(&Value::Nil, "deadline")?);
+    let mut request = Request::new(
+        Kind::DualControl,
+        &prompt,
+        timeout(&Value::Nil, "deadline")?,
+    );
     request.quorum = wanted;
     request.approvers = approvers;
     let request = request.with("n", wanted.into());
@@ -175,7 +185,11 @@ fn escalate_to(
         return Ok(Poll::Ready(Value::Nil));
     };
     let accepted_at = response.accepted.then(|| response.responded_at.clone());
-    let status = if response.accepted { "accepted" } else { "pending" };
+    let status = if response.accepted {
+        "accepted"
+    } else {
+        "pending"
+    };
     Ok(Poll::Ready(Value::dict([
         ("request_id", request.id.as_str().into()),
         ("role", argument(arguments, 0).clone()),

@@ -89,6 +89,10 @@ mod tests {
         check(Value::Duration(1000), 2500_i64, "2500ms");
         check(Value::Duration(1000), "soon", "1s");
         check(Value::list(vec![]), "x", "[]");
-        check(Value::dict([]), Value::dict([("a", true.into())]), "{a: true}");
+        check(
+            Value::dict([]),
+            Value::dict([("a", true.into())]),
+            "{a: true}",
+        );
     }
 }

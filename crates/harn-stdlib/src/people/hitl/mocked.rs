@@ -1,8 +1,10 @@
 //! What a mocked host answers in place of people.
 
+use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Fault, Value};
 
 use super::Kind;
+use crate::host;
 
 /// The responses that a mocked host gives; none if it is not mocked.
 pub(super) fn responses(
@@ -10,10 +12,14 @@ pub(super) fn responses(
     kind: Kind,
     request: Value,
 ) -> Result<Vec<Value>, Failure> {
-    let Some(answer) = mock(context, kind, request) else {
+    let request = match request {
+        Value::Dict(request) => request,
+        _ => Dict::default(),
+    };
+    let Some(answer) = host::answered(context, "hitl", kind.name(), &request) else {
         return Ok(Vec::new());
     };
-    let responses = match answer {
+    let responses = match answer? {
         Value::List(responses) => responses.into_items(),
         response => vec![response],
     };
@@ -24,8 +30,4 @@ pub(super) fn responses(
             kind.name()
         ))),
     }
-}
-
-fn mock(_context: &mut Context<'_>, _kind: Kind, _request: Value) -> Option<Value> {
-    None
 }

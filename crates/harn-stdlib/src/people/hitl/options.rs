@@ -65,7 +65,9 @@ pub(super) fn names(builtin: &str, given: Option<&Value>) -> Result<Vec<String>,
 pub(super) fn quorum(builtin: &str, options: &Value) -> Result<usize, Failure> {
     match field(options, "quorum") {
         None => Ok(1),
-        Some(Value::Int(quorum)) if *quorum > 0 => Ok(usize::try_from(*quorum).unwrap_or(usize::MAX)),
+        Some(Value::Int(quorum)) if *quorum > 0 => {
+            Ok(usize::try_from(*quorum).unwrap_or(usize::MAX))
+        }
         Some(_) => fault(builtin, "quorum must be positive"),
     }
 }

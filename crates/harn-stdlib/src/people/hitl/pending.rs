@@ -153,9 +153,17 @@ impl Filters {
         let asked_at = pending.asked_at;
         let agent = field(&pending.request, "agent").map(Value::to_text);
         self.since.is_none_or(|since| asked_at >= Some(since))
-            && self.until.is_none_or(|until| asked_at.is_some_and(|at| at <= until))
-            && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&pending.kind))
-            && self.agent.as_ref().is_none_or(|wanted| agent.is_some_and(|agent| &*agent == wanted))
+            && self
+                .until
+                .is_none_or(|until| asked_at.is_some_and(|at| at <= until))
+            && self
+                .kinds
+                .as_ref()
+                .is_none_or(|kinds| kinds.contains(&pending.kind))
+            && self
+                .agent
+                .as_ref()
+                .is_none_or(|wanted| agent.is_some_and(|agent| &*agent == wanted))
     }
 }
 

@@ -99,10 +99,7 @@ mod tests {
     use super::*;
 
     fn response(reviewer: &str, approved: bool) -> Response {
-        let fields = Value::dict([
-            ("reviewer", reviewer.into()),
-            ("approved", approved.into()),
-        ]);
+        let fields = Value::dict([("reviewer", reviewer.into()), ("approved", approved.into())]);
         Response::read(&fields, "2026-01-01T00:00:00Z")
     }
 
@@ -126,7 +123,12 @@ mod tests {
     fn enough_distinct_people_have_to_approve() {
         check(1, &[], &[("a", true)], "y");
         check(2, &[], &[("a", true), ("a", true), ("b", true)], "..y");
-        check(2, &["a", "b"], &[("c", true), ("b", true), ("a", true)], "..y");
+        check(
+            2,
+            &["a", "b"],
+            &[("c", true), ("b", true), ("a", true)],
+            "..y",
+        );
     }
 
     #[test]

@@ -134,7 +134,9 @@ fn begin(
 ) -> Result<Wait, Failure> {
     let builtin = "waitpoint_wait";
     if arguments.is_empty() {
-        return Err(Fault::runtime(format!("{builtin}: expected a waitpoint id")));
+        return Err(Fault::runtime(format!(
+            "{builtin}: expected a waitpoint id"
+        )));
     }
     let targets = targets(builtin, argument(arguments, 0))?;
     if targets.is_empty() {

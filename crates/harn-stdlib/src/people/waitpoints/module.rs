@@ -58,7 +58,10 @@ fn id(function: &str, handle: &Value) -> Result<String, Failure> {
             None => fault(function, "missing waitpoint handle"),
         },
         other => {
-            let problem = format!("expected waitpoint id string or dict, got {}", other.type_name());
+            let problem = format!(
+                "expected waitpoint id string or dict, got {}",
+                other.type_name()
+            );
             fault(function, &problem)
         }
     }
