@@ -11,6 +11,8 @@
 
 use std::path::PathBuf;
 
+use crate::net::{NetAnswer, NetRequest};
+
 /// An effect that was begun and has no answer yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId(pub u64);
@@ -39,7 +41,9 @@ pub enum Request {
     },
     /// Whether a standard stream (0, 1 or 2) is a terminal.
     IsTerminal(u8),
-    /// Something that a layer above understands, such as a model call or an HTTP request.
+    /// Something with the network.
+    Net(NetRequest),
+    /// Something that a layer above understands, such as a model call.
     Other {
         /// Which layer.
         kind: &'static str,
@@ -126,6 +130,8 @@ pub enum Answer {
     Status(Option<FileStatus>),
     /// How a process ended.
     Process(ProcessEnd),
+    /// What the network says.
+    Net(NetAnswer),
     /// It failed.
     Failed(EffectFailure),
 }

@@ -43,7 +43,7 @@ fn shown(path: &Path) -> Value {
 }
 
 /// A variable of the environment.
-fn variable(context: &mut Context<'_>, name: &str) -> Option<String> {
+pub(crate) fn variable(context: &mut Context<'_>, name: &str) -> Option<String> {
     match context.perform(&Request::Environment(name.to_owned())) {
         Answer::Text(value) => value,
         _ => None,

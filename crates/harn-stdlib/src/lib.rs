@@ -23,6 +23,7 @@ mod environment;
 mod errors;
 mod files;
 mod host;
+mod http;
 mod intrinsics;
 mod iterators;
 mod json;
@@ -66,7 +67,9 @@ pub use encoding::uuid_of_time;
 pub use observability::event_log;
 pub use offers::Offers;
 pub use schema::schema_errors;
+pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;
 pub use tools::bound_tools;
+pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 
 /// Every body.
 pub fn registry() -> Registry {
@@ -78,6 +81,7 @@ pub fn registry() -> Registry {
     errors::register(&mut registry);
     files::register(&mut registry);
     host::register(&mut registry);
+    http::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
     observability::register(&mut registry);

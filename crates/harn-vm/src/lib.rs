@@ -10,12 +10,16 @@ mod agents;
 mod diagnostic;
 mod driver;
 mod event_log;
+#[cfg(feature = "net")]
+mod http;
 mod interrupt;
 mod json;
 mod models;
 mod process;
 mod program;
 mod replace;
+#[cfg(feature = "net")]
+mod server;
 mod session;
 mod tool_surface;
 mod world;

@@ -9,15 +9,20 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, NetRequest, Outside,
+    Request, Stream,
 };
-use harn_stdlib::event_log;
+use harn_stdlib::{CERTIFICATE_EFFECT, WEB_SERVER_EFFECT, event_log};
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
+#[cfg(feature = "net")]
+use crate::http::NetPort;
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::process::Processes;
 use crate::replace::replace;
+#[cfg(feature = "net")]
+use crate::server::{ServerPort, certificate};
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -64,6 +69,10 @@ pub struct World {
     processes: Processes,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
+    #[cfg(feature = "net")]
+    net: NetPort,
+    #[cfg(feature = "net")]
+    servers: ServerPort,
     models: ModelPort,
     event_log: EventLogPort,
 }
@@ -71,9 +80,15 @@ pub struct World {
 impl World {
     /// The world of one program. Completions go to `outside`.
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
+        #[cfg(feature = "net")]
+        let net = NetPort::new(outside.clone());
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         Self {
             agents: AgentPort::new(options.agents.clone(), environment.clone(), outside.clone()),
+            #[cfg(feature = "net")]
+            servers: ServerPort::new(outside.clone(), net.sockets()),
+            #[cfg(feature = "net")]
+            net,
             models: ModelPort::new(asked, environment, outside.clone()),
             event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
             options,
@@ -154,6 +169,11 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
+                self.perform_server(payload)
+            }
+            Request::Other { kind, payload } if *kind == CERTIFICATE_EFFECT => certificate(payload),
+            Request::Net(request) => self.perform_net(request),
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -185,6 +205,10 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == event_log::EFFECT => {
                 self.event_log.begin(id, &payload);
             }
+            Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
+                self.begin_server(id, &payload);
+            }
+            Request::Net(request) => self.begin_net(id, request),
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -205,6 +229,11 @@ impl Effects for World {
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
         self.event_log.cancel(id);
+        #[cfg(feature = "net")]
+        {
+            self.net.cancel(id);
+            self.servers.cancel(id);
+        }
         self.processes.cancel(id);
     }
 
@@ -215,6 +244,76 @@ impl Effects for World {
     fn idle(&mut self) {
         self.sink.flush();
     }
+}
+
+#[cfg(feature = "net")]
+impl World {
+    fn perform_net(&mut self, request: &NetRequest) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                Answer::Net(self.net.perform(request, &tokio, environment))
+            }
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                self.net.begin(id, request, &tokio, environment);
+            }
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
+#[cfg(feature = "net")]
+impl World {
+    fn perform_server(&mut self, payload: &str) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => self.servers.perform(payload, &tokio),
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_server(&mut self, id: EffectId, payload: &str) {
+        match self.models.thread() {
+            Ok(tokio) => self.servers.begin(id, payload, &tokio),
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
+#[cfg(not(feature = "net"))]
+impl World {
+    fn perform_net(&mut self, _request: &NetRequest) -> Answer {
+        without_network()
+    }
+
+    fn begin_net(&mut self, id: EffectId, _request: NetRequest) {
+        self.processes.answer(id, without_network());
+    }
+
+    fn perform_server(&mut self, _payload: &str) -> Answer {
+        without_network()
+    }
+
+    fn begin_server(&mut self, id: EffectId, _payload: &str) {
+        self.processes.answer(id, without_network());
+    }
+}
+
+#[cfg(not(feature = "net"))]
+fn certificate(_hosts: &str) -> Answer {
+    without_network()
+}
+
+#[cfg(not(feature = "net"))]
+fn without_network() -> Answer {
+    let reason = "the network is not available in this build";
+    failed(&io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
 impl Drop for World {

@@ -12,7 +12,7 @@ mod request;
 mod response;
 mod route;
 mod steps;
-mod tls;
+pub(crate) mod tls;
 
 use std::collections::HashMap;
 

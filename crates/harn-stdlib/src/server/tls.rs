@@ -13,7 +13,7 @@ use crate::json;
 const HSTS_MAX_AGE: i64 = 31_536_000;
 
 /// The effect that makes a certificate. Its key is chance, so it comes from outside.
-const CERTIFICATE: &str = "certificate";
+pub const CERTIFICATE: &str = "certificate";
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[

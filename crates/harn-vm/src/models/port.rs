@@ -1,6 +1,7 @@
 //! Performs the effects of the kind `llm`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::sync::Arc;
 
 use harn_agent::llm::desk::{Desk, Question, Thrown};
@@ -141,12 +142,16 @@ impl ModelPort {
     }
 
     fn started(&mut self) -> Result<(), Thrown> {
+        let started = self.thread().map(|_| ());
+        started.map_err(|error| Thrown::Runtime(format!("models cannot be asked: {error}")))
+    }
+
+    /// The thread that waits for the network, which is started when it is first needed.
+    pub(crate) fn thread(&mut self) -> io::Result<TokioHandle> {
         if self.runtime.is_none() {
-            let runtime = Runtime::start()
-                .map_err(|error| Thrown::Runtime(format!("models cannot be asked: {error}")))?;
-            self.runtime = Some(runtime);
+            self.runtime = Some(Runtime::start()?);
         }
-        Ok(())
+        Ok(self.tokio())
     }
 
     fn spawn(&mut self, id: EffectId, work: impl Future<Output = ()> + Send + 'static) {

@@ -50,7 +50,9 @@ impl ServerPort {
                 route,
             } => {
                 let listener = self.listeners.get(&server);
-                Ok(json!(listener.map(|it| it.add_route(path, route)).is_some()))
+                Ok(json!(
+                    listener.map(|it| it.add_route(path, route)).is_some()
+                ))
             }
             Asked::Close { server } => Ok(json!(self.listeners.remove(&server).is_some())),
             Asked::Accept { .. } => Err(io::Error::new(
