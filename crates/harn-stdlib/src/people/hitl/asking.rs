@@ -157,7 +157,7 @@ fn heard(context: &mut Context<'_>, request: &mut Request, events: &Value) -> Op
         let Some(payload) = field(event, "payload").filter(|_| is_response) else {
             continue;
         };
-        let is_ours = field(payload, "request_id").is_some_and(|id| &*id.to_text() == request.id);
+        let is_ours = field(payload, "request_id").is_some_and(|id| *id.to_text() == request.id);
         if is_ours {
             let response = Response::read(payload, &now(context));
             if let Some(verdict) = request.take(response) {

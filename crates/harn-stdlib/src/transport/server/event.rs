@@ -166,8 +166,8 @@ mod tests {
             &[
                 ("data", "a\nb\r\n".into()),
                 ("event", "tick".into()),
-                ("id", 7.into()),
-                ("retry", 100.into()),
+                ("id", Value::Int(7)),
+                ("retry", Value::Int(100)),
                 ("comment", "one\ntwo".into()),
             ],
             ": one\n: two\nid: 7\nevent: tick\nretry: 100\ndata: a\ndata: b\ndata: \n\n",
