@@ -162,14 +162,9 @@ impl NetPort {
                 let piece = async move { streams.read(stream, bytes_max, &limits).await };
                 self.spawn(id, tokio, piece);
             }
-            NetRequest::Save {
-                stream,
-                path,
-                timeout_ms,
-            } => {
+            NetRequest::Save { stream, path } => {
                 let streams = self.streams.clone();
-                let limits = Limits::new(Some(timeout_ms), None);
-                let saved = async move { streams.save(stream, &path, &limits).await };
+                let saved = async move { streams.save(stream, &path).await };
                 self.spawn(id, tokio, saved);
             }
             NetRequest::ConnectSocket(request) => {
