@@ -18,6 +18,8 @@ builtins! {
     "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
     "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
     "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
+    "__context_packed(pieces: dict, scores: list | nil) -> dict" [] Pure "Packs pieces of artifacts into a budget of tokens.";
+    "__context_pieces(options: dict) -> dict" [] Pure "Cuts the artifacts of a context into pieces.";
     "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
     "__drain(source: iter) -> list | nil" [] Pure "Gives all items of an iterator that needs no code to be run.";
     "__elapsed() -> int" [] Clock "Gives the milliseconds of the clock that tasks sleep by.";
@@ -50,6 +52,9 @@ builtins! {
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
     "__people_now() -> string" [] Clock "Gives the time as records show it.";
+    "__project_ci(folder: string) -> dict" [] Io "Tells how a project is worked on.";
+    "__project_files(folder: string, languages: list<string>) -> list<dict>" [] Io "Reads the files of a folder that tell the most about it.";
+    "__project_start(path: any) -> string" [] Io "Names the folder that a program wants to have described, or fails.";
     "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
     "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";
     "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";

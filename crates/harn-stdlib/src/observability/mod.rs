@@ -1,8 +1,12 @@
 //! What can be seen of a run.
 
 pub mod event_log;
+mod metrics;
+mod tracing;
 
 use harn_machine::Registry;
+
+pub(crate) use tracing::open_span;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.file(
@@ -10,4 +14,6 @@ pub(crate) fn register(registry: &mut Registry) {
         include_str!("../../harn/observability.harn"),
     );
     event_log::register(registry);
+    metrics::register(registry);
+    tracing::register(registry);
 }
