@@ -95,7 +95,7 @@ impl Event {
             out.push_str(value);
             out.push('\n');
         };
-        for comment in self.comment.iter().flat_map(|comment| comment.lines()) {
+        for comment in self.comment.iter().flat_map(|comment| lines(comment)) {
             line(": ", comment);
         }
         if let Some(id) = &self.id {
@@ -108,9 +108,7 @@ impl Event {
             line("retry: ", &retry.to_string());
         }
         match &self.data {
-            Some(data) => data.split('\n').for_each(|data| {
-                line("data: ", data.strip_suffix('\r').unwrap_or(data));
-            }),
+            Some(data) => lines(data).for_each(|data| line("data: ", data)),
             // Without data, readers would drop the rest.
             None if self.comment.is_none() && !out.is_empty() => out.push_str("data: \n"),
             None if out.is_empty() => out.push_str(":\n"),
@@ -137,6 +135,12 @@ impl Event {
             raw,
         ])
     }
+}
+
+/// The lines of a text, whichever way they end. There is always one.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.split('\n');
+    lines.flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
 /// A field that must not break the frame.
@@ -185,6 +189,10 @@ mod tests {
         );
         check(&[("comment", "".into())], ": \n\n");
         check(&[("data", "".into())], "data: \n\n");
+        check(
+            &[("data", "a\rb\r\nc".into())],
+            "data: a\ndata: b\ndata: c\n\n",
+        );
     }
 
     #[test]
