@@ -37,6 +37,7 @@ mod math;
 mod memory;
 mod observability;
 mod output;
+mod people;
 mod process;
 mod project;
 mod providers;
@@ -47,6 +48,7 @@ mod runtime_context;
 mod safety;
 mod schema;
 mod scopes;
+mod server;
 mod sets;
 mod shared;
 mod state;
@@ -71,7 +73,9 @@ pub use encoding::uuid_of_time;
 pub use observability::event_log;
 pub use offers::Offers;
 pub use schema::schema_errors;
+pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;
 pub use tools::bound_tools;
+pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 
 /// Every body.
 pub fn registry() -> Registry {
@@ -93,6 +97,7 @@ pub fn registry() -> Registry {
     safety::register(&mut registry);
     memory::register(&mut registry);
     output::register(&mut registry);
+    people::register(&mut registry);
     process::register(&mut registry);
     project::register(&mut registry);
     providers::register(&mut registry);
@@ -105,6 +110,7 @@ pub fn registry() -> Registry {
     intrinsics::register(&mut registry);
     lists::register(&mut registry);
     dicts::register(&mut registry);
+    server::register(&mut registry);
     sets::register(&mut registry);
     ranges::register(&mut registry);
     iterators::register(&mut registry);
