@@ -134,6 +134,10 @@ pub enum Answer {
     Net(NetAnswer),
     /// It failed.
     Failed(EffectFailure),
+    /// The policy of the run forbids it: what was attempted and against which rule, such as
+    /// `attempted to write '/etc/x' against the rule 'deny write'`. The bodies of builtins see
+    /// a failure instead, and [`Context`](crate::Context) keeps the reason for their errors.
+    Refused(String),
 }
 
 /// Facts about a file or folder.

@@ -14,11 +14,14 @@ use super::options::ModelOptions;
 use super::reply::encode;
 use super::runtime::{Runtime, TokioHandle};
 use super::set_up::set_up;
+use crate::policy::Policy;
 
 /// Performs the effects of the kind `llm`. Nothing is opened or read before the first one.
 pub(crate) struct ModelPort {
     options: ModelOptions,
     environment: BTreeMap<String, String>,
+    /// Which hosts may be asked.
+    policy: Policy,
     outside: Outside,
     desk: Option<Result<Arc<Desk>, String>>,
     runtime: Option<Runtime>,
@@ -75,10 +78,12 @@ impl ModelPort {
         options: ModelOptions,
         environment: BTreeMap<String, String>,
         outside: Outside,
+        policy: Policy,
     ) -> Self {
         Self {
             options,
             environment,
+            policy,
             outside,
             desk: None,
             runtime: None,
@@ -211,7 +216,7 @@ impl ModelPort {
     fn desk(&mut self) -> Result<Arc<Desk>, Thrown> {
         let desk = match self.desk.take() {
             Some(desk) => desk,
-            None => set_up(&self.options, &self.environment),
+            None => set_up(&self.options, &self.environment, &self.policy),
         };
         self.desk = Some(desk.clone());
         desk.map_err(Thrown::Plain)

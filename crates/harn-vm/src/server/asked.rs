@@ -21,6 +21,14 @@ pub(super) enum Asked {
     Close { server: u64 },
 }
 
+/// The address that somebody wants to listen at, if that is what is asked.
+pub(crate) fn address_of(payload: &str) -> Option<String> {
+    match serde_json::from_str(payload) {
+        Ok(Asked::Listen { address }) => Some(address),
+        _ => None,
+    }
+}
+
 /// Whose sockets a path accepts, and what they may do.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Route {

@@ -15,5 +15,6 @@ mod handshake;
 mod listener;
 mod port;
 
+pub(crate) use asked::address_of;
 pub(crate) use certificate::certificate;
 pub(crate) use port::ServerPort;

@@ -8,9 +8,9 @@ use crate::server::{Server, answer};
 /// A server that sends `/to/PLACE` to that place, and says what arrived elsewhere.
 fn server() -> Server {
     Server::start(|request, stream| {
-        let (method, path) = request.line.split_once(' ').unwrap();
+        let (method, path) = request.line.split_once(' ').expect("a request has a path");
         if let Some(rest) = path.strip_prefix("/to/") {
-            let (status, place) = rest.split_once('/').unwrap();
+            let (status, place) = rest.split_once('/').expect("the test gives a status");
             let place = place.replace("%7C", "/").replace('|', "/");
             let head = format!("{status} Elsewhere");
             return stream.write_all(&answer(&head, &[("Location", &place)], b"moved"));

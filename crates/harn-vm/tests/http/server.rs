@@ -42,8 +42,8 @@ impl Server {
     pub(crate) fn start(
         handler: impl Fn(&Received, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("http://{}", listener.local_addr().expect("it is bound"));
         let connections = Arc::new(AtomicUsize::new(0));
         let (sender, gone) = channel();
         let (handler, count): (Arc<Handler>, _) = (Arc::new(handler), connections.clone());
@@ -80,8 +80,8 @@ impl Server {
 }
 
 fn serve(mut stream: TcpStream, handler: &Handler, gone: &Sender<()>) {
-    stream.set_nodelay(true).unwrap();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    stream.set_nodelay(true).expect("it is open");
+    let mut reader = BufReader::new(stream.try_clone().expect("there are handles left"));
     while let Ok(Some(request)) = receive(&mut reader) {
         if handler(&request, &mut stream).is_err() {
             break;
@@ -115,7 +115,7 @@ pub(crate) fn receive(reader: &mut impl BufRead) -> io::Result<Option<Received>>
         body: Vec::new(),
     };
     let length = request.header("content-length").unwrap_or("0");
-    request.body = vec![0; length.parse().unwrap()];
+    request.body = vec![0; length.parse().expect("a length is a number")];
     reader.read_exact(&mut request.body)?;
     Ok(Some(request))
 }

@@ -11,8 +11,8 @@ use crate::programs::check;
 
 /// A server that takes one web socket after another. It wants the token `t` at `/secret`.
 fn server(each: impl Fn(WebSocket<TcpStream>) + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("ws://{}", listener.local_addr().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("ws://{}", listener.local_addr().expect("it is bound"));
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             if let Ok(socket) = accept_hdr(stream, admit) {
@@ -28,7 +28,7 @@ fn admit(request: &Request, response: Response) -> Result<Response, ErrorRespons
     let header = request.headers().get("authorization");
     if request.uri().path() == "/secret" && header.is_none_or(|token| token != "Bearer t") {
         let mut refusal = ErrorResponse::new(None);
-        *refusal.status_mut() = 401_u16.try_into().unwrap();
+        *refusal.status_mut() = 401_u16.try_into().expect("it is a status");
         return Err(refusal);
     }
     Ok(response)

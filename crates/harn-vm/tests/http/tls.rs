@@ -20,24 +20,24 @@ fn file(name: &str) -> PathBuf {
 
 /// A server with the certificate of the tests.
 fn server() -> String {
-    let certificate = CertificateDer::from_pem_file(file("server.pem")).unwrap();
-    let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
+    let certificate = CertificateDer::from_pem_file(file("server.pem")).expect("it is there");
+    let key = PrivateKeyDer::from_pem_file(file("server.key")).expect("it is there");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .unwrap()
+        .expect("they are safe")
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
-        .unwrap();
+        .expect("the key fits");
     let config = Arc::new(config);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!(
         "https://localhost:{}",
-        listener.local_addr().unwrap().port()
+        listener.local_addr().expect("it is bound").port()
     );
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let connection = ServerConnection::new(config.clone()).unwrap();
+            let connection = ServerConnection::new(config.clone()).expect("it is complete");
             let mut reader = BufReader::new(StreamOwned::new(connection, stream));
             if let Ok(Some(_)) = receive(&mut reader) {
                 let answer = answer("200 OK", &[], b"safe");
