@@ -9,6 +9,7 @@
 mod agents;
 mod diagnostic;
 mod driver;
+mod event_log;
 mod interrupt;
 mod json;
 mod models;
@@ -22,6 +23,7 @@ mod world;
 pub use agents::AgentOptions;
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
+pub use event_log::EventLogOptions;
 pub use interrupt::Interrupt;
 pub use models::{
     KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,

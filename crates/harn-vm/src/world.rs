@@ -11,8 +11,10 @@ use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
 };
+use harn_stdlib::event_log;
 
 use crate::agents::{self, AgentOptions, AgentPort};
+use crate::event_log::{EventLogOptions, EventLogPort};
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::process::Processes;
 use crate::replace::replace;
@@ -35,6 +37,8 @@ pub struct WorldOptions {
     pub models: ModelOptions,
     /// What it finds when it runs agents.
     pub agents: AgentOptions,
+    /// What it finds when it uses the event log.
+    pub event_log: EventLogOptions,
 }
 
 /// Variables hold keys, so only their number is shown.
@@ -44,6 +48,7 @@ impl fmt::Debug for WorldOptions {
         shown.field("variables", &self.environment.len());
         shown.field("models", &self.models);
         shown.field("agents", &self.agents);
+        shown.field("event_log", &self.event_log);
         shown.finish()
     }
 }
@@ -60,6 +65,7 @@ pub struct World {
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
     models: ModelPort,
+    event_log: EventLogPort,
 }
 
 impl World {
@@ -69,6 +75,7 @@ impl World {
         Self {
             agents: AgentPort::new(options.agents.clone(), environment.clone(), outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone()),
+            event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
             options,
             folder: Folder::default(),
             is_detached: false,
@@ -144,6 +151,9 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == agents::KIND => {
                 self.agents.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == event_log::EFFECT => {
+                self.event_log.perform(payload)
+            }
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -172,6 +182,9 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == models::KIND => {
                 self.models.begin(id, &payload);
             }
+            Request::Other { kind, payload } if kind == event_log::EFFECT => {
+                self.event_log.begin(id, &payload);
+            }
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -181,6 +194,7 @@ impl Effects for World {
 
     fn resume(&mut self, id: EffectId) {
         self.agents.resume(id, &self.models.tokio());
+        self.event_log.resume(id);
     }
 
     fn offered(&mut self, tag: &str, number: u64) {
@@ -190,6 +204,7 @@ impl Effects for World {
     fn cancel(&mut self, id: EffectId) {
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
+        self.event_log.cancel(id);
         self.processes.cancel(id);
     }
 

@@ -23,8 +23,8 @@ use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
-    AgentOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Warn, WorldOptions,
-    runtime_error,
+    AgentOptions, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Warn,
+    WorldOptions, runtime_error,
 };
 
 use super::Outcome;
@@ -212,16 +212,20 @@ impl Scene {
         let warn = move |text: &str| screen.say(&format!("warning: {text}"));
         models.warn = Some(Warn(Arc::new(warn)));
         let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
+        let open_log = keeping::opener(self.base.clone(), screen, interruption);
         RunOptions {
             arguments: arguments.arguments.clone(),
             world: WorldOptions {
                 environment: environment::all(),
                 models,
                 agents: AgentOptions {
-                    open_log: Some(keeping::opener(self.base.clone(), screen, interruption)),
+                    open_log: Some(Arc::clone(&open_log)),
                     storage: Some(keeping::files(&self.base)),
                     observer: self.live.as_ref().map(Live::observer),
                     ..AgentOptions::default()
+                },
+                event_log: EventLogOptions {
+                    open: keeping::is_configured(&self.base).then_some(open_log),
                 },
             },
             timeout: arguments.timeout,
