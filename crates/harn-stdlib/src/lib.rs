@@ -15,6 +15,7 @@ mod growing;
 mod atomics;
 mod breakers;
 mod channels;
+mod command_policy;
 mod context;
 mod conversion;
 mod dates;
@@ -72,6 +73,7 @@ pub use tools::bound_tools;
 /// Every body.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
+    command_policy::register(&mut registry);
     context::register(&mut registry);
     conversion::register(&mut registry);
     dates::register(&mut registry);
