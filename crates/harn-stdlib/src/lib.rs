@@ -24,6 +24,7 @@ mod encoding;
 mod environment;
 mod errors;
 mod files;
+mod formats;
 mod friction;
 mod host;
 mod intrinsics;
@@ -81,6 +82,7 @@ pub fn registry() -> Registry {
     environment::register(&mut registry);
     errors::register(&mut registry);
     files::register(&mut registry);
+    formats::register(&mut registry);
     host::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
