@@ -18,6 +18,14 @@ builtins! {
     "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
     "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
     "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
+    "__command_context(params: dict, policy: dict) -> dict" [] Io "Tells what policies see of a command.";
+    "__command_hook_begun() -> nil" [] Pure "Notes that a task runs a hook of a policy.";
+    "__command_hook_ended() -> nil" [] Pure "Notes that a task runs a hook of a policy no longer.";
+    "__command_in_hook() -> bool" [] Pure "Tells whether a task runs a hook of a policy.";
+    "__command_line(params: dict) -> string" [] Pure "Gives a command on one line.";
+    "__command_not_run(params: dict, status: string, reason: string) -> dict" [] Clock "Gives the result of a command that was not run.";
+    "__command_pattern(line: string, patterns: list<string>) -> string | nil" [] Pure "Gives the first pattern that a command fits.";
+    "__command_policy() -> dict | nil" [] Pure "Gives the policy that decides about commands.";
     "__context_packed(pieces: dict, scores: list | nil) -> dict" [] Pure "Packs pieces of artifacts into a budget of tokens.";
     "__context_pieces(options: dict) -> dict" [] Pure "Cuts the artifacts of a context into pieces.";
     "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
@@ -36,6 +44,7 @@ builtins! {
     "__http_server_response(result: any) -> dict" [] Io "Makes a response of what a handler gives.";
     "__http_server_stop(arguments: list) -> dict" [] Io "Shuts a server down and gives the functions that want to know.";
     "__http_server_unready() -> dict" [] Io "Gives the response of a server that is not ready.";
+    "__host_call(operation: any, params: any) -> any" [] Io "Calls an operation of the host, whatever policies say.";
     "__immediate(source: iter) -> bool" [] Pure "Tells whether an iterator never has to wait.";
     "__interval(per_second: int | float) -> int | nil" [] Pure "Gives the milliseconds between events of a rate, or nil if it is no rate.";
     "__iterable(value: any) -> bool" [] Pure "Tells whether a value can be iterated.";

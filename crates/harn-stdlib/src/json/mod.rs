@@ -23,7 +23,7 @@ use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
 use crate::expect::text;
 
 pub(crate) use parse::parse;
-pub(crate) use write::{write, write_keeping_floats, write_text};
+pub(crate) use write::{write, write_text};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
