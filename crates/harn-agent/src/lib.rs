@@ -53,6 +53,7 @@ mod keeper;
 mod ledger;
 mod loop_detector;
 mod loop_options;
+mod loop_result;
 pub mod microcompact;
 mod own_tools;
 mod plan;
@@ -85,6 +86,7 @@ pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use loop_options::{
     DONE_SENTINEL, DaemonOptions, LoopOptions, NativeFallback, RequiredTools, TurnPolicy,
 };
+pub use loop_result::LoopResult;
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;

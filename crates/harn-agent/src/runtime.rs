@@ -18,6 +18,7 @@ use crate::calls_in_flight::CallsInFlight;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
+use crate::loop_result::LoopResult;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
@@ -260,7 +261,7 @@ impl Runtime {
         (self.desk.ports().warn)(&format!("{category}: {text}"));
     }
 
-    /// Runs a loop to its end and gives its result.
+    /// Runs a loop to its end and gives what came of it.
     ///
     /// # Errors
     /// What the program catches: options that are not understood, a model that does not
@@ -268,7 +269,7 @@ impl Runtime {
     ///
     /// # Cancel safety
     /// A loop that is dropped closes what it has opened and calls the session-end hooks.
-    pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<Value, Thrown> {
+    pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<LoopResult, Thrown> {
         crate::run::run(self, request).await
     }
 }

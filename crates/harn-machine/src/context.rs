@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use crate::closure::Closure;
 use crate::code::Source;
 use crate::effects::{Answer, EffectFailure, EffectId, Effects, Request, Stream};
+use crate::entrance::Entrance;
 use crate::exports::{Export, Exports};
 use crate::fault::{Failure, Fault};
 use crate::fiber::Strand;
@@ -103,6 +104,11 @@ impl Context<'_> {
     /// of the memory that it uses.
     pub fn holding<T: Holds>(&mut self) -> &mut T {
         self.library.get_holding()
+    }
+
+    /// Where the program begins, whoever calls.
+    pub fn entrance(&mut self) -> &Entrance {
+        self.library.get::<Entrance>()
     }
 
     /// The folder of the file whose function calls.

@@ -59,6 +59,9 @@ pub enum FileRequest {
     Read(PathBuf),
     /// Replaces the content.
     Write(PathBuf, Vec<u8>),
+    /// Replaces the content in one step: nobody ever finds half of it, not even after a crash.
+    /// The answer tells whether what was there before was as expected; if not, nothing is done.
+    Replace(PathBuf, Vec<u8>, Before),
     /// Adds to the content.
     Append(PathBuf, Vec<u8>),
     /// Facts about a file or folder.
@@ -75,6 +78,18 @@ pub enum FileRequest {
     Move(PathBuf, PathBuf),
     /// The path without links and dots.
     Canonical(PathBuf),
+}
+
+/// What has to be in a file for it to be replaced. Whoever read a file and writes it again
+/// learns this way that somebody else was faster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Whatever there is.
+    Anything,
+    /// No file at all.
+    Nothing,
+    /// Exactly these octets.
+    Octets(Vec<u8>),
 }
 
 /// A process to run.

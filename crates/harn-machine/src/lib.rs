@@ -18,6 +18,7 @@ mod compile;
 mod context;
 mod data;
 mod effects;
+mod entrance;
 mod exports;
 mod fault;
 mod fiber;
@@ -46,9 +47,10 @@ pub use code::{Coverage, Function, FunctionKind, Source, disassemble};
 pub use context::{Context, Holds, LibraryState, Waiting, argument, take, thrown};
 pub use data::Data;
 pub use effects::{
-    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd, ProcessRequest,
-    Request, Stream,
+    Answer, Before, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd,
+    ProcessRequest, Request, Stream,
 };
+pub use entrance::Entrance;
 pub use fault::{Failure, Fault, FaultKind, TraceStep};
 pub use fiber::{Facts, Strand};
 pub use handle::{ClosureHandle, PendingCall, Reply};

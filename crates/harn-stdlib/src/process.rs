@@ -128,6 +128,9 @@ struct Shell(Option<String>);
 /// The first shell there is: the one that is configured, that of the environment, those that
 /// the system lists, the usual ones.
 fn default_shell(context: &mut Context<'_>) -> String {
+    if let Some(shell) = crate::host::selected_path(context) {
+        return shell;
+    }
     if let Some(shell) = &context.state::<Shell>().0 {
         return shell.clone();
     }

@@ -9,6 +9,7 @@
 mod agents;
 mod diagnostic;
 mod driver;
+mod event_log;
 mod files;
 #[cfg(feature = "net")]
 mod http;
@@ -18,6 +19,7 @@ mod models;
 pub mod policy;
 mod process;
 mod program;
+mod replace;
 mod session;
 mod tool_surface;
 mod world;
@@ -25,6 +27,7 @@ mod world;
 pub use agents::AgentOptions;
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
+pub use event_log::EventLogOptions;
 pub use interrupt::Interrupt;
 pub use models::{
     KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,

@@ -11,8 +11,10 @@ use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
 };
+use harn_stdlib::event_log;
 
 use crate::agents::{self, AgentOptions, AgentPort};
+use crate::event_log::{EventLogOptions, EventLogPort};
 use crate::files::Files;
 #[cfg(feature = "net")]
 use crate::http::NetPort;
@@ -45,6 +47,8 @@ pub struct WorldOptions {
     /// hear Ctrl-C: whoever is told has to listen, and to end the run. Otherwise processes stay
     /// in our group, and only they themselves are ended.
     pub first_process: Option<Announce>,
+    /// What it finds when it uses the event log.
+    pub event_log: EventLogOptions,
 }
 
 /// Tells somebody that something begins.
@@ -59,6 +63,7 @@ impl fmt::Debug for WorldOptions {
         shown.field("models", &self.models);
         shown.field("agents", &self.agents);
         shown.field("policy", &self.policy);
+        shown.field("event_log", &self.event_log);
         shown.finish()
     }
 }
@@ -77,6 +82,7 @@ pub struct World {
     #[cfg(feature = "net")]
     net: NetPort,
     models: ModelPort,
+    event_log: EventLogPort,
 }
 
 impl World {
@@ -94,6 +100,7 @@ impl World {
             #[cfg(feature = "net")]
             net: NetPort::new(outside.clone()),
             models: ModelPort::new(asked, environment, outside.clone(), policy.clone()),
+            event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
             options,
             files: Files {
                 policy,
@@ -253,6 +260,9 @@ impl Effects for World {
                 self.agents.perform(payload)
             }
             Request::Net(request) => self.perform_net(request),
+            Request::Other { kind, payload } if *kind == event_log::EFFECT => {
+                self.event_log.perform(payload)
+            }
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -285,6 +295,9 @@ impl Effects for World {
                 self.models.begin(id, &payload);
             }
             Request::Net(request) => self.begin_net(id, request),
+            Request::Other { kind, payload } if kind == event_log::EFFECT => {
+                self.event_log.begin(id, &payload);
+            }
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -294,6 +307,7 @@ impl Effects for World {
 
     fn resume(&mut self, id: EffectId) {
         self.agents.resume(id, &self.models.tokio());
+        self.event_log.resume(id);
     }
 
     fn offered(&mut self, tag: &str, number: u64) {
@@ -305,6 +319,7 @@ impl Effects for World {
         self.models.cancel(id);
         #[cfg(feature = "net")]
         self.net.cancel(id);
+        self.event_log.cancel(id);
         self.processes.cancel(id);
     }
 

@@ -6,14 +6,26 @@
 use super::table::builtins;
 
 builtins! {
+    "__agent_state_delete(handle: dict, key: string) -> nil" [] Io "Removes what an agent has kept.";
+    "__agent_state_handoff(handle: dict, summary: dict, handoff: dict | nil) -> nil" [] Io "Keeps a summary for the next agent.";
+    "__agent_state_init(arguments: list, session_id: string) -> dict" [] Io "Makes room for what an agent keeps.";
+    "__agent_state_list(handle: dict) -> list<string>" [] Io "Lists what an agent has kept.";
+    "__agent_state_read(handle: dict, key: string) -> string | nil" [] Io "Gives what an agent has kept.";
+    "__agent_state_resume(root: string, session_id: string, options: dict | nil) -> dict" [] Io "Finds what an agent has kept.";
+    "__agent_state_write(handle: dict, key: string, text: string) -> nil" [] Io "Keeps a text of an agent.";
     "__apart(items: list, keys: list) -> list<list>" [] Pure "Separates the items with a truthy key from the others.";
     "__broadcast(readers: int) -> any" [] Pure "Makes what several readers of one source share.";
     "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
     "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
     "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
+    "__context_packed(pieces: dict, scores: list | nil) -> dict" [] Pure "Packs pieces of artifacts into a budget of tokens.";
+    "__context_pieces(options: dict) -> dict" [] Pure "Cuts the artifacts of a context into pieces.";
     "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
     "__drain(source: iter) -> list | nil" [] Pure "Gives all items of an iterator that needs no code to be run.";
     "__elapsed() -> int" [] Clock "Gives the milliseconds of the clock that tasks sleep by.";
+    "__event_log_after(topic: string, cursor: int) -> list<dict>" [] Io "Waits for the events of a topic after a cursor, and gives some of them.";
+    "__event_log_cursor(cursor: any) -> int" [] Pure "Gives the cursor a program passes, or fails.";
+    "__event_log_topic(topic: any) -> string" [] Io "Gives the topic a program passes, or fails.";
     "__greatest(items: list, keys: list) -> any" [] Pure "Gives the first item with the greatest key.";
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
     "__immediate(source: iter) -> bool" [] Pure "Tells whether an iterator never has to wait.";
@@ -23,8 +35,15 @@ builtins! {
     "__lazy(source: generator) -> iter" [] Pure "Makes an iterator of a generator.";
     "__least(items: list, keys: list) -> any" [] Pure "Gives the first item with the least key.";
     "__lift(source: any) -> iter" [] Pure "Makes an iterator over a value.";
+    "__memory_forget(namespace: string, predicate: any, options: dict | nil) -> dict" [] Io "Forgets what matches.";
+    "__memory_recall(namespace: string, query: string, k: int, options: dict | nil) -> list<dict>" [] Io "Gives what is remembered about something.";
+    "__memory_store(namespace: string, key: string, value: any, tags: any, options: dict | nil) -> dict" [] Io "Remembers a value.";
+    "__memory_summarize(namespace: string, window: any, options: dict | nil) -> dict" [] Io "Sums up what is remembered.";
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
+    "__project_ci(folder: string) -> dict" [] Io "Tells how a project is worked on.";
+    "__project_files(folder: string, languages: list<string>) -> list<dict>" [] Io "Reads the files of a folder that tell the most about it.";
+    "__project_start(path: any) -> string" [] Io "Names the folder that a program wants to have described, or fails.";
     "__pulled(task: task_handle, window_ms: int | nil) -> any" [] Clock "Gives the value of a task unless that takes longer, or else nil.";
     "__rekey(entries: dict, keys: list) -> dict" [] Pure "Gives entries other keys.";
     "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";

@@ -25,8 +25,8 @@ use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
-    AgentOptions, Announce, ModelOptions, Outcome as Ended, Program, RunOptions, Warn,
-    WorldOptions, runtime_error,
+    AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
+    Warn, WorldOptions, runtime_error,
 };
 
 use super::Outcome;
@@ -237,16 +237,20 @@ impl Scene {
             // Without it the program ends as before, only what it started goes on.
             let _cannot_listen = listening.listen();
         };
+        let open_log = keeping::opener(self.base.clone(), screen, interruption);
         RunOptions {
             arguments: arguments.arguments.clone(),
             world: WorldOptions {
                 environment: environment::all(),
                 models,
                 agents: AgentOptions {
-                    open_log: Some(keeping::opener(self.base.clone(), screen, interruption)),
+                    open_log: Some(Arc::clone(&open_log)),
                     storage: Some(keeping::files(&self.base)),
                     observer: self.live.as_ref().map(Live::observer),
                     ..AgentOptions::default()
+                },
+                event_log: EventLogOptions {
+                    open: keeping::is_configured(&self.base).then_some(open_log),
                 },
                 first_process: Some(Announce(Arc::new(listen))),
                 ..WorldOptions::default()

@@ -480,7 +480,7 @@ pub(crate) fn call_method(
         match field.filter(|field| field.is_callable()) {
             Some(field) if is_member || method.is_none() => {
                 let callee = field.clone();
-                fiber.stack[site.window] = Value::Nil;
+                let receiver = std::mem::take(&mut fiber.stack[site.window]);
                 // What belongs to a namespace is a builtin like any other.
                 let flags = match callee {
                     Value::Closure(_) => BOUNDARY,
@@ -491,7 +491,12 @@ pub(crate) fn call_method(
                     flags,
                     ..site
                 };
-                return call_value(machine, fiber, callee, inner);
+                let called = call_value(machine, fiber, callee, inner);
+                if let Ok(Called::Waits) = called {
+                    // It is called again, and finds the callee in the same way.
+                    fiber.stack[site.window] = receiver;
+                }
+                return called;
             }
             _ => {}
         }

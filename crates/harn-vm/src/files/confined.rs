@@ -14,6 +14,8 @@ use harn_machine::{Answer, FileRequest, FileStatus};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::replace::replace;
+
 /// What a new file may be used for by whom, before the mask of the process.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
@@ -26,6 +28,9 @@ pub(super) fn perform(request: &FileRequest, places: &[PathBuf]) -> io::Result<A
             let mut file = Spot::of(first)?.create(OFlags::TRUNC)?;
             file.write_all(content)?;
             Ok(Answer::Done)
+        }
+        FileRequest::Replace(_, content, before) => {
+            replace(first, content, before).map(Answer::Truth)
         }
         FileRequest::Append(_, content) => {
             let mut file = Spot::of(first)?.create(OFlags::APPEND)?;

@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 
 use harn_machine::{Answer, FileRequest};
 
+use crate::replace::replace;
+
 pub(super) fn perform(request: &FileRequest, at: impl Fn(&Path) -> PathBuf) -> io::Result<Answer> {
     Ok(match request {
         FileRequest::Read(path) => Answer::Octets(super::content(File::open(at(path))?)?),
         FileRequest::Write(path, content) => done(fs::write(at(path), content)?),
+        FileRequest::Replace(path, content, before) => {
+            Answer::Truth(replace(&at(path), content, before)?)
+        }
         FileRequest::Append(path, content) => done(append(&at(path), content)?),
         FileRequest::Status(path) => match fs::metadata(at(path)) {
             Ok(facts) => Answer::Status(Some(super::described(&facts))),
