@@ -38,13 +38,13 @@ builtins! {
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
     "__hitl_approve_action(n: any, m: any, action: any, approvers: any) -> string" [] Io "Waits until enough people have approved of something, and gives the id of the request.";
     "__hitl_executed(request: string) -> nil" [] Io "Notes that something was done that people have approved of.";
+    "__host_call(operation: any, params: any) -> any" [] Io "Calls an operation of the host, whatever policies say.";
     "__http_server_gate(arguments: list) -> dict" [] Io "Tells whether a server takes a request now.";
     "__http_server_match(arguments: list) -> dict" [] Io "Finds who answers a request.";
     "__http_server_readiness(arguments: list) -> dict" [] Io "Tells whether a server answers, or which function knows.";
     "__http_server_response(result: any) -> dict" [] Io "Makes a response of what a handler gives.";
     "__http_server_stop(arguments: list) -> dict" [] Io "Shuts a server down and gives the functions that want to know.";
     "__http_server_unready() -> dict" [] Io "Gives the response of a server that is not ready.";
-    "__host_call(operation: any, params: any) -> any" [] Io "Calls an operation of the host, whatever policies say.";
     "__immediate(source: iter) -> bool" [] Pure "Tells whether an iterator never has to wait.";
     "__interval(per_second: int | float) -> int | nil" [] Pure "Gives the milliseconds between events of a rate, or nil if it is no rate.";
     "__iterable(value: any) -> bool" [] Pure "Tells whether a value can be iterated.";
