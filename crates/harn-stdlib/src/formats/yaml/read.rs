@@ -13,7 +13,7 @@ use super::scalar;
 const REPEATED_MAX: usize = 10_000_000;
 
 /// The value of the one document in a text, or what is wrong with it.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(in crate::formats) fn read(text: &str) -> Result<Value, String> {
     let mut parser = Parser::new_from_str(text);
     let mut reader = Reader::default();
     while let Some(event) = parser.next_event() {
