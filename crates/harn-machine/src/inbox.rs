@@ -138,6 +138,17 @@ impl Inbox {
         }
     }
 
+    /// Waits for the next answer and drops whatever else arrives, for those who perform effects
+    /// without a program. `None` if none can come any more.
+    pub fn next_answer(&self) -> Option<(EffectId, Answer)> {
+        loop {
+            match self.receiver.recv().ok()? {
+                Message::Completed(id, answer) => return Some((id, answer)),
+                _ => {}
+            }
+        }
+    }
+
     /// Where what arrives here is sent.
     pub(crate) fn outside(&self) -> &Outside {
         &self.outside

@@ -2,9 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use harn_machine::value::{Bytes, Text};
+use harn_machine::value::Bytes;
 use harn_machine::{Context, Failure, Fault, Registry, Value};
 
+use super::arguments::{bytes, int, string};
 use super::texts::from_base64;
 use super::{hex, is_equal};
 
@@ -41,43 +42,6 @@ pub(super) fn register(registry: &mut Registry) {
             Ok(String::from_utf8_lossy(&bytes).into_owned().into())
         }),
     ]);
-}
-
-fn wrong<T>(
-    function: &str,
-    wanted: &str,
-    arguments: &[Value],
-    number: usize,
-) -> Result<T, Failure> {
-    Err(Fault::runtime(match arguments.get(number - 1) {
-        Some(value) => {
-            let kind = value.type_name();
-            format!("{function}: expected {wanted} at argument {number}, got {kind}")
-        }
-        None => format!("{function}: missing argument {number}"),
-    }))
-}
-
-/// An argument that is octets; arguments are numbered from 1 here, as messages number them.
-fn bytes(function: &str, arguments: &[Value], number: usize) -> Result<Bytes, Failure> {
-    match arguments.get(number - 1) {
-        Some(Value::Bytes(bytes)) => Ok(bytes.clone()),
-        _ => wrong(function, "bytes", arguments, number),
-    }
-}
-
-fn string(function: &str, arguments: &[Value], number: usize) -> Result<Text, Failure> {
-    match arguments.get(number - 1) {
-        Some(Value::Text(text)) => Ok(text.clone()),
-        _ => wrong(function, "string", arguments, number),
-    }
-}
-
-fn int(function: &str, arguments: &[Value], number: usize) -> Result<i64, Failure> {
-    match arguments.get(number - 1) {
-        Some(Value::Int(int)) => Ok(*int),
-        _ => wrong(function, "int", arguments, number),
-    }
 }
 
 /// The octets that a text stands for.
@@ -128,18 +92,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrong_arguments_are_told_by_number_and_kind() {
-        let check = |failure: Failure, expected: &str| assert_eq!(failure.text(), expected);
-        check(
-            bytes("bytes_len", &[Value::Int(1)], 1).unwrap_err(),
-            "Runtime error: bytes_len: expected bytes at argument 1, got int",
-        );
-        check(
-            bytes("bytes_eq", &[Value::Nil], 2).unwrap_err(),
-            "Runtime error: bytes_eq: missing argument 2",
-        );
-        check(
-            read("bytes_from_hex", &["abc".into()], hex::decode).unwrap_err(),
+    fn what_is_no_hexadecimal_says_why() {
+        let failure = read("bytes_from_hex", &["abc".into()], hex::decode);
+        assert_eq!(
+            failure.expect_err("a digit is missing").text(),
             "Runtime error: bytes_from_hex: Odd number of digits",
         );
     }

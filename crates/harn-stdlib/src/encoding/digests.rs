@@ -7,13 +7,14 @@ use md5::Md5;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use sha3::{Sha3_256, Sha3_512};
 
-use super::{hex, is_equal, octets};
+use super::arguments::Octets;
+use super::{hex, is_equal};
 use crate::expect::text;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
         ("blake3", |_, arguments| {
-            let digest = blake3::hash(&octets(argument(arguments, 0)));
+            let digest = blake3::hash(&Octets::of(argument(arguments, 0)));
             Ok(digest.to_hex().as_str().into())
         }),
         ("constant_time_eq", |_, arguments| {
@@ -54,7 +55,7 @@ fn of_text<Algorithm: Digest>(arguments: &[Value]) -> Value {
 
 /// The digest of a text or of octets.
 fn of_octets<Algorithm: Digest>(arguments: &[Value]) -> Value {
-    hex::encode(&Algorithm::digest(octets(argument(arguments, 0)))).into()
+    hex::encode(&Algorithm::digest(Octets::of(argument(arguments, 0)))).into()
 }
 
 /// The HMAC of a message (RFC 2104).

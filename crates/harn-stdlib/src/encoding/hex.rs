@@ -1,12 +1,13 @@
 //! Hexadecimal digits.
 
-use std::fmt::Write;
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Octets in hexadecimal digits.
 pub(crate) fn encode(octets: &[u8]) -> String {
+    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
     let mut out = String::with_capacity(octets.len() * 2);
     for octet in octets {
-        write!(out, "{octet:02x}").expect("a string takes all that is written to it");
+        out.extend([digit(octet >> 4), digit(octet & 15)]);
     }
     out
 }

@@ -2,9 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use harn_machine::{Failure, Fault, Registry, Value, argument};
+use harn_machine::{Failure, Fault, Registry, Value};
 
-use super::{base32, hex, octets, url};
+use super::arguments::Octets;
+use super::{base32, hex, url};
 use crate::expect::text;
 
 pub(super) fn register(registry: &mut Registry) {
@@ -13,25 +14,25 @@ pub(super) fn register(registry: &mut Registry) {
             decoded("base32", arguments, base32::decode)
         }),
         ("base32_encode", |_, arguments| {
-            Ok(base32::encode(&given(arguments)).into())
+            Ok(base32::encode(&Octets::given(arguments, 1)).into())
         }),
         ("base64_decode", |_, arguments| {
             decoded("base64", arguments, from_base64)
         }),
         ("base64_encode", |_, arguments| {
-            Ok(STANDARD.encode(given(arguments)).into())
+            Ok(STANDARD.encode(Octets::given(arguments, 1)).into())
         }),
         ("base64url_decode", |_, arguments| {
             decoded("base64url", arguments, from_base64_url)
         }),
         ("base64url_encode", |_, arguments| {
-            Ok(URL_SAFE_NO_PAD.encode(given(arguments)).into())
+            Ok(URL_SAFE_NO_PAD.encode(Octets::given(arguments, 1)).into())
         }),
         ("hex_decode", |_, arguments| {
             decoded("hex", arguments, hex::decode)
         }),
         ("hex_encode", |_, arguments| {
-            Ok(hex::encode(&given(arguments)).into())
+            Ok(hex::encode(&Octets::given(arguments, 1)).into())
         }),
         ("url_decode", |_, arguments| {
             Ok(url::decode(&text(arguments, 0)).into())
@@ -40,13 +41,6 @@ pub(super) fn register(registry: &mut Registry) {
             Ok(url::encode(&text(arguments, 0)).into())
         }),
     ]);
-}
-
-fn given(arguments: &[Value]) -> Vec<u8> {
-    match arguments.first() {
-        Some(_) => octets(argument(arguments, 0)),
-        None => Vec::new(),
-    }
 }
 
 /// The text that is encoded; what is no text in it is marked.
