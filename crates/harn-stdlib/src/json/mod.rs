@@ -12,6 +12,7 @@
 
 mod building;
 mod extract;
+mod indented;
 mod parse;
 mod pointer;
 mod query;
@@ -22,6 +23,7 @@ use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
 
 use crate::expect::text;
 
+pub(crate) use indented::{Members, indented, new_line};
 pub(crate) use parse::parse;
 #[cfg(test)]
 pub(crate) use query::query;

@@ -6,44 +6,12 @@
 use std::fmt::Write;
 
 use harn_machine::Value;
-use harn_machine::value::Text;
 
-use crate::json;
+use crate::json::{self, Members, new_line};
 
-/// How far members are indented.
-const INDENT: &str = "  ";
-
-/// What is left to write.
-enum Step<'a> {
-    Value(&'a Value, usize),
-    Key(&'a Text),
-    Separator(usize),
-    Close(char, usize),
-}
-
-/// A value as JSON that is so deep inside other JSON. Values nest deeply, so what is left to
-/// write is kept in a list.
+/// A value as JSON that is so deep inside other JSON.
 pub(super) fn indented(value: &Value, depth: usize) -> String {
-    let mut out = String::new();
-    let mut steps = vec![Step::Value(value, depth)];
-    while let Some(step) = steps.pop() {
-        match step {
-            Step::Value(value, depth) => one(value, depth, &mut out, &mut steps),
-            Step::Key(key) => {
-                json::write_text(key, &mut out);
-                out.push_str(": ");
-            }
-            Step::Separator(depth) => {
-                out.push(',');
-                new_line(depth, &mut out);
-            }
-            Step::Close(bracket, depth) => {
-                new_line(depth, &mut out);
-                out.push(bracket);
-            }
-        }
-    }
-    out
+    json::indented(value, depth, members, leaf)
 }
 
 /// An object of members that are written already, at the depth of one.
@@ -65,13 +33,15 @@ pub(super) fn object<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> S
     out
 }
 
-fn new_line(depth: usize, out: &mut String) {
-    out.push('\n');
-    out.extend(std::iter::repeat_n(INDENT, depth));
+fn members(value: &Value) -> Option<Members<'_>> {
+    Some(match value {
+        Value::List(items) => Members::Items(items.iter().collect()),
+        Value::Dict(dict) => Members::Entries(dict.iter().collect()),
+        _ => return None,
+    })
 }
 
-/// Writes a value, or what it begins with, and what is to be written next.
-fn one<'a>(value: &'a Value, depth: usize, out: &mut String, steps: &mut Vec<Step<'a>>) {
+fn leaf(value: &Value, out: &mut String) {
     match value {
         Value::Bool(_) | Value::Int(_) => value.show_into(out),
         Value::Text(text) => json::write_text(text, out),
@@ -79,37 +49,7 @@ fn one<'a>(value: &'a Value, depth: usize, out: &mut String, steps: &mut Vec<Ste
             // Shows a point, and an exponent where digits would be many.
             write!(out, "{number:?}").expect("a string takes all that is written to it");
         }
-        Value::List(items) => {
-            let members = items.iter().map(|item| (None, item)).collect();
-            open(('[', ']'), members, depth, out, steps);
-        }
-        Value::Dict(dict) => {
-            let members = dict.iter().map(|(key, item)| (Some(key), item)).collect();
-            open(('{', '}'), members, depth, out, steps);
-        }
         _ => out.push_str("null"),
-    }
-}
-
-fn open<'a>(
-    (begin, end): (char, char),
-    members: Vec<(Option<&'a Text>, &'a Value)>,
-    depth: usize,
-    out: &mut String,
-    steps: &mut Vec<Step<'a>>,
-) {
-    out.push(begin);
-    if members.is_empty() {
-        return out.push(end);
-    }
-    new_line(depth + 1, out);
-    steps.push(Step::Close(end, depth));
-    for (at, (key, value)) in members.into_iter().enumerate().rev() {
-        steps.push(Step::Value(value, depth + 1));
-        steps.extend(key.map(Step::Key));
-        if at > 0 {
-            steps.push(Step::Separator(depth + 1));
-        }
     }
 }
 
@@ -125,7 +65,7 @@ mod tests {
 
     #[test]
     fn members_stand_on_lines_of_their_own() {
-        let inner = Value::dict([("b", Value::list(vec![1.into(), "x".into()]))]);
+        let inner = Value::dict([("b", Value::list(vec![Value::Int(1), "x".into()]))]);
         let value = Value::dict([("a", inner), ("c", Value::dict([]))]);
         check(
             value,
@@ -154,7 +94,7 @@ mod tests {
     #[test]
     fn members_that_are_written_already_are_put_together() {
         assert_eq!(object([].into_iter()), "{}");
-        let inner = indented(&Value::list(vec![1.into()]), 1);
+        let inner = indented(&Value::list(vec![Value::Int(1)]), 1);
         let members = [("a", "1"), ("b", inner.as_str())];
         let expected = "{\n  \"a\": 1,\n  \"b\": [\n    1\n  ]\n}";
         assert_eq!(object(members.into_iter()), expected);
