@@ -20,6 +20,7 @@ mod streams;
 mod tls;
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use harn_machine::{
@@ -39,6 +40,22 @@ pub(crate) use sockets::{SocketLimits, Sockets};
 
 /// How many tasks are remembered before those that are over are looked for.
 const TASKS_MIN: usize = 64;
+
+/// What a task does.
+type Work = Pin<Box<dyn Future<Output = Result<NetAnswer, NetFailure>> + Send>>;
+
+/// Why there is nothing to do for a task.
+enum Undone {
+    Failed(NetFailure),
+    /// It takes no time.
+    AtOnce(NetRequest),
+}
+
+impl From<NetFailure> for Undone {
+    fn from(failure: NetFailure) -> Self {
+        Self::Failed(failure)
+    }
+}
 
 /// Performs the effects that concern the network.
 pub(crate) struct NetPort {
@@ -107,7 +124,7 @@ impl NetPort {
         tokio: &TokioHandle,
         environment: &BTreeMap<String, String>,
     ) -> Result<NetAnswer, NetFailure> {
-        let client = self.clients.of(&request.route, &request.url, environment)?;
+        let client = self.client(request, environment)?;
         let (stream, mut reserved) = self.streams.reserve();
         let opening = open(client, request.clone());
         let connecting = tokio.spawn(async move {
@@ -130,67 +147,68 @@ impl NetPort {
         tokio: &TokioHandle,
         environment: &BTreeMap<String, String>,
     ) {
-        match request {
+        match self.work(request, environment) {
+            Ok(work) => self.spawn(id, tokio, work),
+            Err(Undone::Failed(failure)) => self.complete(id, NetAnswer::Failed(failure)),
+            Err(Undone::AtOnce(request)) => {
+                let answer = self.perform(&request, tokio, environment);
+                self.complete(id, answer);
+            }
+        }
+    }
+
+    /// What is to be done for a request.
+    fn work(
+        &mut self,
+        request: NetRequest,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Work, Undone> {
+        let (streams, sockets) = (self.streams.clone(), self.sockets.clone());
+        Ok(match request {
             NetRequest::Exchange(request) => {
-                match self.clients.of(&request.route, &request.url, environment) {
-                    Ok(client) => self.spawn(id, tokio, exchange(client, *request)),
-                    Err(failure) => self.complete(id, NetAnswer::Failed(failure)),
-                }
+                let client = self.client(&request, environment)?;
+                Box::pin(exchange(client, *request))
             }
             NetRequest::Open(request) => {
-                match self.clients.of(&request.route, &request.url, environment) {
-                    Ok(client) => {
-                        let opening = opened(self.streams.clone(), client, *request);
-                        self.spawn(id, tokio, opening);
-                    }
-                    Err(failure) => self.complete(id, NetAnswer::Failed(failure)),
-                }
+                let client = self.client(&request, environment)?;
+                Box::pin(async move { Ok(streams.add(open(client, *request).await?)) })
             }
             NetRequest::Head { stream, timeout_ms } => {
-                let streams = self.streams.clone();
                 let limits = Limits::new(timeout_ms, None);
-                let head = async move { streams.head(stream, &limits).await };
-                self.spawn(id, tokio, head);
+                Box::pin(async move { streams.head(stream, &limits).await })
             }
             NetRequest::Read {
                 stream,
                 bytes_max,
                 timeout_ms,
             } => {
-                let streams = self.streams.clone();
                 let limits = Limits::new(timeout_ms, None);
-                let piece = async move { streams.read(stream, bytes_max, &limits).await };
-                self.spawn(id, tokio, piece);
+                Box::pin(async move { streams.read(stream, bytes_max, &limits).await })
             }
             NetRequest::Save { stream, path } => {
-                let streams = self.streams.clone();
-                let saved = async move { streams.save(stream, &path).await };
-                self.spawn(id, tokio, saved);
+                Box::pin(async move { streams.save(stream, &path).await })
             }
-            NetRequest::ConnectSocket(request) => {
-                let connecting = connect::connect(self.sockets.clone(), *request);
-                self.spawn(id, tokio, connecting);
-            }
+            NetRequest::ConnectSocket(request) => Box::pin(connect::connect(sockets, *request)),
             NetRequest::SendMessage { socket, message } => {
-                let sockets = self.sockets.clone();
-                let sent = async move { sockets.send(socket, message).await };
-                self.spawn(id, tokio, sent);
+                Box::pin(async move { sockets.send(socket, message).await })
             }
             NetRequest::ReceiveMessage { socket, timeout_ms } => {
-                let sockets = self.sockets.clone();
                 let limits = Limits::new(timeout_ms, None);
-                let message = async move { sockets.receive(socket, &limits).await };
-                self.spawn(id, tokio, message);
+                Box::pin(async move { sockets.receive(socket, &limits).await })
             }
-            NetRequest::CloseSocket(socket) => {
-                let sockets = self.sockets.clone();
-                self.spawn(id, tokio, async move { sockets.close(socket).await });
-            }
-            NetRequest::OpenLater(_) | NetRequest::Close(_) | NetRequest::EndSession(_) => {
-                let answer = self.perform(&request, tokio, environment);
-                self.complete(id, answer);
-            }
-        }
+            NetRequest::CloseSocket(socket) => Box::pin(async move { sockets.close(socket).await }),
+            request @ (NetRequest::OpenLater(_)
+            | NetRequest::Close(_)
+            | NetRequest::EndSession(_)) => return Err(Undone::AtOnce(request)),
+        })
+    }
+
+    fn client(
+        &mut self,
+        request: &HttpRequest,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Client, NetFailure> {
+        self.clients.of(&request.route, &request.url, environment)
     }
 
     /// Gives something up.
@@ -204,12 +222,7 @@ impl NetPort {
         self.outside.complete(id, Answer::Net(answer));
     }
 
-    fn spawn(
-        &mut self,
-        id: EffectId,
-        tokio: &TokioHandle,
-        work: impl Future<Output = Result<NetAnswer, NetFailure>> + Send + 'static,
-    ) {
+    fn spawn(&mut self, id: EffectId, tokio: &TokioHandle, work: Work) {
         if self.tasks.len() >= self.tasks_max {
             self.tasks.retain(|_, task| !task.is_finished());
             self.tasks_max = TASKS_MIN.max(2 * self.tasks.len());
@@ -223,13 +236,4 @@ impl NetPort {
             self.tasks.insert(id, task);
         }
     }
-}
-
-async fn opened(
-    streams: Arc<Streams>,
-    client: Client,
-    request: HttpRequest,
-) -> Result<NetAnswer, NetFailure> {
-    let open = open(client, request).await?;
-    Ok(streams.add(open))
 }
