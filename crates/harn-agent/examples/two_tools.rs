@@ -16,6 +16,7 @@ call = [{ tool = "stock", arguments = { item = "milk" } }, { tool = "price", arg
 text = "Two bottles are left, at 1.20 each."
 "#;
 
+/// Asks once and shows every event.
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let item = json!({"item": "string"});
@@ -30,10 +31,7 @@ pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = Runtime::new(Arc::new(desk), RuntimeOptions::default());
     let request = LoopRequest::new("Do we have milk?").tool(stock).tool(price);
     let request = request.watch(|event| println!("{}", event.tag()));
-    let result = runtime
-        .run(request)
-        .await
-        .map_err(|thrown| format!("{thrown:?}"))?;
-    println!("{}: {}", result["status"], result["visible_text"]);
+    let result = runtime.run(request).await?;
+    println!("{}: {}", result.status, result.visible_text);
     Ok(())
 }

@@ -7,10 +7,11 @@
 //! barrier ───────────────────┴──► told when everything before it is durable
 //! ```
 //!
-//! A run hands over a record in well under a microsecond and takes a barrier where losing the
-//! record would cost money or repeat a side effect. Records that pile up meanwhile are written
-//! together, so a turn costs as many syncs as it takes barriers, not as it has events. For the
-//! same reason nobody hurries while no barrier waits: with some logs every write is a sync.
+//! A run hands over a record in well under a microsecond and takes a barrier where going on
+//! without it could repeat a side effect or promise what may be lost. Records that pile up
+//! meanwhile are written together, so a run costs as many syncs as it takes barriers, not as it
+//! has events. For the same reason nobody hurries while no barrier waits: with some logs every
+//! write is a sync.
 //!
 //! What cannot be written stays in the queue and is tried again with the next record or
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
@@ -43,6 +44,9 @@ const GATHERED_RECORDS_MAX: usize = 1024;
 
 /// How long a record waits for others to be written with, if no barrier comes.
 const GATHERING_TIME: Duration = Duration::from_millis(5);
+
+/// The same, if the records are to be durable soon though nobody waits for them.
+const SOON: Duration = Duration::from_millis(1);
 
 /// Opens the log that sessions are kept in. `None`: it cannot be opened, which whoever gives
 /// this tells the operator.
@@ -308,9 +312,16 @@ impl Queue {
             _ if self.is_failing => Work::Nothing,
             _ if self.records.is_empty() && !self.is_sync_wanted => Work::Nothing,
             Some(since) if self.records.len() < GATHERED_RECORDS_MAX => {
-                Work::At(since + GATHERING_TIME)
+                Work::At(since + self.gathering_time())
             }
             _ => Work::Now,
+        }
+    }
+
+    fn gathering_time(&self) -> Duration {
+        match self.is_sync_wanted {
+            true => SOON,
+            false => GATHERING_TIME,
         }
     }
 
@@ -430,10 +441,12 @@ impl AgentEventLog for Keeper {
         }
         self.start();
         let mut queue = self.shared.queue();
-        queue.is_sync_wanted = true;
+        let is_known = std::mem::replace(&mut queue.is_sync_wanted, true);
         queue.since.get_or_insert_with(Instant::now);
         drop(queue);
-        self.shared.rung.notify_one();
+        if !is_known {
+            self.shared.rung.notify_one();
+        }
     }
 
     fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>> {

@@ -131,7 +131,7 @@ impl LoopDetector {
         tool: &str,
         arguments: &Value,
     ) -> Option<SkippedCall> {
-        if thresholds.is_off() {
+        if thresholds.is_off() || self.calls.is_empty() {
             return None;
         }
         let count = self.calls.get(&key(tool, arguments))?.count;

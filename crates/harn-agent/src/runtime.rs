@@ -15,8 +15,10 @@ use serde_json::{Map, Value};
 
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
+use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
+use crate::loop_result::LoopResult;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
@@ -35,6 +37,8 @@ pub struct Runtime {
     /// Calls that can be stopped.
     pub(crate) calls_in_flight: CallsInFlight,
     environment: BTreeMap<String, String>,
+    /// What the tools and options of a program may touch.
+    pub(crate) fence: Fenced,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -56,6 +60,8 @@ pub struct RuntimeOptions {
     pub folder: PathBuf,
     /// The variables of the environment; commands of the coding tools find the harmless ones.
     pub environment: BTreeMap<String, String>,
+    /// What the tools and options of a program may touch; `None`: everything.
+    pub fence: Option<Arc<dyn Fence>>,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Keeps events where no log does.
@@ -129,6 +135,7 @@ impl Runtime {
             bridge: options.bridge,
             folder: options.folder,
             environment: options.environment,
+            fence: Fenced(options.fence),
             hooks: Mutex::new(hooks),
             running: Mutex::default(),
         })
@@ -254,7 +261,7 @@ impl Runtime {
         (self.desk.ports().warn)(&format!("{category}: {text}"));
     }
 
-    /// Runs a loop to its end and gives its result.
+    /// Runs a loop to its end and gives what came of it.
     ///
     /// # Errors
     /// What the program catches: options that are not understood, a model that does not
@@ -262,7 +269,7 @@ impl Runtime {
     ///
     /// # Cancel safety
     /// A loop that is dropped closes what it has opened and calls the session-end hooks.
-    pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<Value, Thrown> {
+    pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<LoopResult, Thrown> {
         crate::run::run(self, request).await
     }
 }
@@ -309,7 +316,7 @@ impl LoopRequest {
     /// The tools of the loop: those of the options, then those of Rust.
     pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
-        registry.equip(&runtime.environment);
+        registry.equip(&runtime.environment, &runtime.fence);
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

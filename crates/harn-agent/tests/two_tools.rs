@@ -29,6 +29,6 @@ fn the_example_is_short_and_shows_what_happens() {
     assert_eq!(count("tool_call"), 2, "{shown}");
     assert_eq!(count("iteration_start"), 2, "{shown}");
     assert_eq!(count("iteration_end"), 2, "{shown}");
-    let answer = r#""done": "Two bottles are left, at 1.20 each.""#;
+    let answer = "done: Two bottles are left, at 1.20 each.";
     assert_eq!(count(answer), 1, "{shown}");
 }

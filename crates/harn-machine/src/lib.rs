@@ -18,6 +18,7 @@ mod compile;
 mod context;
 mod data;
 mod effects;
+mod entrance;
 mod exports;
 mod fault;
 mod fiber;
@@ -30,6 +31,7 @@ mod machine;
 mod measure;
 mod meter;
 mod methods;
+mod net;
 mod parameters;
 mod registry;
 mod run;
@@ -45,9 +47,10 @@ pub use code::{Coverage, Function, FunctionKind, Source, disassemble};
 pub use context::{Context, Holds, LibraryState, Waiting, argument, take, thrown};
 pub use data::Data;
 pub use effects::{
-    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd, ProcessRequest,
-    Request, Stream,
+    Answer, Before, EffectFailure, EffectId, Effects, FileRequest, FileStatus, ProcessEnd,
+    ProcessRequest, Request, Stream,
 };
+pub use entrance::Entrance;
 pub use fault::{Failure, Fault, FaultKind, TraceStep};
 pub use fiber::{Facts, Strand};
 pub use handle::{ClosureHandle, PendingCall, Reply};
@@ -56,6 +59,10 @@ pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
 pub use load::{Entry, LoadError, Offer};
 pub use meter::Meter;
+pub use net::{
+    HttpHead, HttpProxy, HttpRequest, NetAnswer, NetFailure, NetFailureKind, NetRequest, Route,
+    SocketMessage, SocketRequest, TlsOptions,
+};
 pub use registry::{Body, BuiltinId, Each, Guard, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};
 pub use sync::{Bell, Channel, FiberId, Task, TaskState, Waiters};

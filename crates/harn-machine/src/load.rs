@@ -20,6 +20,7 @@ use hashbrown::HashMap;
 use crate::closure::Closure;
 use crate::code::{Coverage, Function, Source, verify};
 use crate::compile::{self, Unit};
+use crate::entrance::Entrance;
 use crate::fault::{Failure, Fault, TraceStep};
 use crate::machine::Machine;
 use crate::session::Session;
@@ -309,8 +310,9 @@ pub(crate) fn load_file(
     };
     let resolved = resolve(&parsed.parsed.module, &imported, role);
     let mut source = source_of(shown, &parsed, false);
-    if entry.is_some() {
+    if let Some(entry) = entry {
         source.folder = file.parent().map(PathBuf::from);
+        *machine.library.get() = Entrance::of(file, &parsed.parsed.module, entry);
     }
     if machine.covered.is_some() && source.folder.is_some() {
         source.coverage = Some(Coverage::default());

@@ -40,13 +40,13 @@ pub(crate) fn compiled(
     let kept = &mut context.state::<Kept>().0;
     let key = (pattern.clone(), flags.clone());
     if let Some(regex) = kept.get(&key) {
-        return Ok(regex.clone());
+        return Ok(Rc::clone(regex));
     }
     let regex = Rc::new(compile(pattern, flags)?);
     if kept.len() >= KEPT_MAX {
         kept.clear();
     }
-    kept.insert(key, regex.clone());
+    kept.insert(key, Rc::clone(&regex));
     Ok(regex)
 }
 

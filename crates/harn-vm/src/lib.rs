@@ -9,11 +9,19 @@
 mod agents;
 mod diagnostic;
 mod driver;
+mod event_log;
+mod files;
+#[cfg(feature = "net")]
+mod http;
 mod interrupt;
 mod json;
 mod models;
+pub mod policy;
 mod process;
 mod program;
+mod replace;
+#[cfg(feature = "net")]
+mod server;
 mod session;
 mod tool_surface;
 mod world;
@@ -21,13 +29,14 @@ mod world;
 pub use agents::AgentOptions;
 pub use diagnostic::{RuntimeError, runtime_error};
 pub use driver::{Outcome, drive};
+pub use event_log::EventLogOptions;
 pub use interrupt::Interrupt;
 pub use models::{
     KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,
 };
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
-pub use world::{Sink, World, WorldOptions};
+pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;
 pub use harn_agent::llm;

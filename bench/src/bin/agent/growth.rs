@@ -89,5 +89,5 @@ async fn run(runtime: &Arc<Runtime>, turns: usize, tool: Arc<dyn Tool>) {
         .option("compaction", "truncate")
         .option("compact_threshold", 1000);
     let result = runtime.run(request).await.expect("the script goes on");
-    assert_eq!(result["status"], "budget_exhausted");
+    assert_eq!(result.status, "budget_exhausted");
 }

@@ -17,7 +17,8 @@ pub(super) async fn answer(
     match &*asked.builtin {
         "agent_loop" => {
             let request = request(runtime, asked, Some(1), 2);
-            Ok(runtime.run(request).await)
+            let result = runtime.run(request).await;
+            Ok(result.map(|result| result.to_value()))
         }
         "agent_turn" => Ok(turn(runtime, asked).await),
         _ => Err(asked),
@@ -47,7 +48,8 @@ fn request(runtime: &Runtime, asked: Asked, system: Option<usize>, options: usiz
 
 /// A loop that tells about its turns as well.
 async fn turn(runtime: &Arc<Runtime>, asked: Asked) -> Result<Value, Thrown> {
-    let mut result = runtime.run(request(runtime, asked, None, 1)).await?;
+    let result = runtime.run(request(runtime, asked, None, 1)).await?;
+    let mut result = result.to_value();
     result["iterations"] = result["llm"]["iterations"].clone();
     if result.get("judge_decisions").is_none() {
         result["judge_decisions"] = json!([]);

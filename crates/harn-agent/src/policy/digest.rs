@@ -1,15 +1,20 @@
 //! A short name for a long text.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
+
+const PREFIX: &str = "sha256:";
 
 /// `sha256:` and hexadecimal digits. State keeps this in place of arguments and results: those
 /// may be whole files, and a digest means the same after a restart, also on another machine.
 pub(crate) fn digest(text: &str) -> String {
-    let mut out = String::from("sha256:");
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    let mut out = String::with_capacity(PREFIX.len() + 64);
+    out.push_str(PREFIX);
     for byte in Sha256::digest(text.as_bytes()) {
-        write!(out, "{byte:02x}").expect("a string takes all that is written to it");
+        out.push(DIGITS[usize::from(byte >> 4)]);
+        out.push(DIGITS[usize::from(byte & 15)]);
     }
     out
 }

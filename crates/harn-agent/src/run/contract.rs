@@ -20,23 +20,23 @@ struct Key {
 }
 
 impl Run<'_> {
-    /// The tools on offer in this turn: the usual ones, those that were searched for and
-    /// found, and the one that reads what was compacted.
-    pub(super) fn offered(&self) -> Vec<ToolSpec> {
-        let (promoted, has_archive) = self
-            .session
-            .read(|state| (state.run.promoted.clone(), state.run.compactions > 0));
-        let mut offered = self.call.request.tools.clone();
-        let deferred = self.call.search.iter().flat_map(|plan| &plan.deferred);
-        for tool in deferred {
-            if promoted.contains(&tool.spec.name) {
-                offered.push(tool.spec.clone());
-            }
-        }
-        if self.has_tools && has_archive {
-            offered.push(archive::spec());
-        }
-        offered
+    /// The tools on offer in this turn besides the usual ones: those that were searched for
+    /// and found, and the one that reads what was compacted.
+    pub(super) fn added_tools(&self) -> Vec<ToolSpec> {
+        self.session.read(|state| {
+            let deferred = self.call.search.iter().flat_map(|plan| &plan.deferred);
+            let found = deferred.filter(|tool| state.run.promoted.contains(&tool.spec.name));
+            let archive = self.has_tools && state.run.compactions > 0;
+            let found = found.map(|tool| tool.spec.clone());
+            found.chain(archive.then(archive::spec)).collect()
+        })
+    }
+
+    /// The names of all tools on offer in this turn.
+    pub(super) fn offered_names(&self) -> impl Iterator<Item = String> {
+        let usual = self.call.request.tools.iter().map(|tool| tool.name.clone());
+        let added = self.added_tools().into_iter().map(|tool| tool.name);
+        usual.chain(added)
     }
 
     /// The system prompt.
@@ -81,7 +81,8 @@ impl Run<'_> {
     }
 
     fn render_contract(&self, key: &Key) -> String {
-        let offered = self.offered();
+        let added = self.added_tools();
+        let offered = self.call.request.tools.iter().chain(&added);
         let is_compact = |name: &str| {
             let entry = self.tools.get(name);
             entry.is_some_and(crate::registry::Entry::is_compact)
@@ -90,7 +91,6 @@ impl Run<'_> {
         Contract {
             mode: self.mode,
             tools: offered
-                .iter()
                 .map(|tool| Offer {
                     tool,
                     is_compact: is_compact(&tool.name),

@@ -44,13 +44,17 @@ use serde_json::{Value, json};
 
 use crate::compaction;
 use crate::loop_options::LoopOptions;
+use crate::loop_result::LoopResult;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Change, Session};
 use turn::{Flow, Turn};
 
 /// Runs a loop to its end.
-pub(crate) async fn run(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Value, Thrown> {
+pub(crate) async fn run(
+    runtime: &Arc<Runtime>,
+    request: LoopRequest,
+) -> Result<LoopResult, Thrown> {
     let sink = request.event_sink.clone();
     let run = start::start(runtime, request).await?;
     let bus = &runtime.bus;
@@ -123,7 +127,7 @@ impl Drop for Busy<'_> {
 }
 
 impl Run<'_> {
-    async fn to_end(&self) -> Result<Value, Thrown> {
+    async fn to_end(&self) -> Result<LoopResult, Thrown> {
         let session_id = self.session.id();
         let _busy = Busy::begin(self.runtime, &self.session, &self.ambient);
         let guard = self.runtime.bus.begin_run(session_id);
@@ -209,9 +213,11 @@ impl Run<'_> {
         self.session.id().to_owned()
     }
 
-    /// Tells readers what happened and waits for closures.
-    async fn emit(&self, event: AgentEvent) {
-        self.session.emit_and_await(&event).await;
+    /// Tells readers what happened; what it gives waits for closures. Not an async function,
+    /// whose future would hold the event and be handed around with it.
+    fn emit(&self, event: AgentEvent) -> impl Future<Output = ()> {
+        self.session.emit(&event);
+        self.runtime.bus.deliver_to_subscribers(self.session.id())
     }
 
     /// Says that the loop has passed a seam.

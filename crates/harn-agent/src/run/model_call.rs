@@ -19,12 +19,12 @@ pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
         turn.announced = announced;
         let Some((errors, correction)) = run.runtime.desk.structure_errors(turn.call(), &answer)
         else {
-            turn.answer = Some(answer);
+            turn.answer = Some(Box::new(answer));
             return Ok(turn);
         };
         if retries == 0 {
             run.runtime.desk.settle_structure(turn.call(), &errors)?;
-            turn.answer = Some(answer);
+            turn.answer = Some(Box::new(answer));
             return Ok(turn);
         }
         retries -= 1;
@@ -79,8 +79,9 @@ async fn ask_once(
         turn.call().request.prefill.as_deref(),
     );
     write_down(run, turn, &answer);
-    // What the model was paid for must not be lost, and nothing may be acted upon before.
-    run.session.barrier().await;
+    // What the model was paid for must not be lost. Whatever acts upon it waits for that: a call
+    // before it changes something, the loop before it gives its result.
+    run.session.sync_soon();
     let session_id = || run.id();
     if !told.thoughts
         && let Some(content) = answer

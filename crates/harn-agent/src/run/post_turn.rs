@@ -10,6 +10,7 @@ use super::messages::with_kept;
 use super::turn::{Flow, Turn};
 use super::{Delivered, Run, begin, compact, daemon, dispatch, texts};
 use crate::host::Seam;
+use crate::loop_result::distinct;
 use crate::session::{CallOutcome, Change};
 
 /// Decides whether the loop goes on.
@@ -146,17 +147,6 @@ fn turn_info(run: &Run<'_>, turn: &Turn) -> Value {
             "session_successful_tools": distinct(&state.run.successful),
         })
     })
-}
-
-/// Each name once, in the order of first occurrence.
-pub(super) fn distinct(names: &[String]) -> Vec<&str> {
-    let mut seen: Vec<&str> = Vec::new();
-    for name in names {
-        if !seen.contains(&&**name) {
-            seen.push(name);
-        }
-    }
-    seen
 }
 
 async fn post_turn_hooks(run: &Run<'_>, turn: &Value) -> Result<(), Thrown> {

@@ -22,7 +22,7 @@ pub(super) async fn prepare(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Throw
     pre_turn_hooks(run, &turn).await?;
     delivered = drain(run, &mut turn).await;
     run.pass("post_compact", turn.number(), delivered).await;
-    let mut call = base_call(run)?;
+    let mut call = Box::new(base_call(run)?);
     call.request.system = run.system_prompt();
     call.request.messages = run
         .session
@@ -105,13 +105,12 @@ fn offer_tools(run: &Run<'_>, call: &mut CallOptions) {
         call.native_tools = None;
         return;
     }
-    let offered = run.offered();
-    if offered.len() > call.request.tools.len() {
+    let added = run.added_tools();
+    if !added.is_empty() {
         let style = run.runtime.desk.style(&call.provider);
-        let added = &offered[call.request.tools.len()..];
         let shown = call.native_tools.get_or_insert_default();
         shown.extend(added.iter().map(|spec| native_projection(spec, style)));
-        call.request.tools = offered;
+        call.request.tools.extend(added);
     }
 }
 

@@ -51,7 +51,7 @@ impl Run<'_> {
 fn parse(run: &Run<'_>, turn: &Turn) -> Parsed {
     let text = &turn.answer().reply.text;
     let names: ToolNames = match run.has_tools {
-        true => run.offered().into_iter().map(|tool| tool.name).collect(),
+        true => run.offered_names().collect(),
         false => ToolNames::default(),
     };
     let sentinel = Some(&*run.options.done_sentinel);

@@ -61,7 +61,7 @@ impl<'a> Watcher<'a> {
         };
         let channel = channel.filter(|_| run.has_tools);
         let candidates = channel.map(|channel| {
-            let names: ToolNames = run.offered().into_iter().map(|tool| tool.name).collect();
+            let names: ToolNames = run.offered_names().collect();
             Candidates::new(names, channel, 0)
         });
         Self {

@@ -13,10 +13,11 @@ pub(crate) struct Turn {
     pub(crate) iteration: usize,
     /// How the answer begins, if somebody decided that.
     pub(crate) prefill: Option<String>,
-    /// What the model is asked.
-    pub(crate) call: Option<CallOptions>,
+    /// What the model is asked. Boxed like the answer, because a turn is handed from phase to
+    /// phase.
+    pub(crate) call: Option<Box<CallOptions>>,
     /// What it answered.
-    pub(crate) answer: Option<TurnAnswer>,
+    pub(crate) answer: Option<Box<TurnAnswer>>,
     /// The ids under which calls were announced while the answer came, by the model's ids.
     pub(crate) announced: Vec<(String, String)>,
     /// What it says, as the history keeps it.
@@ -109,12 +110,12 @@ impl Turn {
 
     /// What the model is asked.
     pub(crate) fn call(&self) -> &CallOptions {
-        self.call.as_ref().expect("preflight has made it")
+        self.call.as_deref().expect("preflight has made it")
     }
 
     /// What it answered.
     pub(crate) fn answer(&self) -> &TurnAnswer {
-        self.answer.as_ref().expect("the model was asked")
+        self.answer.as_deref().expect("the model was asked")
     }
 
     /// What is told about it when it is over.

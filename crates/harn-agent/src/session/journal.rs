@@ -157,6 +157,14 @@ impl Session {
         }
     }
 
+    /// What was recorded and emitted so far becomes durable soon, while the run goes on. The
+    /// next barrier covers it.
+    pub fn sync_soon(&self) {
+        if let Some((keeper, _)) = &self.kept {
+            keeper.sync_soon();
+        }
+    }
+
     /// Records that were not kept because the log does not take any.
     pub fn dropped_records(&self) -> u64 {
         self.inner().dropped

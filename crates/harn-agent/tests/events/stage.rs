@@ -127,7 +127,8 @@ impl Stage {
         for (key, value) in defaults.as_object().unwrap() {
             request.options.entry(key).or_insert_with(|| value.clone());
         }
-        self.runtime.run(request).await
+        let result = self.runtime.run(request).await?;
+        Ok(result.to_value())
     }
 
     /// Calls a builtin.

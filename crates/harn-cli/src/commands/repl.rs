@@ -72,6 +72,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             environment: environment::all(),
             models,
             agents: keeping::only_where_asked_for(manifest.as_deref()),
+            ..WorldOptions::default()
         },
         ..RunOptions::default()
     };

@@ -127,15 +127,19 @@ pub struct Setup {
 }
 
 /// What a program catches.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Thrown {
     /// A text.
+    #[error("{0}")]
     Plain(String),
     /// A failure of the runtime.
+    #[error("{0}")]
     Runtime(String),
     /// An error with a category.
+    #[error("{1}")]
     Categorised(Category, String),
     /// A dict.
+    #[error("{}", .0["message"].as_str().map_or_else(|| .0.to_string(), str::to_owned))]
     Dict(Value),
 }
 

@@ -104,6 +104,27 @@ impl VisibleStream {
 }
 
 fn sanitized(raw: &str, is_partial: bool) -> String {
+    plain_line(raw, is_partial).unwrap_or_else(|| looked_through(raw, is_partial))
+}
+
+/// What people see of a line in which nothing can be hidden, as most pieces of answers are.
+fn plain_line(raw: &str, is_partial: bool) -> Option<String> {
+    let may_hide = |byte| matches!(byte, b'<' | b'[' | b'{' | b'`' | b'\n');
+    if raw.bytes().any(may_hide) {
+        return None;
+    }
+    let line = raw.trim();
+    let is_marker = MARKER_LINES.iter().any(|marker| match is_partial {
+        true => !line.is_empty() && marker.starts_with(line),
+        false => *marker == line,
+    });
+    Some(match is_marker {
+        true => String::new(),
+        false => line.to_owned(),
+    })
+}
+
+fn looked_through(raw: &str, is_partial: bool) -> String {
     let mut text = without_blocks(raw, "<think>", "</think>");
     if let Some(at) = text.find("<think>") {
         text.truncate(at);
@@ -346,6 +367,18 @@ mod tests {
             }
             shown.push_str(&stream.finish().delta);
             assert_eq!(shown, sanitize(&text), "{size}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_plain_line_is_what_looking_through_it_gives(
+            words in proptest::collection::vec("DONE|PLAN_|READY|#{1,2}|[ \\r]|[a-z.]{1,3}", 0..5),
+            is_partial: bool,
+        ) {
+            let line = words.concat();
+            let plain = plain_line(&line, is_partial).expect("nothing can be hidden in it");
+            assert_eq!(plain, looked_through(&line, is_partial), "{line:?}");
         }
     }
 

@@ -30,6 +30,14 @@ pub struct Source {
     pub coverage: Option<Coverage>,
 }
 
+impl Source {
+    /// Whether it comes with the language: a file of the library or a module of `std/`. Only
+    /// those may call what programs cannot.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.is_library || self.path.starts_with("<stdlib>/")
+    }
+}
+
 /// What calling a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionKind {

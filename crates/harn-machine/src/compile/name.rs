@@ -90,7 +90,7 @@ impl Compiler<'_> {
             }
             Place::Builtin(builtin) => {
                 let id = BuiltinId::find(builtin.name)?;
-                if id.is_intrinsic() && !self.unit.source.is_library {
+                if id.is_intrinsic() && !self.unit.source.is_ours() {
                     return None;
                 }
                 (Spot::Builtin(id), true)

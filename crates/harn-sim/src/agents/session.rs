@@ -71,6 +71,7 @@ async fn start(world: &Shared, session: &SessionPlan, run: &RunPlan, name: &str)
     lock(&world.begun).push(session.id.clone());
     let runtime = world.runtime();
     let result = runtime.run(request).await;
+    let result = result.map(|result| result.to_value());
     for seen in own.seen() {
         let of = seen.event.session_id();
         if of != session.id {

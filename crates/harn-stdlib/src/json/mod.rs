@@ -4,14 +4,18 @@
 //! text ─► parse ─► value ─► write ─► text
 //! prose ─► extract ─► text
 //! value + pointer ─► value
+//! value + query ─► values
 //! ```
 //!
 //! Values nest as deeply as memory allows, so reading and writing keep a list of what is open
 //! instead of recursing.
 
+mod building;
 mod extract;
 mod parse;
 mod pointer;
+mod query;
+mod scan;
 mod write;
 
 use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
@@ -19,6 +23,8 @@ use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
 use crate::expect::text;
 
 pub(crate) use parse::parse;
+#[cfg(test)]
+pub(crate) use query::query;
 pub(crate) use write::{write, write_text};
 
 pub(crate) fn register(registry: &mut Registry) {
@@ -28,6 +34,7 @@ pub(crate) fn register(registry: &mut Registry) {
         ("json_stringify", json_stringify),
     ]);
     pointer::register(registry);
+    query::register(registry);
 }
 
 fn json_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -38,10 +45,11 @@ fn json_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fai
     }
 }
 
-fn json_stringify(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn json_stringify(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     require("json_stringify", arguments, 1)?;
     let mut out = String::new();
-    write(argument(arguments, 0), &mut out);
+    let may_grow = &mut |size: usize| context.reserve(size);
+    write::write_within(argument(arguments, 0), &mut out, may_grow)?;
     Ok(out.into())
 }
 
@@ -72,6 +80,5 @@ pub(crate) fn require(function: &str, arguments: &[Value], count: usize) -> Resu
     if arguments.len() >= count {
         return Ok(());
     }
-    let plural = if count == 1 { "" } else { "s" };
-    thrown(format!("{function} requires {count} argument{plural}"))
+    thrown(format!("{function} requires {count} arguments"))
 }

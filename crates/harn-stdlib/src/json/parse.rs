@@ -4,11 +4,19 @@
 //! people know them; a test compares both. Unlike serde_json we read any depth.
 
 use harn_machine::Value;
-use harn_machine::value::{Dict, Text};
+use harn_machine::value::Text;
+
+use super::building::{Building, Outer};
+use super::scan::plain_length;
 
 /// The value of a text, or what is wrong with it and where.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        building: Building::default(),
+        unescaped: String::new(),
+    };
     let value = reader.whole()?;
     match reader.skip_space() {
         Some(_) => reader.fail_ahead("trailing characters"),
@@ -16,121 +24,120 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
+/// The value of each digit; 255 for what is none.
+const HEX: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-}
-
-/// A list or dict that has not ended.
-enum Open {
-    List(Vec<Value>),
-    /// With the key of the value that is being read.
-    Dict(Dict, Text),
-}
-
-/// What a value begins with.
-enum Begun {
-    Whole(Value),
-    Inside(Open),
+    building: Building,
+    /// Room for strings with escapes.
+    unescaped: String,
 }
 
 impl Reader<'_> {
     /// One value with all that is in it.
     fn whole(&mut self) -> Result<Value, String> {
-        let mut open: Vec<Open> = Vec::new();
         loop {
-            let mut value = match self.begin()? {
-                Begun::Whole(value) => value,
-                Begun::Inside(inner) => {
-                    open.push(inner);
-                    continue;
-                }
+            let Some(mut value) = self.begin()? else {
+                continue;
             };
             // The value may be the last of what it is in, and that of what that is in.
             loop {
-                let Some(mut outer) = open.pop() else {
-                    return Ok(value);
+                let follows = match self.building.add(value) {
+                    Outer::None(value) => return Ok(value),
+                    Outer::List => self.item_follows()?,
+                    Outer::Dict => self.entry_follows()?,
                 };
-                match self.add(&mut outer, value)? {
-                    true => {
-                        open.push(outer);
-                        break;
-                    }
-                    false => value = outer.close(),
+                if follows {
+                    break;
                 }
+                value = self.building.close();
             }
         }
     }
 
-    /// The beginning of a value, or all of it.
-    fn begin(&mut self) -> Result<Begun, String> {
+    /// All of a value, or nothing if it is a list or dict that has only begun.
+    fn begin(&mut self) -> Result<Option<Value>, String> {
         let Some(next) = self.skip_space() else {
             return self.fail_ahead("EOF while parsing a value");
         };
-        Ok(Begun::Whole(match next {
-            b'n' => self.word("null", Value::Nil)?,
-            b't' => self.word("true", Value::Bool(true))?,
-            b'f' => self.word("false", Value::Bool(false))?,
-            b'-' | b'0'..=b'9' => self.number()?,
+        Ok(Some(match next {
             b'"' => {
                 self.at += 1;
                 Value::Text(self.string()?)
+            }
+            b'-' | b'0'..=b'9' => self.number()?,
+            b'{' => {
+                self.at += 1;
+                return self.begin_dict();
             }
             b'[' => {
                 self.at += 1;
                 return self.begin_list();
             }
-            b'{' => {
-                self.at += 1;
-                return self.begin_dict();
-            }
+            b'n' => self.word("null", Value::Nil)?,
+            b't' => self.word("true", Value::Bool(true))?,
+            b'f' => self.word("false", Value::Bool(false))?,
             _ => return self.fail_ahead("expected value"),
         }))
     }
 
-    fn begin_list(&mut self) -> Result<Begun, String> {
+    fn begin_list(&mut self) -> Result<Option<Value>, String> {
         match self.skip_space() {
             None => self.fail_ahead("EOF while parsing a list"),
             Some(b']') => {
                 self.at += 1;
-                Ok(Begun::Whole(Value::list(Vec::new())))
+                Ok(Some(Value::list(Vec::new())))
             }
-            Some(_) => Ok(Begun::Inside(Open::List(Vec::new()))),
+            Some(_) => {
+                self.building.begin_list();
+                Ok(None)
+            }
         }
     }
 
-    fn begin_dict(&mut self) -> Result<Begun, String> {
+    fn begin_dict(&mut self) -> Result<Option<Value>, String> {
         match self.skip_space() {
             None => self.fail_ahead("EOF while parsing an object"),
             Some(b'}') => {
                 self.at += 1;
-                Ok(Begun::Whole(Value::Dict(Dict::default())))
+                Ok(Some(Value::dict([])))
             }
-            Some(b'"') => Ok(Begun::Inside(Open::Dict(Dict::default(), self.key()?))),
+            Some(b'"') => {
+                self.building.begin_dict();
+                self.key()?;
+                Ok(None)
+            }
             Some(_) => self.fail_ahead("key must be a string"),
         }
     }
 
-    /// Adds a value to what it is in. Gives whether another one follows.
-    fn add(&mut self, outer: &mut Open, value: Value) -> Result<bool, String> {
-        match outer {
-            Open::List(items) => {
-                items.push(value);
-                self.follows(b']', "EOF while parsing a list", "expected `,` or `]`")
+    /// Whether another item follows in a list.
+    fn item_follows(&mut self) -> Result<bool, String> {
+        self.follows(b']', "EOF while parsing a list", "expected `,` or `]`")
+    }
+
+    /// Whether another entry follows in a dict, whose key then is read.
+    fn entry_follows(&mut self) -> Result<bool, String> {
+        let eof = "EOF while parsing an object";
+        let follows = self.follows(b'}', eof, "expected `,` or `}`")?;
+        if follows {
+            if self.peek() != Some(b'"') {
+                return self.fail_ahead("key must be a string");
             }
-            Open::Dict(dict, key) => {
-                dict.insert(std::mem::take(key), value);
-                let eof = "EOF while parsing an object";
-                let follows = self.follows(b'}', eof, "expected `,` or `}`")?;
-                if follows {
-                    if self.peek() != Some(b'"') {
-                        return self.fail_ahead("key must be a string");
-                    }
-                    *key = self.key()?;
-                }
-                Ok(follows)
-            }
+            self.key()?;
         }
+        Ok(follows)
     }
 
     /// Whether another member follows, which then is next; else what ends them is passed.
@@ -154,13 +161,22 @@ impl Reader<'_> {
     }
 
     /// A key and its colon; the next character is a quote.
-    fn key(&mut self) -> Result<Text, String> {
-        self.at += 1;
-        let key = self.string()?;
+    fn key(&mut self) -> Result<(), String> {
+        let start = self.at + 1;
+        let rest = &self.text.as_bytes()[start..];
+        let end = start + plain_length(rest);
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            self.building.key(&self.text[start..end]);
+        } else {
+            self.at = start;
+            let key = self.string()?;
+            self.building.key(&key);
+        }
         match self.skip_space() {
             Some(b':') => {
                 self.at += 1;
-                Ok(key)
+                Ok(())
             }
             Some(_) => self.fail_ahead("expected `:`"),
             None => self.fail_ahead("EOF while parsing an object"),
@@ -179,7 +195,29 @@ impl Reader<'_> {
         Ok(value)
     }
 
+    /// Most numbers are whole and short; the others are read with more care.
     fn number(&mut self) -> Result<Value, String> {
+        let octets = self.text.as_bytes();
+        let is_negative = octets[self.at] == b'-';
+        let first = self.at + usize::from(is_negative);
+        let mut at = first;
+        let mut number = 0_i64;
+        while let Some(digit) = octets.get(at).map(|octet| octet.wrapping_sub(b'0'))
+            && digit < 10
+        {
+            number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
+            at += 1;
+        }
+        let is_short = (1..19).contains(&(at - first));
+        let has_leading_zero = octets.get(first) == Some(&b'0') && at > first + 1;
+        if is_short && !has_leading_zero && !matches!(octets.get(at), Some(b'.' | b'e' | b'E')) {
+            self.at = at;
+            return Ok(Value::Int(if is_negative { -number } else { number }));
+        }
+        self.uncommon_number()
+    }
+
+    fn uncommon_number(&mut self) -> Result<Value, String> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -194,9 +232,13 @@ impl Reader<'_> {
             Some(b'1'..=b'9') => self.digits(),
             Some(_) => return self.fail("invalid number"),
         }
-        let mut is_whole = true;
+        if !matches!(self.peek(), Some(b'.' | b'e' | b'E')) {
+            return match self.text[start..self.at].parse() {
+                Ok(number) => Ok(Value::Int(number)),
+                Err(_) => self.float(start),
+            };
+        }
         if self.peek() == Some(b'.') {
-            is_whole = false;
             self.at += 1;
             let fraction = self.at;
             self.digits();
@@ -208,14 +250,13 @@ impl Reader<'_> {
             }
         }
         if matches!(self.peek(), Some(b'e' | b'E')) {
-            is_whole = false;
             self.exponent()?;
         }
-        let written = &self.text[start..self.at];
-        if is_whole && let Ok(number) = written.parse() {
-            return Ok(Value::Int(number));
-        }
-        match written.parse::<f64>() {
+        self.float(start)
+    }
+
+    fn float(&self, start: usize) -> Result<Value, String> {
+        match self.text[start..self.at].parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Value::Float(number)),
             _ => self.fail("number out of range"),
         }
@@ -244,30 +285,31 @@ impl Reader<'_> {
 
     /// A string whose opening quote is passed.
     fn string(&mut self) -> Result<Text, String> {
-        let mut unescaped = String::new();
+        let start = self.at;
+        let end = start + plain_length(&self.text.as_bytes()[start..]);
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(Text::new(&self.text[start..end]));
+        }
+        let mut unescaped = std::mem::take(&mut self.unescaped);
+        let read = self.unescape(&mut unescaped);
+        let text = read.map(|()| Text::new(&unescaped));
+        unescaped.clear();
+        self.unescaped = unescaped;
+        text
+    }
+
+    /// The rest of a string that has escapes.
+    fn unescape(&mut self, out: &mut String) -> Result<(), String> {
         loop {
             let start = self.at;
-            let rest = &self.text.as_bytes()[start..];
-            let special = |octet: &u8| matches!(octet, b'"' | b'\\' | 0..0x20);
-            self.at += rest.iter().position(special).unwrap_or(rest.len());
-            let plain = &self.text[start..self.at];
-            match self.peek() {
+            self.at += plain_length(&self.text.as_bytes()[start..]);
+            out.push_str(&self.text[start..self.at]);
+            match self.next() {
                 None => return self.fail("EOF while parsing a string"),
-                Some(b'"') => {
-                    self.at += 1;
-                    if unescaped.is_empty() {
-                        return Ok(Text::new(plain));
-                    }
-                    unescaped.push_str(plain);
-                    return Ok(Text::from(unescaped));
-                }
-                Some(b'\\') => {
-                    self.at += 1;
-                    unescaped.push_str(plain);
-                    unescaped.push(self.escape()?);
-                }
+                Some(b'"') => return Ok(()),
+                Some(b'\\') => out.push(self.escape()?),
                 Some(_) => {
-                    self.at += 1;
                     let problem =
                         "control character (\\u0000-\\u001F) found while parsing a string";
                     return self.fail(problem);
@@ -325,16 +367,17 @@ impl Reader<'_> {
             return self.fail("EOF while parsing a string");
         };
         self.at += 4;
-        let mut code = 0;
-        for digit in digits {
-            match char::from(*digit).to_digit(16) {
-                Some(digit) => code = code * 16 + digit,
-                None => return self.fail("invalid escape"),
-            }
+        let [first, second, third, fourth] = digits.map(|digit| HEX[usize::from(digit)]);
+        match first | second | third | fourth {
+            0..16 => Ok(u32::from(first) << 12
+                | u32::from(second) << 8
+                | u32::from(third) << 4
+                | u32::from(fourth)),
+            _ => self.fail("invalid escape"),
         }
-        Ok(code)
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -346,6 +389,7 @@ impl Reader<'_> {
     }
 
     /// Passes white space and tells what comes next.
+    #[inline]
     fn skip_space(&mut self) -> Option<u8> {
         while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
             self.at += 1;
@@ -370,15 +414,6 @@ impl Reader<'_> {
         let last = before.iter().rposition(|octet| *octet == b'\n');
         let column = last.map_or(end, |last| end - last - 1);
         Err(format!("{problem} at line {} column {column}", breaks + 1))
-    }
-}
-
-impl Open {
-    fn close(self) -> Value {
-        match self {
-            Self::List(items) => Value::list(items),
-            Self::Dict(dict, _) => Value::Dict(dict),
-        }
     }
 }
 

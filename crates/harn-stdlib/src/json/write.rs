@@ -5,43 +5,115 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use harn_machine::Value;
+use harn_machine::value::{Dict, Text};
 
-/// What is left to write.
-enum Step<'a> {
-    Value(&'a Value),
-    Key(&'a str),
-    Mark(char),
-}
+use super::scan::plain_length;
 
 /// Writes a value as compact JSON.
 pub(crate) fn write(value: &Value, out: &mut String) {
-    let mut steps = vec![Step::Value(value)];
-    while let Some(step) = steps.pop() {
-        match step {
-            Step::Mark(mark) => out.push(mark),
-            Step::Key(key) => {
-                write_text(key, out);
-                out.push(':');
-            }
-            Step::Value(value) => write_one(value, out, &mut steps),
-        }
+    let never = &mut |_: usize| Ok::<(), std::convert::Infallible>(());
+    match write_within(value, out, never) {
+        Ok(()) => {}
+        Err(impossible) => match impossible {},
     }
 }
 
-/// Writes a value, or what it begins with, and what is to be written next.
-fn write_one<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) {
-    match value {
-        Value::Bool(_) | Value::Int(_) => value.show_into(out),
-        Value::Float(number) if number.is_finite() => {
-            write!(out, "{number}").expect("a string takes all that is written to it");
+/// The same, but asks before the text grows to twice its size. Parts of a value can be shared,
+/// so that written out they would fill any memory.
+pub(super) fn write_within<E>(
+    value: &Value,
+    out: &mut String,
+    may_grow: &mut impl FnMut(usize) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut open = Vec::new();
+    let mut enough = ASKED_MIN;
+    begin(value, out, &mut open);
+    while let Some(inner) = open.last_mut() {
+        if out.len() > enough {
+            enough = out.len() * 2;
+            may_grow(enough)?;
         }
-        Value::Float(_) => value.show_into(out),
+        let next = match inner {
+            Open::Items(items, _) => items.next(),
+            Open::Dict(entries, is_first) => entry(entries.next(), is_first, out),
+            Open::Struct(fields, is_first) => entry(fields.next(), is_first, out),
+        };
+        let Some(next) = next else {
+            out.push(if matches!(inner, Open::Items(..)) {
+                ']'
+            } else {
+                '}'
+            });
+            open.pop();
+            continue;
+        };
+        if let Open::Items(_, is_first) = inner
+            && !std::mem::take(is_first)
+        {
+            out.push(',');
+        }
+        begin(next, out, &mut open);
+    }
+    Ok(())
+}
+
+/// How long a text may get without asking.
+const ASKED_MIN: usize = 1 << 20;
+
+/// A list or dict whose end is not written, and whether nothing in it is.
+enum Open<'a> {
+    Items(std::slice::Iter<'a, Value>, bool),
+    Dict(<&'a Dict as IntoIterator>::IntoIter, bool),
+    Struct(std::vec::IntoIter<(&'a Text, &'a Value)>, bool),
+}
+
+/// Writes the key of an entry and gives its value.
+fn entry<'a>(
+    entry: Option<(&'a Text, &'a Value)>,
+    is_first: &mut bool,
+    out: &mut String,
+) -> Option<&'a Value> {
+    let (key, value) = entry?;
+    if !std::mem::take(is_first) {
+        out.push(',');
+    }
+    write_text(key, out);
+    out.push(':');
+    Some(value)
+}
+
+/// Writes a value, or what it begins with.
+fn begin<'a>(value: &'a Value, out: &mut String, open: &mut Vec<Open<'a>>) {
+    match value {
         Value::Text(text) => write_text(text, out),
+        Value::Int(number) => out.push_str(itoa::Buffer::new().format(*number)),
+        Value::Float(number) if number.is_finite() => write_float(*number, out),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::List(items) => {
+            out.push('[');
+            open.push(Open::Items(items.iter(), true));
+        }
+        Value::Dict(dict) => {
+            out.push('{');
+            open.push(Open::Dict(dict.iter(), true));
+        }
+        _ => begin_uncommon(value, out, open),
+    }
+}
+
+fn begin_uncommon<'a>(value: &'a Value, out: &mut String, open: &mut Vec<Open<'a>>) {
+    match value {
+        Value::Float(_) => value.show_into(out),
         Value::Range(_) => write_text(&value.show(), out),
-        Value::List(items) => write_items(items, out, steps),
-        Value::Set(set) => write_items(set.items(), out, steps),
-        Value::Dict(dict) => write_fields(dict.iter(), out, steps),
-        Value::Struct(value) => write_fields(value.fields(), out, steps),
+        Value::Set(set) => {
+            out.push('[');
+            open.push(Open::Items(set.items().iter(), true));
+        }
+        Value::Struct(value) => {
+            let fields: Vec<_> = value.fields().collect();
+            out.push('{');
+            open.push(Open::Struct(fields.into_iter(), true));
+        }
         Value::Bytes(bytes) => {
             out.push_str("{\"$bytes_b64\":\"");
             STANDARD.encode_string(&**bytes, out);
@@ -51,58 +123,37 @@ fn write_one<'a>(value: &'a Value, out: &mut String, steps: &mut Vec<Step<'a>>) 
     }
 }
 
-fn write_items<'a>(items: &'a [Value], out: &mut String, steps: &mut Vec<Step<'a>>) {
-    out.push('[');
-    steps.push(Step::Mark(']'));
-    for (at, item) in items.iter().enumerate().rev() {
-        steps.push(Step::Value(item));
-        if at > 0 {
-            steps.push(Step::Mark(','));
-        }
+/// Writes as few digits as tell a number from every other, never with an exponent.
+fn write_float(number: f64, out: &mut String) {
+    let mut buffer = zmij::Buffer::new();
+    let written = buffer.format_finite(number);
+    if written.contains('e') {
+        write!(out, "{number}").expect("a string takes all that is written to it");
+    } else {
+        out.push_str(written.strip_suffix(".0").unwrap_or(written));
     }
-}
-
-fn write_fields<'a>(
-    fields: impl Iterator<Item = (&'a harn_machine::value::Text, &'a Value)>,
-    out: &mut String,
-    steps: &mut Vec<Step<'a>>,
-) {
-    out.push('{');
-    let from = steps.len();
-    for (at, (key, value)) in fields.enumerate() {
-        if at > 0 {
-            steps.push(Step::Mark(','));
-        }
-        steps.push(Step::Key(key));
-        steps.push(Step::Value(value));
-    }
-    steps.push(Step::Mark('}'));
-    // What was pushed last is written first.
-    steps[from..].reverse();
 }
 
 /// Writes a text as a JSON string.
 pub(crate) fn write_text(text: &str, out: &mut String) {
     out.push('"');
-    let mut start = 0;
-    for (at, octet) in text.bytes().enumerate() {
-        let escape = match octet {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "\\u00",
-            _ => continue,
+    let mut rest = text;
+    loop {
+        let (plain, after) = rest.split_at(plain_length(rest.as_bytes()));
+        out.push_str(plain);
+        let Some(octet) = after.bytes().next() else {
+            break;
         };
-        out.push_str(&text[start..at]);
-        out.push_str(escape);
-        if escape == "\\u00" {
-            write!(out, "{octet:02x}").expect("a string takes all that is written to it");
+        match octet {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            _ => write!(out, "\\u{octet:04x}").expect("a string takes all that is written to it"),
         }
-        start = at + 1;
+        rest = &after[1..];
     }
-    out.push_str(&text[start..]);
     out.push('"');
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use harn_machine::value::Text;
+use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
 
 use crate::dates::iso8601;
 use crate::expect::text;
 use crate::json::write_text;
+use crate::observability::open_span;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -27,10 +28,6 @@ pub(super) fn register(registry: &mut Registry) {
         }),
     ]);
 }
-
-/// The span that is open where a program logs. Whoever traces sets it.
-#[derive(Default)]
-pub(crate) struct OpenSpan(pub(crate) Option<(Text, Text)>);
 
 /// How much something matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,17 +80,28 @@ fn write_at(
     let mut line = Line::begun(context);
     line.text("level", level.name());
     line.text("msg", &text(arguments, 0));
-    if let Some((trace, span)) = context.state::<OpenSpan>().0.clone() {
+    if let Some((trace, span)) = open_span(context) {
         line.text("trace_id", &trace);
         line.text("span_id", &span);
     }
     if let Value::Dict(fields) = argument(arguments, 1) {
-        for (key, value) in fields {
-            line.value(key, value);
-        }
+        line.fields(fields);
     }
     context.write(&line.finish());
     Ok(Value::Nil)
+}
+
+/// Says that a span has ended. Its own fields tell which it was, so the one around it is left
+/// out.
+pub(crate) fn log_span_end(context: &mut Context<'_>, fields: &Dict) {
+    if Level::Info < *context.state::<Level>() {
+        return;
+    }
+    let mut line = Line::begun(context);
+    line.text("level", Level::Info.name());
+    line.text("msg", "span_end");
+    line.fields(fields);
+    context.write(&line.finish());
 }
 
 fn log_json(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -139,6 +147,12 @@ impl Line {
             }
             Value::Float(_) => out.push_str("null"),
             _ => write_text(&value.to_text(), out),
+        }
+    }
+
+    fn fields(&mut self, fields: &Dict) {
+        for (key, value) in fields {
+            self.value(key, value);
         }
     }
 

@@ -178,7 +178,6 @@ fn read_type(given: &Dict, out: &mut Dict) {
         }
         _ if is_set => {
             out.insert("type".into(), "set".into());
-            out.remove("x-harn-type");
         }
         Some(name) => {
             let name = name.to_text();
@@ -250,7 +249,10 @@ mod tests {
                 "{min_length: 2, union: [{type: string}, {type: nil}]}",
             ),
             (r#"{"type": "array", "uniqueItems": true}"#, "{type: set}"),
-            (r#"{"x-harn-type": "set", "type": "array"}"#, "{type: set}"),
+            (
+                r#"{"x-harn-type": "set", "type": "array"}"#,
+                "{type: set, x-harn-type: set}",
+            ),
             (r#"{"required": "a"}"#, "{required: []}"),
             (
                 r##"{"$ref": "#/definitions/X", "type": "int"}"##,

@@ -12,6 +12,7 @@ mod expression;
 mod files;
 mod filters;
 mod json;
+mod parsed;
 mod program;
 mod provenance;
 mod rendering;
@@ -27,6 +28,9 @@ use rendering::Rendering;
 
 /// How many steps are taken before others have their turn.
 const STEPS_AT_ONCE: usize = 10_000;
+
+/// What the error begins with if a file cannot be read.
+const MISSING: &str = "Failed to read template";
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.waiting(&[
@@ -51,7 +55,24 @@ type Polled = Result<Poll<Value>, Failure>;
 
 /// `render(path, bindings = {})`
 fn render(context: &mut Context<'_>, arguments: &mut [Value], waiting: &mut Waiting) -> Polled {
-    let done = proceed(context, waiting, |context| begin_file(context, arguments))?;
+    let done = proceed(context, waiting, |context| {
+        begin_file(context, arguments, MISSING)
+    })?;
+    Ok(done.map(|rendering| rendering.finish().0.into()))
+}
+
+/// A file, rendered for others than the program itself. `missing` is what the error begins
+/// with if there is none.
+pub(crate) fn render_file(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    path: &Text,
+    given: &Value,
+    missing: &str,
+) -> Polled {
+    let arguments = [Value::Text(path.clone()), given.clone()];
+    let begin = |context: &mut Context<'_>| begin_file(context, &arguments, missing);
+    let done = proceed(context, waiting, begin)?;
     Ok(done.map(|rendering| rendering.finish().0.into()))
 }
 
@@ -64,7 +85,7 @@ fn render_string(
     let begin = |context: &mut Context<'_>| {
         let text = text(argument(arguments, 0));
         let folder = files::calling_folder(context);
-        Rendering::new(&text, None, bindings(arguments), folder)
+        Rendering::new(context, &text, None, bindings(arguments), folder)
     };
     let done = proceed(context, waiting, begin)?;
     Ok(done.map(|rendering| rendering.finish().0.into()))
@@ -77,7 +98,7 @@ fn render_with_provenance(
     waiting: &mut Waiting,
 ) -> Polled {
     let begin = |context: &mut Context<'_>| {
-        let mut rendering = begin_file(context, arguments)?;
+        let mut rendering = begin_file(context, arguments, MISSING)?;
         rendering.note_spans();
         Ok(rendering)
     };
@@ -117,27 +138,33 @@ fn proceed(
     waiting: &mut Waiting,
     begin: impl FnOnce(&mut Context<'_>) -> Result<Rendering, Failure>,
 ) -> Result<Poll<Rendering>, Failure> {
-    let begun = waiting.note.take().and_then(|note| note.downcast().ok());
-    let mut rendering: Box<Rendering> = match begun {
-        Some(rendering) => rendering,
-        None => Box::new(begin(context)?),
+    let begun = waiting.note.take();
+    let begun = begun.and_then(|note| note.downcast::<Rendering>().ok());
+    let mut rendering = match begun {
+        Some(rendering) => *rendering,
+        None => begin(context)?,
     };
     if rendering.advance(context, STEPS_AT_ONCE)? {
-        return Ok(Poll::Ready(*rendering));
+        return Ok(Poll::Ready(rendering));
     }
-    waiting.note = Some(rendering);
+    waiting.note = Some(Box::new(rendering));
     waiting.until = Some(context.elapsed());
     Ok(Poll::Pending)
 }
 
-fn begin_file(context: &mut Context<'_>, arguments: &[Value]) -> Result<Rendering, Failure> {
+fn begin_file(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    missing: &str,
+) -> Result<Rendering, Failure> {
     let path = path_of(context, arguments)?;
     let template = files::read(context, &path).or_else(|reason| {
         let path = path.display();
-        thrown(format!("Failed to read template {path}: {reason}"))
+        thrown(format!("{missing} {path}: {reason}"))
     })?;
     let folder = files::calling_folder(context);
-    Rendering::new(&template, Some(path), bindings(arguments), folder)
+    let template = template.into();
+    Rendering::new(context, &template, Some(path), bindings(arguments), folder)
 }
 
 /// Where the template is that the first argument names.

@@ -104,8 +104,9 @@ async fn conclude(
         text: text.to_owned(),
     });
     tell_result(run, turn, call, text);
-    // A finished call is never made again, also not after a crash.
-    run.session.barrier().await;
+    // A finished call is never made again, also not after a crash: that it began is durable
+    // already. Its result becomes so while the model is asked what to do with it.
+    run.session.sync_soon();
 }
 
 /// A call that was not made because it has given the same result too often.

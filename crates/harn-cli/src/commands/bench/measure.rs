@@ -36,7 +36,7 @@ pub(super) fn measure(
         world: WorldOptions {
             environment: environment::all(),
             models: answers::of_project(Some(path)),
-            agents: harn_vm::AgentOptions::default(),
+            ..WorldOptions::default()
         },
         is_detached: true,
         timeout: Some(RUN_TIMEOUT),

@@ -1,7 +1,8 @@
 //! Where the sessions of a program are kept.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use harn_log::{AnyEventLog, EventLogConfig, install_active_event_log, open_event_log};
 use harn_vm::AgentOptions;
@@ -15,15 +16,24 @@ use crate::output::Untrusted;
 
 /// Opens the log that is configured for a folder, when the first session begins: a program
 /// without agents makes no file and starts no thread. Without a log the program goes on.
+/// As long as somebody has it open, whoever else asks gets the same one.
 pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) -> OpenLog {
+    let known: Mutex<Weak<AnyEventLog>> = Mutex::default();
     Arc::new(move || {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(log) = known.upgrade() {
+            return Some(log);
+        }
         if let Err(error) = interruption.listen() {
             screen.say(&format!(
                 "warning: Ctrl-C ends the program at once: {error}"
             ));
         }
         match open(&base) {
-            Ok(log) => Some(install_active_event_log(log)),
+            Ok(log) => {
+                *known = Arc::downgrade(&log);
+                Some(install_active_event_log(log))
+            }
             Err(why) => {
                 screen.say(&format!(
                     "warning: sessions are not kept: {}",
@@ -33,6 +43,19 @@ pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) 
             }
         }
     })
+}
+
+/// Whether somebody has said which log a project has. Programs add their own events only to
+/// such a log; what they add is otherwise gone when they end.
+pub(super) fn is_configured(base: &Path) -> bool {
+    let variables = ["HARN_EVENT_LOG_BACKEND", "HARN_EVENT_LOG_SQLITE_PATH"];
+    let is_set = |name| environment::variable(name).is_some_and(|value| !value.trim().is_empty());
+    if variables.into_iter().any(is_set) {
+        return true;
+    }
+    let manifest = fs::read_to_string(base.join("harn.toml")).unwrap_or_default();
+    let manifest = manifest.parse::<toml::Table>().unwrap_or_default();
+    manifest.contains_key("event_log")
 }
 
 /// Opens the log, or says why it cannot be opened.

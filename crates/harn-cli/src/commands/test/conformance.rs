@@ -190,7 +190,7 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
         world: WorldOptions {
             environment,
             models,
-            agents: harn_vm::AgentOptions::default(),
+            ..WorldOptions::default()
         },
         timeout: Some(TIME_LIMIT),
         ..RunOptions::default()
