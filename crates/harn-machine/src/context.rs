@@ -277,6 +277,15 @@ impl Waiting {
         None
     }
 
+    /// Gives up what was begun and has no answer yet.
+    pub fn give_up(&mut self, context: &mut Context<'_>) {
+        self.answer = None;
+        if let Some(effect) = self.effect.take() {
+            context.scheduler.forget(effect);
+            context.effects.cancel(effect);
+        }
+    }
+
     /// Sets the time when the wait ends, unless it is set already.
     pub fn set_timeout(&mut self, context: &mut Context<'_>, milliseconds: i64) {
         if self.until.is_none() {

@@ -38,14 +38,12 @@ pub enum NetRequest {
         /// How long to wait for them.
         timeout_ms: Option<u64>,
     },
-    /// The rest of a stream goes to a file.
+    /// The rest of a stream goes to a file, in the time that its request has.
     Save {
         /// The stream.
         stream: u64,
         /// The file, which is replaced.
         path: PathBuf,
-        /// How long that may take.
-        timeout_ms: u64,
     },
     /// Nobody reads a stream any more.
     Close(u64),

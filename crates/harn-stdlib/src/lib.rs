@@ -15,6 +15,7 @@ mod growing;
 mod atomics;
 mod breakers;
 mod channels;
+mod command_policy;
 mod context;
 mod conversion;
 mod dates;
@@ -37,6 +38,7 @@ mod math;
 mod memory;
 mod observability;
 mod output;
+mod people;
 mod process;
 mod project;
 mod providers;
@@ -47,6 +49,7 @@ mod runtime_context;
 mod safety;
 mod schema;
 mod scopes;
+mod server;
 mod sets;
 mod shared;
 mod state;
@@ -71,11 +74,14 @@ pub use encoding::uuid_of_time;
 pub use observability::event_log;
 pub use offers::Offers;
 pub use schema::schema_errors;
+pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;
 pub use tools::bound_tools;
+pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 
 /// Every body.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
+    command_policy::register(&mut registry);
     context::register(&mut registry);
     conversion::register(&mut registry);
     dates::register(&mut registry);
@@ -83,9 +89,9 @@ pub fn registry() -> Registry {
     environment::register(&mut registry);
     errors::register(&mut registry);
     files::register(&mut registry);
-    http::register(&mut registry);
     formats::register(&mut registry);
     host::register(&mut registry);
+    http::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
     observability::register(&mut registry);
@@ -93,6 +99,7 @@ pub fn registry() -> Registry {
     safety::register(&mut registry);
     memory::register(&mut registry);
     output::register(&mut registry);
+    people::register(&mut registry);
     process::register(&mut registry);
     project::register(&mut registry);
     providers::register(&mut registry);
@@ -105,6 +112,7 @@ pub fn registry() -> Registry {
     intrinsics::register(&mut registry);
     lists::register(&mut registry);
     dicts::register(&mut registry);
+    server::register(&mut registry);
     sets::register(&mut registry);
     ranges::register(&mut registry);
     iterators::register(&mut registry);

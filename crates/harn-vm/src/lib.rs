@@ -20,6 +20,8 @@ pub mod policy;
 mod process;
 mod program;
 mod replace;
+#[cfg(feature = "net")]
+mod server;
 mod session;
 mod tool_surface;
 mod world;

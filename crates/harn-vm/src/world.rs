@@ -11,7 +11,7 @@ use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
 };
-use harn_stdlib::event_log;
+use harn_stdlib::{CERTIFICATE_EFFECT, WEB_SERVER_EFFECT, event_log};
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
@@ -21,6 +21,8 @@ use crate::http::NetPort;
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
+#[cfg(feature = "net")]
+use crate::server::{ServerPort, certificate};
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -40,6 +42,8 @@ pub struct WorldOptions {
     pub models: ModelOptions,
     /// What it finds when it runs agents.
     pub agents: AgentOptions,
+    /// What it finds when it uses the event log.
+    pub event_log: EventLogOptions,
     /// What it may do.
     pub policy: Policy,
     /// Told before the first process is started. If there is somebody to tell, every process
@@ -47,8 +51,6 @@ pub struct WorldOptions {
     /// hear Ctrl-C: whoever is told has to listen, and to end the run. Otherwise processes stay
     /// in our group, and only they themselves are ended.
     pub first_process: Option<Announce>,
-    /// What it finds when it uses the event log.
-    pub event_log: EventLogOptions,
 }
 
 /// Tells somebody that something begins.
@@ -62,8 +64,8 @@ impl fmt::Debug for WorldOptions {
         shown.field("variables", &self.environment.len());
         shown.field("models", &self.models);
         shown.field("agents", &self.agents);
-        shown.field("policy", &self.policy);
         shown.field("event_log", &self.event_log);
+        shown.field("policy", &self.policy);
         shown.finish()
     }
 }
@@ -81,6 +83,8 @@ pub struct World {
     agents: AgentPort,
     #[cfg(feature = "net")]
     net: NetPort,
+    #[cfg(feature = "net")]
+    servers: ServerPort,
     models: ModelPort,
     event_log: EventLogPort,
 }
@@ -88,6 +92,8 @@ pub struct World {
 impl World {
     /// The world of one program. Completions go to `outside`.
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
+        #[cfg(feature = "net")]
+        let net = NetPort::new(outside.clone());
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         let policy = options.policy.clone();
         Self {
@@ -98,7 +104,9 @@ impl World {
                 policy.clone(),
             ),
             #[cfg(feature = "net")]
-            net: NetPort::new(outside.clone()),
+            servers: ServerPort::new(outside.clone(), net.sockets()),
+            #[cfg(feature = "net")]
+            net,
             models: ModelPort::new(asked, environment, outside.clone(), policy.clone()),
             event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
             options,
@@ -146,6 +154,9 @@ impl World {
                 None => Ok(()),
             },
             Request::Net(request) => self.check_net(request),
+            Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
+                self.check_listening(payload)
+            }
             Request::Now
             | Request::Elapsed
             | Request::Random(_)
@@ -183,6 +194,20 @@ impl World {
             | NetRequest::ReceiveMessage { .. }
             | NetRequest::CloseSocket(_) => Ok(()),
         }
+    }
+
+    /// Whether others may connect to where a server wants to listen.
+    #[cfg(feature = "net")]
+    fn check_listening(&self, asked: &str) -> Result<(), Refusal> {
+        match crate::server::address_of(asked) {
+            Some(address) => self.options.policy.check_url(&format!("ws://{address}")),
+            None => Ok(()),
+        }
+    }
+
+    #[cfg(not(feature = "net"))]
+    fn check_listening(&self, _asked: &str) -> Result<(), Refusal> {
+        Ok(())
     }
 
     /// Whether something may be done with a file that somebody else opens.
@@ -259,10 +284,14 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == agents::KIND => {
                 self.agents.perform(payload)
             }
-            Request::Net(request) => self.perform_net(request),
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
+                self.perform_server(payload)
+            }
+            Request::Other { kind, payload } if *kind == CERTIFICATE_EFFECT => certificate(payload),
+            Request::Net(request) => self.perform_net(request),
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -294,10 +323,13 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == models::KIND => {
                 self.models.begin(id, &payload);
             }
-            Request::Net(request) => self.begin_net(id, request),
             Request::Other { kind, payload } if kind == event_log::EFFECT => {
                 self.event_log.begin(id, &payload);
             }
+            Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
+                self.begin_server(id, &payload);
+            }
+            Request::Net(request) => self.begin_net(id, request),
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -317,9 +349,12 @@ impl Effects for World {
     fn cancel(&mut self, id: EffectId) {
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
-        #[cfg(feature = "net")]
-        self.net.cancel(id);
         self.event_log.cancel(id);
+        #[cfg(feature = "net")]
+        {
+            self.net.cancel(id);
+            self.servers.cancel(id);
+        }
         self.processes.cancel(id);
     }
 
@@ -355,20 +390,51 @@ impl World {
     }
 }
 
+#[cfg(feature = "net")]
+impl World {
+    fn perform_server(&mut self, payload: &str) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => self.servers.perform(payload, &tokio),
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_server(&mut self, id: EffectId, payload: &str) {
+        match self.models.thread() {
+            Ok(tokio) => self.servers.begin(id, payload, &tokio),
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
 #[cfg(not(feature = "net"))]
 impl World {
     fn perform_net(&mut self, _request: &NetRequest) -> Answer {
-        let kind = io::ErrorKind::Unsupported;
-        failed(&io::Error::new(
-            kind,
-            "the network is not available in this build",
-        ))
+        without_network()
     }
 
-    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
-        let answer = self.perform_net(&request);
-        self.processes.answer(id, answer);
+    fn begin_net(&mut self, id: EffectId, _request: NetRequest) {
+        self.processes.answer(id, without_network());
     }
+
+    fn perform_server(&mut self, _payload: &str) -> Answer {
+        without_network()
+    }
+
+    fn begin_server(&mut self, id: EffectId, _payload: &str) {
+        self.processes.answer(id, without_network());
+    }
+}
+
+#[cfg(not(feature = "net"))]
+fn certificate(_hosts: &str) -> Answer {
+    without_network()
+}
+
+#[cfg(not(feature = "net"))]
+fn without_network() -> Answer {
+    let reason = "the network is not available in this build";
+    failed(&io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
 impl Drop for World {

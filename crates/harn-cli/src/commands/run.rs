@@ -233,11 +233,11 @@ impl Scene {
         models.warn = Some(Warn(Arc::new(warn)));
         let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
         let listening = interruption.clone();
+        let open_log = keeping::opener(self.base.clone(), screen, interruption);
         let listen = move || {
             // Without it the program ends as before, only what it started goes on.
             let _cannot_listen = listening.listen();
         };
-        let open_log = keeping::opener(self.base.clone(), screen, interruption);
         RunOptions {
             arguments: arguments.arguments.clone(),
             world: WorldOptions {

@@ -22,11 +22,7 @@ pub(super) fn register(registry: &mut Registry) {
 /// How far a download is.
 enum Download {
     Coming(Box<Journey>),
-    Saving {
-        stream: u64,
-        head: Head,
-        timeout_ms: u64,
-    },
+    Saving { stream: u64, head: Head },
 }
 
 /// `http_download(url, path, options)`
@@ -42,12 +38,8 @@ fn http_download(
     };
     waiting.stops_at_once = true;
     let path = Destination::of(context, arguments);
-    let (stream, head, timeout_ms) = match *download {
-        Download::Saving {
-            stream,
-            head,
-            timeout_ms,
-        } => (stream, head, timeout_ms),
+    let (stream, head) = match *download {
+        Download::Saving { stream, head } => (stream, head),
         Download::Coming(mut journey) => match journey.go_on(context, waiting)? {
             Poll::Pending => {
                 waiting.note = Some(Box::new(Download::Coming(journey)));
@@ -57,26 +49,18 @@ fn http_download(
                 let body = reply.body.as_bytes().to_vec();
                 return path.write(context, reply.head, body).map(Poll::Ready);
             }
-            Poll::Ready(Arrived::Opened { stream, head }) => {
-                let timeout_ms = journey.time_left(context);
-                (stream, head, timeout_ms)
-            }
+            Poll::Ready(Arrived::Opened { stream, head }) => (stream, head),
         },
     };
     let saved = waiting.effect(context, || {
         Request::Net(NetRequest::Save {
             stream,
             path: path.resolved.clone(),
-            timeout_ms,
         })
     });
     match saved {
         None => {
-            waiting.note = Some(Box::new(Download::Saving {
-                stream,
-                head,
-                timeout_ms,
-            }));
+            waiting.note = Some(Box::new(Download::Saving { stream, head }));
             Ok(Poll::Pending)
         }
         Some(answer) => path.saved(head, answer).map(Poll::Ready),
@@ -124,6 +108,9 @@ impl Destination {
             Answer::Net(NetAnswer::Saved(count)) => Ok(described(head, count)),
             Answer::Net(NetAnswer::Failed(failure)) if failure.kind == NetFailureKind::File => {
                 self.unwritten(&failure.reason)
+            }
+            Answer::Net(NetAnswer::Failed(failure)) if failure.kind == NetFailureKind::Timeout => {
+                thrown(format!("http_download: request failed: {}", failure.reason))
             }
             Answer::Net(NetAnswer::Failed(failure)) => {
                 let reason = failure.reason;

@@ -55,8 +55,8 @@ pub(super) struct Journey {
     hops: i64,
     /// How many attempts were begun.
     attempts: i64,
-    /// When the last one was.
-    since: i64,
+    /// When the last one must be over.
+    until: i64,
     phase: Phase,
 }
 
@@ -102,7 +102,7 @@ impl Journey {
             redirected: None,
             hops: 0,
             attempts: 0,
-            since: 0,
+            until: 0,
             phase: Phase::Begin,
         })
     }
@@ -130,10 +130,13 @@ impl Journey {
                     self.phase = Phase::Begin;
                     None
                 }
-                Phase::Send => match waiting.effect(context, || self.wire()) {
-                    None => return Ok(Poll::Pending),
-                    Some(answer) => self.answered(context, answer)?,
-                },
+                Phase::Send => {
+                    let now = context.elapsed();
+                    match waiting.effect(context, || self.wire(now)) {
+                        None => return Ok(Poll::Pending),
+                        Some(answer) => self.answered(context, answer)?,
+                    }
+                }
             };
             if let Some(end) = end
                 && let Some(arrived) = self.ended(context, waiting, end)?
@@ -155,7 +158,8 @@ impl Journey {
             Prepared::check_scheme(self.builtin, &self.request.url)?;
             check_outgoing(context, self.builtin, &self.request.url)?;
         }
-        self.since = context.elapsed();
+        let time = i64::try_from(self.options.timeout_ms).unwrap_or(i64::MAX);
+        self.until = context.elapsed().saturating_add(time);
         self.phase = Phase::Send;
         Ok(None)
     }
@@ -165,10 +169,10 @@ impl Journey {
         self.redirected.as_ref().unwrap_or(&self.request)
     }
 
-    fn wire(&self) -> Request {
-        let request = self
-            .hop()
-            .wire(&self.options, Some(self.options.timeout_ms));
+    /// What the network is asked for, in the time that is left after redirects.
+    fn wire(&self, now: i64) -> Request {
+        let left = u64::try_from(self.until.saturating_sub(now)).unwrap_or(0);
+        let request = self.hop().wire(&self.options, Some(left));
         Request::Net(match self.goal {
             Goal::Whole => NetRequest::Exchange(request),
             Goal::Stream => NetRequest::Open(request),
@@ -272,13 +276,6 @@ impl Journey {
             }
             _ => self.failed(reason),
         }
-    }
-
-    /// How much of the time of the last attempt is left, in milliseconds.
-    pub(super) fn time_left(&self, context: &mut Context<'_>) -> u64 {
-        let spent = context.elapsed().saturating_sub(self.since);
-        let spent = u64::try_from(spent).unwrap_or(0);
-        self.options.timeout_ms.saturating_sub(spent)
     }
 }
 

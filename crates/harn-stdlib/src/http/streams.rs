@@ -135,7 +135,7 @@ fn http_stream_read(
 ) -> Result<Poll<Value>, Failure> {
     let bytes_max = count(int_or(arguments, 1, PIECE_BYTES)).max(1);
     let stream = known(context, "http_stream_read", arguments)?;
-    let timeout_ms = Some(stream.patience_ms);
+    let patience_ms = stream.patience_ms;
     let stream = match &mut stream.source {
         Source::Mock { body, read } => {
             let left = &body.as_bytes()[*read..];
@@ -151,14 +151,14 @@ fn http_stream_read(
         Request::Net(NetRequest::Read {
             stream,
             bytes_max,
-            timeout_ms,
+            timeout_ms: Some(patience_ms),
         })
     });
     let reason = match answer {
         None => return Ok(Poll::Pending),
         Some(Answer::Net(NetAnswer::Piece(piece))) => return Ok(Poll::Ready(bytes(piece))),
         Some(Answer::Net(NetAnswer::Failed(failure))) => failure.reason,
-        Some(_) => "timed out".to_owned(),
+        Some(_) => format!("timed out after {patience_ms}ms"),
     };
     thrown(format!(
         "http_stream_read: failed to read response body: {reason}"

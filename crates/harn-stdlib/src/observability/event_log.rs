@@ -16,6 +16,7 @@ use harn_machine::{
     Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument, thrown,
 };
 
+use super::encode::encode;
 use crate::json;
 
 /// The kind of effects that are for the log.
@@ -97,6 +98,16 @@ pub fn read(
     }
 }
 
+/// The id of the last event of a topic; 0 if it has none.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn last(context: &mut Context<'_>, topic: &str) -> Result<i64, Failure> {
+    let request = request([("do", "latest".into()), ("topic", topic.into())]);
+    let answer = context.perform(&request);
+    answered(answer).map(|id| number(&id))
+}
+
 /// Waits until a topic has events whose ids are greater than `cursor`, and gives some of them.
 ///
 /// # Errors
@@ -133,11 +144,9 @@ impl Entry {
 }
 
 fn request<const N: usize>(fields: [(&str, Value); N]) -> Request {
-    let mut payload = String::new();
-    json::write_keeping_floats(&Value::dict(fields), &mut payload);
     Request::Other {
         kind: EFFECT,
-        payload,
+        payload: encode(&Value::dict(fields)),
     }
 }
 

@@ -3,9 +3,11 @@
 
 pub(crate) mod client;
 pub(crate) mod handles;
+pub(crate) mod server;
 
 use harn_machine::Registry;
 
 pub(crate) fn register(registry: &mut Registry) {
     client::register(registry);
+    server::register(registry);
 }

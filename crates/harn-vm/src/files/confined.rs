@@ -14,7 +14,7 @@ use harn_machine::{Answer, FileRequest, FileStatus};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::replace::replace;
+use crate::replace::replace_in;
 
 /// What a new file may be used for by whom, before the mask of the process.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
@@ -30,7 +30,8 @@ pub(super) fn perform(request: &FileRequest, places: &[PathBuf]) -> io::Result<A
             Ok(Answer::Done)
         }
         FileRequest::Replace(_, content, before) => {
-            replace(first, content, before).map(Answer::Truth)
+            let Spot { folder, name } = Spot::of(first)?;
+            replace_in(&File::from(folder), &name, content, before).map(Answer::Truth)
         }
         FileRequest::Append(_, content) => {
             let mut file = Spot::of(first)?.create(OFlags::APPEND)?;
@@ -110,16 +111,14 @@ fn facts(folder: impl AsFd, name: &OsStr) -> io::Result<Stat> {
 
 fn described(facts: &Stat) -> FileStatus {
     let kind = FileType::from_raw_mode(facts.st_mode);
-    let milliseconds = i64::try_from(facts.st_mtime_nsec / 1_000_000).unwrap_or(0);
+    let seconds = facts.st_mtime as i64;
+    let milliseconds = facts.st_mtime_nsec as i64 / 1_000_000;
     FileStatus {
         size: u64::try_from(facts.st_size).unwrap_or(0),
         is_file: kind == FileType::RegularFile,
         is_folder: kind == FileType::Directory,
         is_readonly: facts.st_mode & 0o222 == 0,
-        modified: facts
-            .st_mtime
-            .saturating_mul(1000)
-            .saturating_add(milliseconds),
+        modified: seconds.saturating_mul(1000).saturating_add(milliseconds),
     }
 }
 

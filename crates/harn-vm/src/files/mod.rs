@@ -84,7 +84,7 @@ impl Files {
             | FileRequest::List(path)
             | FileRequest::Canonical(path) => vec![self.place(path, Read, resolve)?],
             FileRequest::Write(path, _)
-            | FileRequest::Replace(path, _, _)
+            | FileRequest::Replace(path, ..)
             | FileRequest::Append(path, _)
             | FileRequest::MakeFolder(path) => vec![self.place(path, Write, resolve)?],
             FileRequest::Delete(path) => vec![self.place(path, Delete, resolve_entry)?],

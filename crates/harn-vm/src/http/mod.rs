@@ -32,8 +32,10 @@ use crate::models::TokioHandle;
 use clients::Clients;
 use exchange::{Limits, exchange};
 use failure::{answer, failure};
-use sockets::Sockets;
 use streams::{Streams, open};
+
+pub(crate) use connect::config as socket_config;
+pub(crate) use sockets::{SocketLimits, Sockets};
 
 /// How many tasks are remembered before those that are over are looked for.
 const TASKS_MIN: usize = 64;
@@ -60,6 +62,11 @@ impl NetPort {
             tasks: HashMap::new(),
             tasks_max: TASKS_MIN,
         }
+    }
+
+    /// The open sockets, for whoever opens some in another way.
+    pub(crate) fn sockets(&self) -> Arc<Sockets> {
+        Arc::clone(&self.sockets)
     }
 
     /// Answers at once.
@@ -155,14 +162,9 @@ impl NetPort {
                 let piece = async move { streams.read(stream, bytes_max, &limits).await };
                 self.spawn(id, tokio, piece);
             }
-            NetRequest::Save {
-                stream,
-                path,
-                timeout_ms,
-            } => {
+            NetRequest::Save { stream, path } => {
                 let streams = self.streams.clone();
-                let limits = Limits::new(Some(timeout_ms), None);
-                let saved = async move { streams.save(stream, &path, &limits).await };
+                let saved = async move { streams.save(stream, &path).await };
                 self.spawn(id, tokio, saved);
             }
             NetRequest::ConnectSocket(request) => {

@@ -46,6 +46,8 @@ pub(super) struct Open {
     response: Response,
     /// What arrived and was not wanted yet.
     left: Bytes,
+    /// How long the whole of it may take, if it is not read in pieces.
+    limits: Limits,
 }
 
 impl Open {
@@ -68,12 +70,13 @@ impl Open {
 
 /// Sends a request whose answer is read in pieces.
 pub(super) async fn open(client: Client, request: HttpRequest) -> Result<Open, NetFailure> {
-    let limits = Limits::new(request.timeout_ms, None);
+    let limits = Limits::new(request.timeout_ms, request.read_timeout_ms);
     let response = send(&client, request, &limits).await?;
     Ok(Open {
         head: head(&response),
         response,
         left: Bytes::new(),
+        limits,
     })
 }
 
@@ -174,18 +177,13 @@ impl Streams {
     }
 
     /// Everything that is left, into a file. The stream is closed then.
-    pub(super) async fn save(
-        &self,
-        stream: u64,
-        path: &Path,
-        limits: &Limits,
-    ) -> Result<NetAnswer, NetFailure> {
+    pub(super) async fn save(&self, stream: u64, path: &Path) -> Result<NetAnswer, NetFailure> {
         let content = self.content(stream)?;
         self.close(stream);
-        let content = limits.wait(content.lock()).await?.take();
+        let content = content.lock().await.take();
         let gone = || Err(failure(NetFailureKind::Connection, "it was closed"));
         let mut open = content.unwrap_or_else(gone)?;
-        save(&mut open.response, path, limits)
+        save(&mut open.response, path, &open.limits)
             .await
             .map(NetAnswer::Saved)
     }

@@ -24,6 +24,7 @@ fn transport_mock_clear(context: &mut Context<'_>, _: &mut [Value]) -> Result<Va
     calls::clear(context);
     sse::clear(context);
     websocket::clear(context);
+    crate::transport::server::clear(context);
     crate::http::streams::close_all(context);
     Ok(Value::Nil)
 }

@@ -20,7 +20,6 @@ use crate::transport::handles::handle;
 use message::{described, length, listed, message};
 use table::{Mock, Source, Table};
 
-#[expect(unused_imports, reason = "servers hand their sockets over here")]
 pub(crate) use table::{SocketLimits, adopt};
 
 /// How long somebody waits who does not say.
