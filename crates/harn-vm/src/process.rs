@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -25,10 +25,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+use crate::policy::can_be_run;
 use crate::world::failed;
 
 /// How much a process may write to each of its outputs.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What the system says of a file that is no program.
+const NOT_A_PROGRAM: i32 = rustix::io::Errno::NOEXEC.raw_os_error();
 
 /// How long we listen to what a killed process may have left in its pipes.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -183,12 +187,17 @@ impl Watch {
 
     /// Starts the process, unless it was given up in the meantime.
     fn start(&self, start: &Start) -> io::Result<Child> {
-        let mut command = command(start);
+        let file = start.file.clone().or_else(|| start.found());
+        let mut command = command(start, file.as_deref());
         let mut running = locked(&self.running);
         let Some(victim) = running.get_mut(&self.id) else {
             return Err(io::Error::other("nobody waits for it"));
         };
-        let child = command.spawn();
+        let child = command.spawn().or_else(|error| match error.raw_os_error() {
+            // A script that does not say what runs it; only the slow way tries a shell then.
+            Some(NOT_A_PROGRAM) if start.file.is_none() => command_by_name(start).spawn(),
+            _ => Err(error),
+        });
         match &child {
             Ok(child) => *victim = Some(start.victim(child)),
             Err(_) => drop(running.remove(&self.id)),
@@ -198,6 +207,26 @@ impl Watch {
 }
 
 impl Start {
+    /// The file that a name stands for. Whoever names a file is started without copying our
+    /// memory first, which costs more the more of it we use. `None`: the system has to look.
+    fn found(&self) -> Option<PathBuf> {
+        let program = &self.request.program;
+        if program.is_empty() || program.contains('/') {
+            return None;
+        }
+        let mut given = self.request.environment.iter().rev();
+        let given = given.find(|(name, _)| name == "PATH").map(|(_, path)| path);
+        let inherited = || {
+            self.environment
+                .get("PATH")
+                .filter(|_| !self.request.clear_environment)
+        };
+        let folders = given.or_else(inherited)?.split(':').map(Path::new);
+        // What starts at the folder of the process is left to the system.
+        let mut absolute = folders.take_while(|folder| folder.is_absolute());
+        absolute.find_map(|folder| Some(folder.join(program)).filter(|file| can_be_run(file)))
+    }
+
     fn victim(&self, child: &Child) -> Victim {
         let pid = Pid::from_child(child);
         match self.leads_group {
@@ -207,13 +236,17 @@ impl Start {
     }
 }
 
-fn command(start: &Start) -> Command {
+fn command_by_name(start: &Start) -> Command {
+    command(start, None)
+}
+
+fn command(start: &Start, file: Option<&Path>) -> Command {
     let request = &start.request;
-    let mut command = match &start.file {
+    let mut command = match file {
         Some(file) => Command::new(file),
         None => Command::new(&request.program),
     };
-    if start.file.is_some() {
+    if file.is_some() {
         command.arg0(&request.program);
     }
     command.args(&request.arguments);

@@ -66,7 +66,8 @@ fn located(program: &str, folder: &Path, path: &str) -> Option<PathBuf> {
     Some(folder.join(candidate.file_name()?))
 }
 
-fn can_be_run(file: &Path) -> bool {
+/// Whether a file is a program.
+pub(crate) fn can_be_run(file: &Path) -> bool {
     let facts = fs::metadata(file);
     facts.is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }

@@ -33,6 +33,7 @@ use harn_agent::real_path::resolve;
 pub use hosts::Host;
 pub use rules::{Rule, Rules};
 
+pub(crate) use exec::can_be_run;
 pub(crate) use fence::AgentFence;
 pub(crate) use transport::guarded;
 
@@ -125,8 +126,10 @@ impl Policy {
     /// Whether every file may be read, written and removed.
     pub(crate) fn is_open_to_files(&self) -> bool {
         self.layers.iter().all(|layer| {
-            let Rules { read, write, .. } = &layer.rules;
-            layer.roots.is_empty() && read.is_anything() && write.is_anything()
+            let rules = &layer.rules;
+            let is_open = rules.read.is_anything() && rules.write.is_anything();
+            // The environment is a file as well.
+            layer.roots.is_empty() && is_open && rules.env.is_anything()
         })
     }
 
@@ -140,13 +143,7 @@ impl Policy {
             let attempt = || format!("attempted to {} '{}'", access.verb(), shown.display());
             let is_in = |roots: &[PathBuf]| roots.iter().any(|root| real.starts_with(root));
             if !layer.roots.is_empty() && !is_in(&layer.roots) {
-                let roots = list(
-                    layer
-                        .rules
-                        .workspace_roots
-                        .iter()
-                        .map(|root| root.display()),
-                );
+                let roots = listed(&layer.rules.workspace_roots);
                 return Err(Refusal(format!(
                     "{} outside workspace_roots [{roots}]",
                     attempt()
@@ -158,6 +155,10 @@ impl Policy {
             };
             if !rule.is_anything() && !is_in(allowed) {
                 let rule = rule.describe(name, |path| path.display().to_string());
+                return Err(Refusal(format!("{} against {rule}", attempt())));
+            }
+            if !layer.rules.env.is_anything() && is_environment(real) {
+                let rule = layer.rules.env.describe("env", Clone::clone);
                 return Err(Refusal(format!("{} against {rule}", attempt())));
             }
         }
@@ -248,7 +249,15 @@ fn real_paths(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     real.collect()
 }
 
-fn list(items: impl Iterator<Item: fmt::Display>) -> String {
-    let items: Vec<String> = items.map(|item| item.to_string()).collect();
-    items.join(", ")
+/// Whether a file shows the environment of a process.
+fn is_environment(real: &Path) -> bool {
+    real.starts_with("/proc") && real.ends_with("environ")
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    paths.join(", ")
 }

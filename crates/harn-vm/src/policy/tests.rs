@@ -286,6 +286,15 @@ fn variables_are_hidden_by_name() {
     let expected = "attempted to read the variable 'KEY' against the rule 'allow env [HOME]'";
     assert_refused(&ask("KEY"), expected);
     assert_refused(&ask("NONE"), &expected.replace("KEY", "NONE"));
+    for path in [
+        "/proc/self/environ",
+        "/proc/thread-self/environ",
+        "/proc/1/environ",
+    ] {
+        let read = file(&mut world, FileRequest::Read(path.into()));
+        let expected = format!("attempted to read '{path}' against the rule 'allow env [HOME]'");
+        assert_refused(&read, &expected);
+    }
     let all = world.perform(&Request::AllEnvironment);
     let home = ("HOME".to_owned(), "/home/x".to_owned());
     assert_eq!(all, Answer::Pairs(vec![home]));

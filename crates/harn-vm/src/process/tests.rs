@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use harn_machine::{Inbox, inbox};
@@ -128,6 +129,32 @@ fn what_a_process_has_started_ends_with_it() {
         assert_eq!(rest, "");
         std::fs::remove_file(pipe).unwrap();
     }
+}
+
+/// A name is looked up where the process will look, and a script may leave out what runs it.
+#[test]
+fn programs_are_found_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("script");
+    std::fs::write(&file, "echo \"$0 of $PATH\"\n").unwrap();
+    let named = |path: &str| {
+        let mut start = shell("");
+        start.request.program = "script".to_owned();
+        start.request.arguments = Vec::new();
+        start.request.environment = vec![("PATH".to_owned(), path.to_owned())];
+        start
+    };
+    let path = folder.path().to_string_lossy().into_owned();
+    let denied = answer(named(&path));
+    assert!(matches!(denied, Answer::Failed(_)), "{denied:?}");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    let ran = end(named(&path));
+    assert_eq!(
+        String::from_utf8_lossy(&ran.output),
+        format!("{path}/script of {path}\n")
+    );
+    let unknown = answer(named("/usr/bin"));
+    assert!(matches!(unknown, Answer::Failed(_)), "{unknown:?}");
 }
 
 #[test]
