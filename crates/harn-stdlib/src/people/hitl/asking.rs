@@ -16,6 +16,9 @@ use crate::people::{field, new_id, now};
 /// The agent that asks where no agent does: the program itself.
 const PROGRAM: &str = "harn";
 
+/// So many events are read at a time.
+const BATCH: usize = 128;
+
 /// What came of a request.
 pub(super) enum Outcome {
     Decided(Verdict),
@@ -110,46 +113,55 @@ fn write(
     )
 }
 
-/// What has come of a request by now.
+/// What has come of a request by now; nothing if there is something to wait for.
 fn look(
     context: &mut Context<'_>,
     waiting: &mut Waiting,
     request: &mut Request,
 ) -> Result<Option<Outcome>, Failure> {
+    let topic = request.kind.topic();
     loop {
-        let topic = request.kind.topic();
-        if let Poll::Ready(events) = event_log::wait(context, waiting, topic, request.cursor)? {
-            if let Some(verdict) = heard(context, request, &events) {
-                return Ok(Some(Outcome::Decided(verdict)));
-            }
-            continue;
-        }
-        let point = Book::current(context)?.point(&request.id).cloned();
-        let outcome = match point {
-            Some(point) if point.status == Status::Cancelled => Some(Outcome::Cancelled {
-                reason: point.reason,
-            }),
-            Some(point) if point.status == Status::Completed => {
-                let response = of_value(point.value);
-                let response = Response::read(&response, &now(context));
-                request.take(response).map(Outcome::Decided)
-            }
-            _ => None,
+        let events = event_log::read(context, topic, request.cursor, BATCH)?;
+        let outcome = match heard(context, request, &events) {
+            Some(verdict) => Some(Outcome::Decided(verdict)),
+            None => waitpoint_ended(context, request)?,
         };
-        if outcome.is_none() && waiting.is_over(context) {
+        if outcome.is_some() {
+            return Ok(outcome);
+        }
+        if waiting.is_over(context) {
             return Ok(Some(Outcome::TimedOut));
         }
-        Book::notice_changes(context);
-        return Ok(outcome);
+        let responses = Some((topic, request.cursor));
+        if Book::wait_for_change(context, waiting, responses)?.is_pending() {
+            return Ok(None);
+        }
     }
 }
 
-/// Reads responses among events of the topic.
-fn heard(context: &mut Context<'_>, request: &mut Request, events: &Value) -> Option<Verdict> {
-    let Value::List(events) = events else {
-        return None;
+/// What it means for a request that somebody has ended its waitpoint, if somebody has.
+fn waitpoint_ended(
+    context: &mut Context<'_>,
+    request: &mut Request,
+) -> Result<Option<Outcome>, Failure> {
+    let Some(point) = Book::current(context)?.point(&request.id).cloned() else {
+        return Ok(None);
     };
-    for event in events.iter() {
+    Ok(match point.status {
+        Status::Open => None,
+        Status::Cancelled => Some(Outcome::Cancelled {
+            reason: point.reason,
+        }),
+        Status::Completed => {
+            let response = Response::read(&of_value(point.value), &now(context));
+            request.take(response).map(Outcome::Decided)
+        }
+    })
+}
+
+/// Reads responses among events of the topic.
+fn heard(context: &mut Context<'_>, request: &mut Request, events: &[Value]) -> Option<Verdict> {
+    for event in events {
         if let Some(Value::Int(id)) = field(event, "id") {
             request.cursor = request.cursor.max(*id);
         }
