@@ -1,5 +1,6 @@
 //! Asks people and waits for what they decide.
 
+use std::rc::{Rc, Weak};
 use std::task::Poll;
 
 use harn_machine::{Context, Failure, Value, Waiting};
@@ -24,6 +25,22 @@ pub(super) enum Outcome {
     Decided(Verdict),
     TimedOut,
     Cancelled { reason: Value },
+}
+
+/// The requests that tasks of this run wait for, and who does.
+#[derive(Default)]
+struct Awaited(Vec<(String, Weak<()>)>);
+
+/// Takes the requests back whose tasks were stopped: nobody waits for an answer any more.
+pub(super) fn take_back_abandoned(context: &mut Context<'_>) -> Result<(), Failure> {
+    let awaited = &mut context.state::<Awaited>().0;
+    let is_abandoned = |(_, waiter): &mut (String, Weak<()>)| waiter.strong_count() == 0;
+    let abandoned: Vec<_> = awaited.extract_if(.., is_abandoned).collect();
+    let reason = Value::dict([("reason", "nobody waits any more".into())]);
+    for (id, _) in abandoned {
+        waitpoints::cancel(context, &id, &reason)?;
+    }
+    Ok(())
 }
 
 /// Asks, or goes on waiting; what was asked and what came of it. The request is made by the
@@ -57,15 +74,15 @@ pub(super) fn ask(
     Ok(Poll::Ready((request, outcome)))
 }
 
-/// The value that people have decided for, or the error that tells why there is none.
-pub(super) fn verdict(
+/// What people have said, at least one of them, or the error that tells why they have not.
+pub(super) fn given(
     context: &mut Context<'_>,
     request: &Request,
     outcome: Outcome,
-) -> Result<Verdict, Failure> {
+) -> Result<Vec<Response>, Failure> {
     match outcome {
+        Outcome::Decided(Verdict::Given(responses)) => Ok(responses),
         Outcome::Decided(Verdict::Denied(response)) => Err(denied(request, &response)),
-        Outcome::Decided(verdict) => Ok(verdict),
         Outcome::TimedOut => Err(timed_out(request)),
         Outcome::Cancelled { reason } => {
             let wait_id = new_id(context, "hitl_wait");
@@ -82,6 +99,8 @@ fn open(context: &mut Context<'_>, request: &mut Request) -> Result<Option<Verdi
     let payload = request.payload(PROGRAM, &requested_at);
     request.cursor = write(context, request.kind, request.kind.asked(), payload.clone())?;
     waitpoints::create(context, &request.id, (PROGRAM.into(), payload.clone()))?;
+    let awaited = (request.id.clone(), Rc::downgrade(&request.waiter));
+    context.state::<Awaited>().0.push(awaited);
     for fields in mocked::responses(context, request.kind, payload)? {
         let response = Response::read(&fields, &now(context));
         let mut fields = fields;
@@ -195,16 +214,24 @@ fn of_value(value: Value) -> Value {
 /// Writes down what came of a request.
 fn close(context: &mut Context<'_>, request: &Request, outcome: &Outcome) -> Result<(), Failure> {
     let Request { kind, id, .. } = request;
+    context.state::<Awaited>().0.retain(|(one, _)| one != id);
     let event = match (outcome, kind) {
         (Outcome::TimedOut, _) => Some(TIMED_OUT),
-        (Outcome::Decided(Verdict::Approved(_)), Kind::Approval) => Some("hitl.approval_approved"),
-        (Outcome::Decided(Verdict::Approved(_)), _) => Some("hitl.dual_control_approved"),
+        (Outcome::Decided(Verdict::Given(_)), Kind::Approval) => Some("hitl.approval_approved"),
         (Outcome::Decided(Verdict::Denied(_)), Kind::Approval) => Some("hitl.approval_denied"),
-        (Outcome::Decided(Verdict::Denied(_)), _) => Some("hitl.dual_control_denied"),
-        (Outcome::Decided(Verdict::Answered(response)), Kind::Escalation) if response.accepted => {
-            Some("hitl.escalation_accepted")
+        (Outcome::Decided(Verdict::Given(_)), Kind::DualControl) => {
+            Some("hitl.dual_control_approved")
         }
-        (Outcome::Decided(Verdict::Answered(_)) | Outcome::Cancelled { .. }, _) => None,
+        (Outcome::Decided(Verdict::Denied(_)), Kind::DualControl) => {
+            Some("hitl.dual_control_denied")
+        }
+        (Outcome::Decided(Verdict::Given(responses)), Kind::Escalation) => {
+            let is_accepted = responses.iter().any(|response| response.accepted);
+            is_accepted.then_some("hitl.escalation_accepted")
+        }
+        // The response or the waitpoint says it all.
+        (Outcome::Decided(_), Kind::Question | Kind::Escalation)
+        | (Outcome::Cancelled { .. }, _) => None,
     };
     if let Some(event) = event {
         let payload = Value::dict([
