@@ -23,7 +23,9 @@ use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
 use crate::expect::text;
 
 pub(crate) use parse::parse;
-pub(crate) use write::{write, write_keeping_floats, write_text};
+#[cfg(test)]
+pub(crate) use query::query;
+pub(crate) use write::{write, write_text};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
