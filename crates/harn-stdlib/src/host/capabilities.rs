@@ -15,8 +15,11 @@ pub(super) fn register(registry: &mut Registry) {
     ]);
 }
 
+/// Operations and what they do.
+type Operations = &'static [(&'static str, &'static str)];
+
 /// What every host can do. Operations that only tell about this run belong to no capability.
-const OWN: &[(&str, &str, &[(&str, &str)])] = &[
+const OWN: &[(&str, &str, Operations)] = &[
     (
         "process",
         "Runs commands.",

@@ -104,9 +104,8 @@ impl Kept {
     ) -> Result<(), Trouble> {
         if let Some(folder) = self.path.parent() {
             let folder = FileRequest::MakeFolder(folder.to_owned());
-            match context.perform(&Request::File(folder)) {
-                Answer::Failed(failure) => return Err(Trouble("mkdir", failure.message)),
-                _ => {}
+            if let Answer::Failed(failure) = context.perform(&Request::File(folder)) {
+                return Err(Trouble("mkdir", failure.message));
             }
         }
         loop {
