@@ -133,3 +133,19 @@ event_log.emit(\"hitl.questions\", \"hitl.response_received\", response)
     assert_eq!(asking.join().expect("it ends"), "blue\n");
     assert_eq!(log.run("println(hitl_pending())", None), "[]\n");
 }
+
+#[test]
+fn a_question_is_taken_back_by_another_program() {
+    let log = Shared::new();
+    let asking = {
+        let log = log.clone();
+        let text = "println(unwrap_err(try { ask_user(\"Which colour?\") }).message)";
+        thread::spawn(move || log.run(text, None))
+    };
+    let taking_back = "\
+let waitpoint = event_log.subscribe(\"waitpoints\").next().value.payload
+waitpoint_cancel(waitpoint.id, {reason: \"never mind\"})
+";
+    log.run(taking_back, None);
+    assert_eq!(asking.join().expect("it ends"), "never mind\n");
+}

@@ -131,6 +131,27 @@ pub fn wait(
     }
 }
 
+/// Waits until one of several topics has events whose ids are greater than its cursor.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn wait_any(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    topics: &[(&str, i64)],
+) -> Result<Poll<()>, Failure> {
+    let request = || {
+        let topics = topics
+            .iter()
+            .map(|&(topic, cursor)| Value::list(vec![topic.into(), cursor.into()]));
+        request([("do", "wait_any".into()), ("topics", topics.collect())])
+    };
+    match waiting.effect(context, request) {
+        None => Ok(Poll::Pending),
+        Some(answer) => answered(answer).map(|_| Poll::Ready(())),
+    }
+}
+
 impl Entry {
     fn request(self) -> Request {
         request([

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures_core::Stream;
 use harn_agent::log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic};
@@ -41,6 +42,10 @@ pub(super) enum Asked {
         topic: String,
         cursor: EventId,
     },
+    /// Until one of several topics has an event after its cursor.
+    WaitAny {
+        topics: Vec<(String, EventId)>,
+    },
 }
 
 /// What the log answers.
@@ -77,7 +82,25 @@ pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value,
             let events = first.into_iter().chain(more).collect();
             Ok(described(&topic, events))
         }
+        Asked::WaitAny { topics } => any(log, topics).await.map(|()| Value::Null),
     }
+}
+
+/// Waits until one of several topics has an event after its cursor.
+async fn any(log: Arc<AnyEventLog>, topics: Vec<(String, EventId)>) -> Result<(), LogError> {
+    let mut streams = Vec::with_capacity(topics.len());
+    for (topic, cursor) in topics {
+        let topic = Topic::new(topic)?;
+        streams.push(Arc::clone(&log).subscribe(&topic, Some(cursor)).await?);
+    }
+    poll_fn(|context| {
+        let mut polled = streams.iter_mut().map(|stream| {
+            let event = Pin::new(stream).poll_next(context);
+            event.map(|event| event.transpose().map(|_| ()))
+        });
+        polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
+    })
+    .await
 }
 
 /// The event after a cursor, once there is one.

@@ -1,5 +1,6 @@
 //! Asks people and waits for what they decide.
 
+use std::rc::{Rc, Weak};
 use std::task::Poll;
 
 use harn_machine::{Context, Failure, Value, Waiting};
@@ -16,11 +17,30 @@ use crate::people::{field, new_id, now};
 /// The agent that asks where no agent does: the program itself.
 const PROGRAM: &str = "harn";
 
+/// So many events are read at a time.
+const BATCH: usize = 128;
+
 /// What came of a request.
 pub(super) enum Outcome {
     Decided(Verdict),
     TimedOut,
     Cancelled { reason: Value },
+}
+
+/// The requests that tasks of this run wait for, and who does.
+#[derive(Default)]
+struct Awaited(Vec<(String, Weak<()>)>);
+
+/// Takes the requests back whose tasks were stopped: nobody waits for an answer any more.
+pub(super) fn take_back_abandoned(context: &mut Context<'_>) -> Result<(), Failure> {
+    let awaited = &mut context.state::<Awaited>().0;
+    let is_abandoned = |(_, waiter): &mut (String, Weak<()>)| waiter.strong_count() == 0;
+    let abandoned: Vec<_> = awaited.extract_if(.., is_abandoned).collect();
+    let reason = Value::dict([("reason", "nobody waits any more".into())]);
+    for (id, _) in abandoned {
+        waitpoints::cancel(context, &id, &reason)?;
+    }
+    Ok(())
 }
 
 /// Asks, or goes on waiting; what was asked and what came of it. The request is made by the
@@ -54,15 +74,15 @@ pub(super) fn ask(
     Ok(Poll::Ready((request, outcome)))
 }
 
-/// The value that people have decided for, or the error that tells why there is none.
-pub(super) fn verdict(
+/// What people have said, at least one of them, or the error that tells why they have not.
+pub(super) fn given(
     context: &mut Context<'_>,
     request: &Request,
     outcome: Outcome,
-) -> Result<Verdict, Failure> {
+) -> Result<Vec<Response>, Failure> {
     match outcome {
+        Outcome::Decided(Verdict::Given(responses)) => Ok(responses),
         Outcome::Decided(Verdict::Denied(response)) => Err(denied(request, &response)),
-        Outcome::Decided(verdict) => Ok(verdict),
         Outcome::TimedOut => Err(timed_out(request)),
         Outcome::Cancelled { reason } => {
             let wait_id = new_id(context, "hitl_wait");
@@ -79,6 +99,8 @@ fn open(context: &mut Context<'_>, request: &mut Request) -> Result<Option<Verdi
     let payload = request.payload(PROGRAM, &requested_at);
     request.cursor = write(context, request.kind, request.kind.asked(), payload.clone())?;
     waitpoints::create(context, &request.id, (PROGRAM.into(), payload.clone()))?;
+    let awaited = (request.id.clone(), Rc::downgrade(&request.waiter));
+    context.state::<Awaited>().0.push(awaited);
     for fields in mocked::responses(context, request.kind, payload)? {
         let response = Response::read(&fields, &now(context));
         let mut fields = fields;
@@ -110,46 +132,55 @@ fn write(
     )
 }
 
-/// What has come of a request by now.
+/// What has come of a request by now; nothing if there is something to wait for.
 fn look(
     context: &mut Context<'_>,
     waiting: &mut Waiting,
     request: &mut Request,
 ) -> Result<Option<Outcome>, Failure> {
+    let topic = request.kind.topic();
     loop {
-        let topic = request.kind.topic();
-        if let Poll::Ready(events) = event_log::wait(context, waiting, topic, request.cursor)? {
-            if let Some(verdict) = heard(context, request, &events) {
-                return Ok(Some(Outcome::Decided(verdict)));
-            }
-            continue;
-        }
-        let point = Book::current(context)?.point(&request.id).cloned();
-        let outcome = match point {
-            Some(point) if point.status == Status::Cancelled => Some(Outcome::Cancelled {
-                reason: point.reason,
-            }),
-            Some(point) if point.status == Status::Completed => {
-                let response = of_value(point.value);
-                let response = Response::read(&response, &now(context));
-                request.take(response).map(Outcome::Decided)
-            }
-            _ => None,
+        let events = event_log::read(context, topic, request.cursor, BATCH)?;
+        let outcome = match heard(context, request, &events) {
+            Some(verdict) => Some(Outcome::Decided(verdict)),
+            None => waitpoint_ended(context, request)?,
         };
-        if outcome.is_none() && waiting.is_over(context) {
+        if outcome.is_some() {
+            return Ok(outcome);
+        }
+        if waiting.is_over(context) {
             return Ok(Some(Outcome::TimedOut));
         }
-        Book::notice_changes(context);
-        return Ok(outcome);
+        let responses = Some((topic, request.cursor));
+        if Book::wait_for_change(context, waiting, responses)?.is_pending() {
+            return Ok(None);
+        }
     }
 }
 
-/// Reads responses among events of the topic.
-fn heard(context: &mut Context<'_>, request: &mut Request, events: &Value) -> Option<Verdict> {
-    let Value::List(events) = events else {
-        return None;
+/// What it means for a request that somebody has ended its waitpoint, if somebody has.
+fn waitpoint_ended(
+    context: &mut Context<'_>,
+    request: &mut Request,
+) -> Result<Option<Outcome>, Failure> {
+    let Some(point) = Book::current(context)?.point(&request.id).cloned() else {
+        return Ok(None);
     };
-    for event in events.iter() {
+    Ok(match point.status {
+        Status::Open => None,
+        Status::Cancelled => Some(Outcome::Cancelled {
+            reason: point.reason,
+        }),
+        Status::Completed => {
+            let response = Response::read(&of_value(point.value), &now(context));
+            request.take(response).map(Outcome::Decided)
+        }
+    })
+}
+
+/// Reads responses among events of the topic.
+fn heard(context: &mut Context<'_>, request: &mut Request, events: &[Value]) -> Option<Verdict> {
+    for event in events {
         if let Some(Value::Int(id)) = field(event, "id") {
             request.cursor = request.cursor.max(*id);
         }
@@ -183,16 +214,24 @@ fn of_value(value: Value) -> Value {
 /// Writes down what came of a request.
 fn close(context: &mut Context<'_>, request: &Request, outcome: &Outcome) -> Result<(), Failure> {
     let Request { kind, id, .. } = request;
+    context.state::<Awaited>().0.retain(|(one, _)| one != id);
     let event = match (outcome, kind) {
         (Outcome::TimedOut, _) => Some(TIMED_OUT),
-        (Outcome::Decided(Verdict::Approved(_)), Kind::Approval) => Some("hitl.approval_approved"),
-        (Outcome::Decided(Verdict::Approved(_)), _) => Some("hitl.dual_control_approved"),
+        (Outcome::Decided(Verdict::Given(_)), Kind::Approval) => Some("hitl.approval_approved"),
         (Outcome::Decided(Verdict::Denied(_)), Kind::Approval) => Some("hitl.approval_denied"),
-        (Outcome::Decided(Verdict::Denied(_)), _) => Some("hitl.dual_control_denied"),
-        (Outcome::Decided(Verdict::Answered(response)), Kind::Escalation) if response.accepted => {
-            Some("hitl.escalation_accepted")
+        (Outcome::Decided(Verdict::Given(_)), Kind::DualControl) => {
+            Some("hitl.dual_control_approved")
         }
-        (Outcome::Decided(Verdict::Answered(_)) | Outcome::Cancelled { .. }, _) => None,
+        (Outcome::Decided(Verdict::Denied(_)), Kind::DualControl) => {
+            Some("hitl.dual_control_denied")
+        }
+        (Outcome::Decided(Verdict::Given(responses)), Kind::Escalation) => {
+            let is_accepted = responses.iter().any(|response| response.accepted);
+            is_accepted.then_some("hitl.escalation_accepted")
+        }
+        // The response or the waitpoint says it all.
+        (Outcome::Decided(_), Kind::Question | Kind::Escalation)
+        | (Outcome::Cancelled { .. }, _) => None,
     };
     if let Some(event) = event {
         let payload = Value::dict([

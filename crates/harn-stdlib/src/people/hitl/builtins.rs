@@ -5,10 +5,10 @@ use std::task::Poll;
 use harn_machine::{Context, Failure, Fault, Registry, Value, Waiting, argument};
 
 use super::Kind;
-use super::asking::{Outcome, ask, executed, verdict};
+use super::asking::{Outcome, ask, executed, given};
 use super::coerce::like;
 use super::options::{evidence, names, options, positive, quorum, text, timeout};
-use super::request::{Request, Verdict};
+use super::request::Request;
 use super::response::Response;
 use crate::people::field;
 use crate::schema::expected_of;
@@ -47,10 +47,8 @@ fn ask_user(context: &mut Context<'_>, arguments: &mut [Value], waiting: &mut Wa
     if let (Outcome::TimedOut, Some(default)) = (&outcome, default) {
         return Ok(Poll::Ready(default.clone()));
     }
-    let Verdict::Answered(response) = verdict(context, &request, outcome)? else {
-        return Ok(Poll::Ready(Value::Nil));
-    };
-    let mut answer = response.answer;
+    let responses = given(context, &request, outcome)?;
+    let mut answer = only(responses).answer;
     if let Some(schema) = field(options, "schema") {
         answer = expected_of(context, &answer, schema)?;
     }
@@ -58,6 +56,11 @@ fn ask_user(context: &mut Context<'_>, arguments: &mut [Value], waiting: &mut Wa
         answer = like(default, &answer);
     }
     Ok(Poll::Ready(answer))
+}
+
+/// The response where one is enough.
+fn only(mut responses: Vec<Response>) -> Response {
+    responses.pop().expect("somebody has said something")
 }
 
 /// What else a program says about something to approve.
@@ -95,10 +98,8 @@ fn request_approval(
     let Poll::Ready((request, outcome)) = ask(context, waiting, wanted)? else {
         return Ok(Poll::Pending);
     };
-    Ok(Poll::Ready(match verdict(context, &request, outcome)? {
-        Verdict::Approved(approvals) => approval(&request, &approvals),
-        Verdict::Answered(_) | Verdict::Denied(_) => Value::Nil,
-    }))
+    let approvals = given(context, &request, outcome)?;
+    Ok(Poll::Ready(approval(&request, &approvals)))
 }
 
 /// Who has approved, and when.
@@ -132,7 +133,7 @@ fn approve_action(
     let Poll::Ready((request, outcome)) = ask(context, waiting, wanted)? else {
         return Ok(Poll::Pending);
     };
-    verdict(context, &request, outcome)?;
+    given(context, &request, outcome)?;
     Ok(Poll::Ready(request.id.as_str().into()))
 }
 
@@ -181,9 +182,7 @@ fn escalate_to(
     let Poll::Ready((request, outcome)) = ask(context, waiting, handed_over)? else {
         return Ok(Poll::Pending);
     };
-    let Verdict::Answered(response) = verdict(context, &request, outcome)? else {
-        return Ok(Poll::Ready(Value::Nil));
-    };
+    let response = only(given(context, &request, outcome)?);
     let accepted_at = response.accepted.then(|| response.responded_at.clone());
     let status = if response.accepted {
         "accepted"

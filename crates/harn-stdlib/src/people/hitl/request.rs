@@ -1,5 +1,7 @@
 //! One request to people, and what they have said so far.
 
+use std::rc::Rc;
+
 use harn_machine::Value;
 use harn_machine::value::{Dict, Text};
 
@@ -23,17 +25,17 @@ pub(super) struct Request {
     pub(super) timeout_ms: i64,
     /// The last event of its topic that was looked at.
     pub(super) cursor: i64,
+    /// Gone with the request when the task is stopped that waits for it.
+    pub(super) waiter: Rc<()>,
     /// Those who have approved, in the order in which they did.
     approvals: Vec<Response>,
 }
 
 /// What people have decided.
 pub(super) enum Verdict {
-    /// They have answered, or taken it over.
-    Answered(Response),
-    /// Enough of them have approved.
-    Approved(Vec<Response>),
-    /// One of them has not.
+    /// Enough of them have said what was asked for: these, at least one.
+    Given(Vec<Response>),
+    /// One of them does not approve.
     Denied(Response),
 }
 
@@ -49,6 +51,7 @@ impl Request {
             metadata: Dict::default(),
             timeout_ms,
             cursor: 0,
+            waiter: Rc::default(),
             approvals: Vec::new(),
         }
     }
@@ -62,7 +65,7 @@ impl Request {
     /// Takes a response; what is decided by it, if anything is.
     pub(super) fn take(&mut self, response: Response) -> Option<Verdict> {
         if self.kind.ends_with_a_response() {
-            return Some(Verdict::Answered(response));
+            return Some(Verdict::Given(vec![response]));
         }
         let reviewer = response.reviewer_name();
         let is_allowed = self.approvers.is_empty() || self.approvers.contains(&reviewer);
@@ -75,7 +78,7 @@ impl Request {
         }
         self.approvals.push(response);
         let is_enough = self.approvals.len() >= self.quorum;
-        is_enough.then(|| Verdict::Approved(std::mem::take(&mut self.approvals)))
+        is_enough.then(|| Verdict::Given(std::mem::take(&mut self.approvals)))
     }
 
     /// The request as the log keeps it.
@@ -113,7 +116,7 @@ mod tests {
             match request.take(response(reviewer, approved)) {
                 None => '.',
                 Some(Verdict::Denied(_)) => 'n',
-                Some(Verdict::Approved(_) | Verdict::Answered(_)) => 'y',
+                Some(Verdict::Given(_)) => 'y',
             }
         });
         assert_eq!(decisions.collect::<String>(), expected);

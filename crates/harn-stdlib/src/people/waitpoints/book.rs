@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::task::Poll;
 
-use harn_machine::{Context, Failure, Holds, Value, Waiters, Waiting};
+use harn_machine::{Context, Failure, Holds, Value, Waiting};
 
 use super::point::{Point, Status};
 use crate::observability::event_log::{self, Entry};
@@ -31,8 +31,6 @@ pub(in crate::people) struct Book {
     points: BTreeMap<String, Point>,
     /// How waits that were given an id have ended.
     waits: BTreeMap<String, Value>,
-    /// Who wants to know of changes and waits for something else too.
-    changed: Waiters,
 }
 
 impl Holds for Book {
@@ -103,20 +101,16 @@ impl Book {
         }
     }
 
-    /// Waits until a waitpoint has changed. Others run meanwhile.
-    pub(super) fn wait_for_change(
+    /// Waits until a waitpoint has changed, or another topic has something new. Others run
+    /// meanwhile.
+    pub(in crate::people) fn wait_for_change(
         context: &mut Context<'_>,
         waiting: &mut Waiting,
+        other: Option<(&str, i64)>,
     ) -> Result<Poll<()>, Failure> {
-        let cursor = context.holding::<Self>().cursor;
-        let events = event_log::wait(context, waiting, TOPIC, cursor)?;
-        Ok(events.map(|_they_are_read_with_the_book| ()))
-    }
-
-    /// The task goes on when this program has changed a waitpoint.
-    pub(in crate::people) fn notice_changes(context: &mut Context<'_>) {
-        let fiber = context.fiber();
-        context.holding::<Self>().changed.add(fiber);
+        let own = (TOPIC, context.holding::<Self>().cursor);
+        let topics: Vec<_> = [own].into_iter().chain(other).collect();
+        event_log::wait_any(context, waiting, &topics)
     }
 }
 
@@ -135,10 +129,7 @@ fn write<'a>(
             ..Entry::default()
         },
     )?;
-    Book::current(context)?;
-    let changed = std::mem::take(&mut context.holding::<Book>().changed);
-    context.wake(&changed);
-    Ok(context.holding())
+    Book::current(context)
 }
 
 /// Makes a waitpoint, or gives the one there is.
