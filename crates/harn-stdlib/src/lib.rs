@@ -66,7 +66,7 @@ mod tools;
 use harn_machine::Registry;
 
 pub use encoding::uuid_of_time;
-pub use observability::event_log;
+pub use observability::{event_log, spans};
 pub use offers::Offers;
 pub use schema::schema_errors;
 pub use tools::bound_tools;
