@@ -6,6 +6,7 @@
 
 mod heap;
 mod peak_heap;
+pub mod process;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

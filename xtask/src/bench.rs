@@ -15,10 +15,10 @@ use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
 /// `--smoke` does as little as proves that it still works.
-const BENCHMARKS: &[&str] = &["agent", "events", "front", "llm", "log", "vm"];
+const BENCHMARKS: &[&str] = &["agent", "events", "front", "llm", "log", "stdlib", "vm"];
 
 /// Those that measure the `harn` program itself, and look for it beside their own file.
-const OF_THE_PROGRAM: &[&str] = &["vm"];
+const OF_THE_PROGRAM: &[&str] = &["stdlib", "vm"];
 
 /// Those that measure themselves against programs that we install; see [`peers`].
 const AGAINST_PEERS: &[&str] = &["agent", "llm"];

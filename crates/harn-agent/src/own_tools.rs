@@ -13,6 +13,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::plan::plan_artifact;
+use crate::runtime::Runtime;
 
 pub(crate) use window::{Damaged, Window, is_binary};
 
@@ -51,8 +52,22 @@ pub fn answer(name: &str, arguments: &Value, base: &Path) -> Option<String> {
     }
 }
 
+/// Whether the fence of a runtime lets one of its own tools answer.
+pub(crate) fn allowed(name: &str, arguments: &Value, runtime: &Runtime) -> Result<(), String> {
+    let path = match name {
+        READ_FILE => path_of(arguments).unwrap_or("."),
+        LIST_DIRECTORY => text(arguments, "path").unwrap_or("."),
+        _ => return Ok(()),
+    };
+    runtime.fence.read(&runtime.folder.join(path))
+}
+
+fn path_of(arguments: &Value) -> Option<&str> {
+    text(arguments, "path").or_else(|| text(arguments, "name"))
+}
+
 fn read_file(arguments: &Value, base: &Path) -> String {
-    let Some(path) = text(arguments, "path").or_else(|| text(arguments, "name")) else {
+    let Some(path) = path_of(arguments) else {
         return "Error: missing path parameter".to_owned();
     };
     let place = base.join(path);

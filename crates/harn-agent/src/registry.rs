@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::callback::Functions;
 use crate::coding::Workshop;
+use crate::fence::Fenced;
 use crate::policy::read_annotations;
 use crate::tool::{Tool, ToolCall, ToolError};
 use crate::{BoxFuture, Callback, own_tools};
@@ -136,8 +137,8 @@ impl ToolRegistry {
 
     /// Gives the entries that `coding_tools` made their tools. Commands find what is harmless
     /// of the environment.
-    pub(crate) fn equip(&mut self, environment: &BTreeMap<String, String>) {
-        let mut workshop = Workshop::new(environment);
+    pub(crate) fn equip(&mut self, environment: &BTreeMap<String, String>, fence: &Fenced) {
+        let mut workshop = Workshop::new(environment, fence);
         let bodiless = self.entries.iter_mut();
         let bodiless = bodiless.filter(|entry| matches!(entry.backend, Backend::Nobody(_)));
         for entry in bodiless {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
+use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
 use crate::loop_result::LoopResult;
@@ -36,6 +37,8 @@ pub struct Runtime {
     /// Calls that can be stopped.
     pub(crate) calls_in_flight: CallsInFlight,
     environment: BTreeMap<String, String>,
+    /// What the tools and options of a program may touch.
+    pub(crate) fence: Fenced,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -57,6 +60,8 @@ pub struct RuntimeOptions {
     pub folder: PathBuf,
     /// The variables of the environment; commands of the coding tools find the harmless ones.
     pub environment: BTreeMap<String, String>,
+    /// What the tools and options of a program may touch; `None`: everything.
+    pub fence: Option<Arc<dyn Fence>>,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Keeps events where no log does.
@@ -130,6 +135,7 @@ impl Runtime {
             bridge: options.bridge,
             folder: options.folder,
             environment: options.environment,
+            fence: Fenced(options.fence),
             hooks: Mutex::new(hooks),
             running: Mutex::default(),
         })
@@ -310,7 +316,7 @@ impl LoopRequest {
     /// The tools of the loop: those of the options, then those of Rust.
     pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
-        registry.equip(&runtime.environment);
+        registry.equip(&runtime.environment, &runtime.fence);
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

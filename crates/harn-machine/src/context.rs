@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use crate::closure::Closure;
 use crate::code::Source;
-use crate::effects::{Answer, EffectId, Effects, Request, Stream};
+use crate::effects::{Answer, EffectFailure, EffectId, Effects, Request, Stream};
 use crate::entrance::Entrance;
 use crate::exports::{Export, Exports};
 use crate::fault::{Failure, Fault};
@@ -28,12 +28,43 @@ pub struct Context<'a> {
     pub(crate) source: &'a Rc<Source>,
     /// How many calls of the program's own functions are nested.
     pub(crate) depth: u32,
+    /// Why the policy of the run forbade the last thing that was asked for, if it did.
+    pub(crate) refusal: Option<String>,
 }
 
 impl Context<'_> {
     /// Asks the world for something that it knows at once.
     pub fn perform(&mut self, request: &Request) -> Answer {
-        self.effects.perform(request)
+        let answer = self.effects.perform(request);
+        match request {
+            // These are never forbidden, and say nothing about what was asked before.
+            Request::Now | Request::Elapsed | Request::Random(_) => answer,
+            _ => self.noted(answer),
+        }
+    }
+
+    /// Keeps why something was refused and makes a failure of it, so that no body takes a
+    /// refusal for success. If the body then fails, its error is the refusal.
+    fn noted(&mut self, answer: Answer) -> Answer {
+        match answer {
+            Answer::Refused(reason) => {
+                self.refusal = Some(reason.clone());
+                Answer::Failed(EffectFailure {
+                    kind: std::io::ErrorKind::PermissionDenied,
+                    message: reason,
+                })
+            }
+            answer => {
+                self.refusal = None;
+                answer
+            }
+        }
+    }
+
+    /// Why the policy of the run forbade the last thing that was asked for, if it did. For
+    /// bodies that would otherwise take it for something that is not there.
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     /// Milliseconds since the epoch.
@@ -236,7 +267,7 @@ impl Waiting {
     ) -> Option<Answer> {
         if let Some(answer) = self.answer.take() {
             self.effect = None;
-            return Some(*answer);
+            return Some(context.noted(*answer));
         }
         if self.effect.is_none() {
             let id = context.scheduler.begin(context.strand.id);
@@ -244,6 +275,15 @@ impl Waiting {
             context.effects.begin(id, request());
         }
         None
+    }
+
+    /// Gives up what was begun and has no answer yet.
+    pub fn give_up(&mut self, context: &mut Context<'_>) {
+        self.answer = None;
+        if let Some(effect) = self.effect.take() {
+            context.scheduler.forget(effect);
+            context.effects.cancel(effect);
+        }
     }
 
     /// Sets the time when the wait ends, unless it is set already.

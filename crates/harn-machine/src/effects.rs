@@ -11,6 +11,8 @@
 
 use std::path::PathBuf;
 
+use crate::net::{NetAnswer, NetRequest};
+
 /// An effect that was begun and has no answer yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId(pub u64);
@@ -39,7 +41,9 @@ pub enum Request {
     },
     /// Whether a standard stream (0, 1 or 2) is a terminal.
     IsTerminal(u8),
-    /// Something that a layer above understands, such as a model call or an HTTP request.
+    /// Something with the network.
+    Net(NetRequest),
+    /// Something that a layer above understands, such as a model call.
     Other {
         /// Which layer.
         kind: &'static str,
@@ -126,8 +130,14 @@ pub enum Answer {
     Status(Option<FileStatus>),
     /// How a process ended.
     Process(ProcessEnd),
+    /// What the network says.
+    Net(NetAnswer),
     /// It failed.
     Failed(EffectFailure),
+    /// The policy of the run forbids it: what was attempted and against which rule, such as
+    /// `attempted to write '/etc/x' against the rule 'deny write'`. The bodies of builtins see
+    /// a failure instead, and [`Context`](crate::Context) keeps the reason for their errors.
+    Refused(String),
 }
 
 /// Facts about a file or folder.

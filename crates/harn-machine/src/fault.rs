@@ -89,6 +89,12 @@ impl Fault {
         })
     }
 
+    /// The policy of the run has forbidden what a builtin needed.
+    pub fn refused(builtin: &str, reason: &str) -> Failure {
+        let message = format!("sandbox violation: builtin '{builtin}' {reason}");
+        Self::categorised("tool_rejected", message)
+    }
+
     /// An error whose text stands for itself.
     pub fn own(text: impl Into<String>) -> Failure {
         Self::new(FaultKind::Own(text.into()))

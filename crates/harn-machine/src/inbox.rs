@@ -138,6 +138,16 @@ impl Inbox {
         }
     }
 
+    /// Waits for the next answer and drops whatever else arrives, for those who perform effects
+    /// without a program. `None` if none can come any more.
+    pub fn next_answer(&self) -> Option<(EffectId, Answer)> {
+        loop {
+            if let Message::Completed(id, answer) = self.receiver.recv().ok()? {
+                return Some((id, answer));
+            }
+        }
+    }
+
     /// Where what arrives here is sent.
     pub(crate) fn outside(&self) -> &Outside {
         &self.outside

@@ -31,6 +31,7 @@ mod machine;
 mod measure;
 mod meter;
 mod methods;
+mod net;
 mod parameters;
 mod registry;
 mod run;
@@ -58,6 +59,10 @@ pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
 pub use load::{Entry, LoadError, Offer};
 pub use meter::Meter;
+pub use net::{
+    HttpHead, HttpProxy, HttpRequest, NetAnswer, NetFailure, NetFailureKind, NetRequest, Route,
+    SocketMessage, SocketRequest, TlsOptions,
+};
 pub use registry::{Body, BuiltinId, Each, Guard, Plain, Receiver, Registry, WaitingBody};
 pub use scheduler::{Scheduler, Start};
 pub use sync::{Bell, Channel, FiberId, Task, TaskState, Waiters};

@@ -53,6 +53,7 @@ impl Machine {
             strand,
             source,
             depth,
+            refusal: None,
         }
     }
 

@@ -177,8 +177,8 @@ pub struct Registry {
 }
 
 /// Looks at calls of builtins in tasks that have values of their own, before they are made.
-/// An error is that of the call.
-pub type Guard = fn(&mut Context<'_>, BuiltinId, &[Value]) -> Result<(), Failure>;
+/// An error is that of the call, and a value is what the call gives without being made.
+pub type Guard = fn(&mut Context<'_>, BuiltinId, &[Value]) -> Result<Option<Value>, Failure>;
 
 impl Default for Registry {
     fn default() -> Self {

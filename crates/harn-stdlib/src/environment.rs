@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, argument, take};
 
 use crate::expect::{int_or, text};
-use crate::files::read_text;
 use crate::files::root::{execution_root, project_around, source_folder};
+use crate::files::{allowed, read_text};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -43,25 +43,30 @@ fn shown(path: &Path) -> Value {
 }
 
 /// A variable of the environment.
-fn variable(context: &mut Context<'_>, name: &str) -> Option<String> {
+pub(crate) fn variable(context: &mut Context<'_>, name: &str) -> Option<String> {
     match context.perform(&Request::Environment(name.to_owned())) {
         Answer::Text(value) => value,
         _ => None,
     }
 }
 
-/// The first of some variables that is set, or nothing.
+/// The first of some variables that is set, or nothing. One that the policy of the run hides is
+/// not set.
 fn first_of(context: &mut Context<'_>, names: &[&str]) -> String {
     let mut values = names.iter().filter_map(|name| variable(context, name));
     values.find(|value| !value.is_empty()).unwrap_or_default()
 }
 
 fn env(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(variable(context, &text(arguments, 0)).into())
+    let value = variable(context, &text(arguments, 0));
+    allowed(context, "env")?;
+    Ok(value.into())
 }
 
 fn env_or(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(match variable(context, &text(arguments, 0)) {
+    let value = variable(context, &text(arguments, 0));
+    allowed(context, "env_or")?;
+    Ok(match value {
         Some(value) => value.into(),
         None => take(arguments, 1),
     })

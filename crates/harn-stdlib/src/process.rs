@@ -141,6 +141,7 @@ fn default_shell(context: &mut Context<'_>) -> String {
             candidates.push(shell);
         }
     }
+    let named = candidates.clone();
     let listed = read_text(context, PathBuf::from("/etc/shells")).unwrap_or_default();
     let listed = listed
         .lines()
@@ -150,7 +151,9 @@ fn default_shell(context: &mut Context<'_>) -> String {
     candidates.extend(["/bin/zsh", "/bin/bash"].map(str::to_owned));
     let found = candidates.into_iter().find(|shell| {
         let facts = status(context, PathBuf::from(shell));
-        facts.is_some_and(|facts| facts.is_file)
+        // Whoever may not look has to believe what the environment says.
+        let is_named = named.contains(shell) && context.refusal().is_some();
+        is_named || facts.is_some_and(|facts| facts.is_file)
     });
     let shell = found.unwrap_or_else(|| "/bin/sh".to_owned());
     context.state::<Shell>().0 = Some(shell.clone());

@@ -142,7 +142,7 @@ impl Random {
     }
 
     /// A float from 0 up to but without 1.
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 

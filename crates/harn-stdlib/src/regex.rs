@@ -3,6 +3,8 @@
 //! Programs pass patterns as text, mostly the same few again and again, so those that were
 //! compiled are kept for the run.
 
+use std::rc::Rc;
+
 use harn_machine::value::Text;
 use harn_machine::{Context, Failure, Fault, Registry, Value};
 use hashbrown::HashMap;
@@ -24,26 +26,27 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
 }
 
-/// The compiled patterns, by pattern and flags.
+/// The compiled patterns, by pattern and flags. They are shared and not copied, because each
+/// learns while it searches, and a copy would have to learn again.
 #[derive(Default)]
-struct Kept(HashMap<(Text, Text), Regex>);
+struct Kept(HashMap<(Text, Text), Rc<Regex>>);
 
 /// The regular expression of a pattern.
 pub(crate) fn compiled(
     context: &mut Context<'_>,
     pattern: &Text,
     flags: &Text,
-) -> Result<Regex, String> {
+) -> Result<Rc<Regex>, String> {
     let kept = &mut context.state::<Kept>().0;
     let key = (pattern.clone(), flags.clone());
     if let Some(regex) = kept.get(&key) {
-        return Ok(regex.clone());
+        return Ok(Rc::clone(regex));
     }
-    let regex = compile(pattern, flags)?;
+    let regex = Rc::new(compile(pattern, flags)?);
     if kept.len() >= KEPT_MAX {
         kept.clear();
     }
-    kept.insert(key, regex.clone());
+    kept.insert(key, Rc::clone(&regex));
     Ok(regex)
 }
 
@@ -71,7 +74,7 @@ fn expression(
     arguments: &[Value],
     at: usize,
     flags: Text,
-) -> Result<Regex, Failure> {
+) -> Result<Rc<Regex>, Failure> {
     let regex = compiled(context, &text(arguments, at), &flags);
     regex.map_err(|reason| Fault::thrown(format!("Invalid regex: {reason}")))
 }

@@ -10,12 +10,18 @@ mod agents;
 mod diagnostic;
 mod driver;
 mod event_log;
+mod files;
+#[cfg(feature = "net")]
+mod http;
 mod interrupt;
 mod json;
 mod models;
+pub mod policy;
 mod process;
 mod program;
 mod replace;
+#[cfg(feature = "net")]
+mod server;
 mod session;
 mod tool_surface;
 mod world;
@@ -30,7 +36,7 @@ pub use models::{
 };
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use session::{Session, Typed};
-pub use world::{Sink, World, WorldOptions};
+pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;
 pub use harn_agent::llm;

@@ -1,35 +1,91 @@
-//! Processes, each watched by threads of its own.
+//! Processes, each watched by a thread of its own.
+//!
+//! ```text
+//! thread ── writes its input, reads its outputs, until both are closed or its time is over
+//!    └───── waits for its end, takes its number out of `running`, and only then reaps it
+//! cancel ── kills what is in `running`
+//! ```
+//!
+//! A process may lead a group of its own, so that what it starts is ended together with it.
+//! Its number is given to nobody else before it is reaped, so no stranger is ever hit.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use harn_machine::{Answer, EffectId, Outside, ProcessEnd, ProcessRequest};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::world::failed;
 
-/// How long a process may take that is given no time: a year.
-const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How much a process may write to each of its outputs.
+const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How long we listen to what a killed process may have left in its pipes.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// The longest time between two looks at a process that has closed its outputs.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The processes that a program has begun.
 pub(crate) struct Processes {
     outside: Outside,
     running: Running,
+    /// Whether there was one.
+    has_begun: Cell<bool>,
 }
 
-/// The numbers of the processes that run.
-type Running = Arc<Mutex<BTreeMap<EffectId, rustix::process::Pid>>>;
+/// What runs, by what was begun. `None`: it is about to start.
+type Running = Arc<Mutex<BTreeMap<EffectId, Option<Victim>>>>;
+
+/// What can be ended.
+#[derive(Clone, Copy)]
+enum Victim {
+    Process(Pid),
+    Group(Pid),
+}
+
+impl Victim {
+    fn kill(self) {
+        let _it_may_have_ended = match self {
+            Self::Process(pid) => rustix::process::kill_process(pid, Signal::KILL),
+            Self::Group(pid) => rustix::process::kill_process_group(pid, Signal::KILL),
+        };
+    }
+}
+
+/// A process to start.
+pub(crate) struct Start {
+    pub(crate) request: ProcessRequest,
+    /// The file that is run, if it must be a certain one.
+    pub(crate) file: Option<PathBuf>,
+    /// The variables of the environment, unless the request wants none of them.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Whether what it starts ends with it.
+    pub(crate) leads_group: bool,
+}
 
 impl Processes {
     pub(crate) fn new(outside: Outside) -> Self {
         Self {
             outside,
             running: Running::default(),
+            has_begun: Cell::new(false),
         }
+    }
+
+    /// Whether none was begun so far.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.has_begun.get()
     }
 
     /// Says that an effect is done.
@@ -38,78 +94,132 @@ impl Processes {
     }
 
     /// Starts a process.
-    pub(crate) fn begin(
-        &self,
-        id: EffectId,
-        request: ProcessRequest,
-        environment: BTreeMap<String, String>,
-    ) {
+    pub(crate) fn begin(&self, id: EffectId, start: Start) {
+        self.has_begun.set(true);
         let (outside, running) = (self.outside.clone(), self.running.clone());
-        thread::spawn(move || {
-            let end = run(id, request, environment, &running);
-            locked(&running).remove(&id);
+        locked(&running).insert(id, None);
+        let watcher = thread::Builder::new().name("harn-process".to_owned());
+        let watcher = watcher.spawn(move || {
+            let end = Watch { id, running }.run(start);
             let answer = end.map_or_else(|error| failed(&error), Answer::Process);
             outside.complete(id, answer);
         });
+        if let Err(error) = watcher {
+            self.answer(id, failed(&error));
+        }
     }
 
-    /// Ends a process that nobody waits for.
+    /// Ends a process that nobody waits for, with all that it started.
     pub(crate) fn cancel(&self, id: EffectId) {
-        if let Some(pid) = locked(&self.running).remove(&id) {
-            let _may_be_over = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        let mut running = locked(&self.running);
+        if let Some(Some(victim)) = running.remove(&id) {
+            victim.kill();
         }
     }
 }
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        let ids: Vec<_> = locked(&self.running).keys().copied().collect();
-        ids.into_iter().for_each(|id| self.cancel(id));
+        let mut running = locked(&self.running);
+        while let Some((_, victim)) = running.pop_first() {
+            victim.into_iter().for_each(Victim::kill);
+        }
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run(
+/// One process, as its thread sees it.
+struct Watch {
     id: EffectId,
-    request: ProcessRequest,
-    environment: BTreeMap<String, String>,
-    running: &Running,
-) -> io::Result<ProcessEnd> {
-    let started = Instant::now();
-    let mut command = command(&request);
-    if !request.clear_environment {
-        command
-            .env_clear()
-            .envs(environment)
-            .envs(request.environment.iter().cloned());
-    }
-    let mut child = command.spawn()?;
-    let pid = child.id();
-    if let Ok(raw) = i32::try_from(pid)
-        && let Some(pid) = rustix::process::Pid::from_raw(raw)
-    {
-        locked(running).insert(id, pid);
-    }
-    feed(&mut child, request.input);
-    let timeout = request.timeout.map_or(FOREVER, Duration::from_millis);
-    let (output, errors, timed_out) = listen(&mut child, timeout)?;
-    let status = child.wait()?;
-    Ok(ProcessEnd {
-        pid,
-        status: status.code(),
-        output,
-        errors,
-        timed_out,
-        took: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
-    })
+    running: Running,
 }
 
-fn command(request: &ProcessRequest) -> Command {
-    let mut command = Command::new(&request.program);
+impl Watch {
+    fn run(&self, start: Start) -> io::Result<ProcessEnd> {
+        let started = Instant::now();
+        let mut child = self.start(&start)?;
+        let (pid, victim) = (Pid::from_child(&child), start.victim(&child));
+        let input = start.request.input.unwrap_or_default();
+        let until = start.request.timeout;
+        let until = until.and_then(|timeout| started.checked_add(Duration::from_millis(timeout)));
+        let talked = Talk::with(&mut child, input).and_then(|mut talk| {
+            let end = talk.until(until)?;
+            let end = match end {
+                Talked::Closed => wait(pid, until)?,
+                other => other,
+            };
+            if end != Talked::Closed {
+                victim.kill();
+                talk.until(Instant::now().checked_add(LAST_WORDS))?;
+            }
+            Ok((talk, end))
+        });
+        if talked.is_err() {
+            victim.kill();
+        }
+        // Nobody may kill the group once its number can belong to somebody else.
+        wait(pid, None)?;
+        locked(&self.running).remove(&self.id);
+        let status = child.wait()?;
+        let (talk, end) = talked?;
+        let [output, errors] = talk.heard;
+        if end == Talked::TooMuch {
+            let limit = OUTPUT_BYTES_MAX / (1024 * 1024);
+            let reason = format!("it wrote more than {limit} MiB and was ended");
+            return Err(io::Error::other(reason));
+        }
+        Ok(ProcessEnd {
+            pid: child.id(),
+            status: status.code(),
+            output,
+            errors,
+            timed_out: end == Talked::TimeOver,
+            took: i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX),
+        })
+    }
+
+    /// Starts the process, unless it was given up in the meantime.
+    fn start(&self, start: &Start) -> io::Result<Child> {
+        let mut command = command(start);
+        let mut running = locked(&self.running);
+        let Some(victim) = running.get_mut(&self.id) else {
+            return Err(io::Error::other("nobody waits for it"));
+        };
+        let child = command.spawn();
+        match &child {
+            Ok(child) => *victim = Some(start.victim(child)),
+            Err(_) => drop(running.remove(&self.id)),
+        }
+        child
+    }
+}
+
+impl Start {
+    fn victim(&self, child: &Child) -> Victim {
+        let pid = Pid::from_child(child);
+        match self.leads_group {
+            true => Victim::Group(pid),
+            false => Victim::Process(pid),
+        }
+    }
+}
+
+fn command(start: &Start) -> Command {
+    let request = &start.request;
+    let mut command = match &start.file {
+        Some(file) => Command::new(file),
+        None => Command::new(&request.program),
+    };
+    if start.file.is_some() {
+        command.arg0(&request.program);
+    }
     command.args(&request.arguments);
+    if start.leads_group {
+        command.process_group(0);
+    }
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(match request.input {
         Some(_) => Stdio::piped(),
@@ -118,66 +228,164 @@ fn command(request: &ProcessRequest) -> Command {
     if let Some(folder) = &request.folder {
         command.current_dir(folder);
     }
-    if request.clear_environment {
-        command
-            .env_clear()
-            .envs(request.environment.iter().cloned());
+    command.env_clear();
+    if !request.clear_environment {
+        command.envs(&start.environment);
     }
+    command.envs(request.environment.iter().cloned());
     command
 }
 
-/// Gives a process what it reads, from a thread: it may write before it has read everything.
-fn feed(child: &mut Child, input: Option<Vec<u8>>) {
-    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
-        thread::spawn(move || {
-            let _it_may_not_want_all = pipe.write_all(&input);
+/// Waits until a process has ended, but leaves it to be reaped.
+fn wait(process: Pid, until: Option<Instant>) -> io::Result<Talked> {
+    let mut options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    if until.is_some() {
+        options |= WaitIdOptions::NOHANG;
+    }
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match rustix::process::waitid(WaitId::Pid(process), options) {
+            Ok(Some(_)) => return Ok(Talked::Closed),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+            Ok(None) => {}
+        }
+        let left = until.map_or(pause, |until| {
+            until.saturating_duration_since(Instant::now())
         });
+        if left.is_zero() {
+            return Ok(Talked::TimeOver);
+        }
+        // It has closed its outputs and goes on, which is rare: nothing tells us of its end.
+        let _nothing_to_hear = poll(&mut [], Some(&timespec(pause.min(left))));
+        pause = (pause * 2).min(LOOK_AGAIN);
     }
 }
 
-/// What a process writes, until it ends or its time is over.
-fn listen(child: &mut Child, timeout: Duration) -> io::Result<(Vec<u8>, Vec<u8>, bool)> {
-    let (sender, receiver) = channel();
-    let mut pipes: Vec<Box<dyn Read + Send>> = Vec::new();
-    pipes.extend(
-        child
-            .stdout
-            .take()
-            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
-    );
-    pipes.extend(
-        child
-            .stderr
-            .take()
-            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
-    );
-    for (at, mut pipe) in pipes.into_iter().enumerate() {
-        let sender = sender.clone();
-        thread::spawn(move || {
-            let mut text = Vec::new();
-            let read = pipe.read_to_end(&mut text).map(|_| text);
-            let _nobody_listens = sender.send((at, read));
-        });
+/// How talking with a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Talked {
+    /// It has closed its outputs.
+    Closed,
+    /// Its time was over before.
+    TimeOver,
+    /// It wrote more than anybody wants to keep.
+    TooMuch,
+}
+
+/// Talks with a process: gives it what it reads and takes what it writes, at the same time,
+/// because it may wait for either.
+struct Talk {
+    input: Option<ChildStdin>,
+    left: Vec<u8>,
+    /// How much of that it has.
+    given: usize,
+    outputs: [Option<Box<dyn Output>>; 2],
+    heard: [Vec<u8>; 2],
+    buffer: Vec<u8>,
+}
+
+/// What a process writes to.
+trait Output: Read + AsFd {}
+
+impl<T: Read + AsFd> Output for T {}
+
+impl Talk {
+    fn with(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
+        let pipe = child.stdin.take().filter(|_| !input.is_empty());
+        if let Some(pipe) = &pipe {
+            let flags = rustix::fs::fcntl_getfl(pipe)?;
+            rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
+        }
+        Ok(Self {
+            input: pipe,
+            left: input,
+            given: 0,
+            outputs: [
+                child.stdout.take().map(|pipe| Box::new(pipe) as _),
+                child.stderr.take().map(|pipe| Box::new(pipe) as _),
+            ],
+            heard: Default::default(),
+            buffer: vec![0; 64 * 1024],
+        })
     }
-    drop(sender);
-    let until = Instant::now() + timeout;
-    let mut written = [Vec::new(), Vec::new()];
-    let mut timed_out = false;
-    loop {
-        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok((at, text)) => written[at] = text?,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                timed_out = true;
-                child.kill()?;
-                // What its own children hold open does not keep us.
-                while let Ok((at, text)) = receiver.recv_timeout(Duration::from_millis(100)) {
-                    written[at] = text?;
+
+    fn until(&mut self, until: Option<Instant>) -> io::Result<Talked> {
+        while self.outputs.iter().any(Option::is_some) {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(Talked::TimeOver);
+            }
+            let ready = self.wait(left)?;
+            if ready[2] {
+                self.give();
+            }
+            for (at, _) in ready[..2].iter().enumerate().filter(|(_, ready)| **ready) {
+                if self.hear(at)? > OUTPUT_BYTES_MAX {
+                    return Ok(Talked::TooMuch);
                 }
-                break;
             }
         }
+        Ok(Talked::Closed)
     }
-    let [output, errors] = written;
-    Ok((output, errors, timed_out))
+
+    /// Which outputs have something to read, and whether the input has room.
+    fn wait(&self, left: Option<Duration>) -> io::Result<[bool; 3]> {
+        let ends: [Option<BorrowedFd<'_>>; 3] = [
+            self.outputs[0].as_ref().map(|pipe| pipe.as_fd()),
+            self.outputs[1].as_ref().map(|pipe| pipe.as_fd()),
+            self.input.as_ref().map(AsFd::as_fd),
+        ];
+        let kinds = [PollFlags::IN, PollFlags::IN, PollFlags::OUT];
+        let open = ends.iter().zip(kinds);
+        let open = open.filter_map(|(end, kind)| Some(PollFd::from_borrowed_fd((*end)?, kind)));
+        let mut open: Vec<_> = open.collect();
+        match poll(&mut open, left.map(timespec).as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut ready = open.iter().map(|end| !end.revents().is_empty());
+        Ok(ends.map(|end| end.is_some() && ready.next().unwrap_or(false)))
+    }
+
+    fn give(&mut self) {
+        let Some(pipe) = &mut self.input else {
+            return;
+        };
+        match pipe.write(&self.left[self.given..]) {
+            Ok(count) => self.given += count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // It does not want all of it.
+            Err(_) => self.given = self.left.len(),
+        }
+        if self.given == self.left.len() {
+            self.input = None;
+        }
+    }
+
+    /// Takes what is there and gives how much there is now.
+    fn hear(&mut self, at: usize) -> io::Result<usize> {
+        let Some(pipe) = &mut self.outputs[at] else {
+            return Ok(0);
+        };
+        match pipe.read(&mut self.buffer) {
+            Ok(0) => self.outputs[at] = None,
+            Ok(count) => self.heard[at].extend_from_slice(&self.buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.heard[at].len())
+    }
 }
+
+fn timespec(time: Duration) -> Timespec {
+    // Times beyond a year end in a year.
+    let seconds = time.as_secs().min(365 * 24 * 3600);
+    Timespec {
+        tv_sec: i64::try_from(seconds).unwrap_or(i64::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,49 +1,73 @@
 //! Files that are replaced in one step.
 //!
 //! ```text
-//! lock the folder ─► as expected? ─► write beside it ─► sync ─► rename ─► sync the folder
+//! lock the folder ─► as expected? ─► write beside it ─► sync ─► rename
 //! ```
 //!
 //! A rename happens or does not, so a reader and a crash find the old content or the new one.
+//! What is renamed was synced, or a power cut could leave a file without content; that the
+//! rename itself is not synced costs at most the last change, and halves the time of each.
+//!
 //! The lock is that of the folder: it needs no file of its own, goes away with its process, and
 //! keeps two processes that read, change and write the same file from undoing each other's work.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
 
 use harn_machine::Before;
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+/// What a new file may be used for by whom, before the mask of the process.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
 /// Replaces a file if it holds what is expected; whether it does.
 pub(crate) fn replace(path: &Path, content: &[u8], before: &Before) -> io::Result<bool> {
-    let folder = File::open(folder_of(path))?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    replace_in(&File::open(folder)?, name, content, before)
+}
+
+/// The same with a file of an open folder. No link is followed.
+pub(crate) fn replace_in(
+    folder: &File,
+    name: &OsStr,
+    content: &[u8],
+    before: &Before,
+) -> io::Result<bool> {
     folder.lock()?;
-    if !holds(path, before)? {
+    if !holds(folder, name, before)? {
         return Ok(false);
     }
-    let beside = beside(path);
-    let written = write(&beside, content).and_then(|()| fs::rename(&beside, path));
-    if let Err(error) = written {
-        let _it_may_not_be_there = fs::remove_file(&beside);
+    let beside = beside(name);
+    let written = write(folder, &beside, content);
+    let renamed = written.and_then(|()| Ok(rustix::fs::renameat(folder, &*beside, folder, name)?));
+    if let Err(error) = renamed {
+        let _it_may_not_be_there = rustix::fs::unlinkat(folder, &*beside, AtFlags::empty());
         return Err(error);
     }
-    folder.sync_all()?;
     Ok(true)
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
+fn open(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(folder, name, flags, NEW_FILE)?.into())
 }
 
-fn holds(path: &Path, before: &Before) -> io::Result<bool> {
+fn holds(folder: &File, name: &OsStr, before: &Before) -> io::Result<bool> {
     if *before == Before::Anything {
         return Ok(true);
     }
-    let there = match fs::read(path) {
-        Ok(octets) => Some(octets),
+    let there = match open(folder, name, OFlags::RDONLY) {
+        Ok(mut file) => {
+            let mut octets = Vec::new();
+            file.read_to_end(&mut octets)?;
+            Some(octets)
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
@@ -57,20 +81,24 @@ fn holds(path: &Path, before: &Before) -> io::Result<bool> {
 /// Where the new content is written first: in the same folder, because a rename cannot leave a
 /// file system. Whoever holds the lock of the folder is alone there, and what a crash has left
 /// is written over by the next one.
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.tmp"))
+fn beside(name: &OsStr) -> OsString {
+    let mut beside = OsString::from(".");
+    beside.push(name);
+    beside.push(".tmp");
+    beside
 }
 
-fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+fn write(folder: &File, name: &OsStr, content: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+    let mut file = open(folder, name, flags)?;
     file.write_all(content)?;
-    file.sync_all()
+    file.sync_data()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();

@@ -2,22 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, FileRequest, FileStatus, Outside, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
 };
-use harn_stdlib::event_log;
+use harn_stdlib::{CERTIFICATE_EFFECT, WEB_SERVER_EFFECT, event_log};
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
+use crate::files::Files;
+#[cfg(feature = "net")]
+use crate::http::NetPort;
 use crate::models::{self, ModelOptions, ModelPort};
-use crate::process::Processes;
-use crate::replace::replace;
+use crate::policy::{Access, Policy, Refusal};
+use crate::process::{Processes, Start};
+#[cfg(feature = "net")]
+use crate::server::{ServerPort, certificate};
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -39,7 +44,18 @@ pub struct WorldOptions {
     pub agents: AgentOptions,
     /// What it finds when it uses the event log.
     pub event_log: EventLogOptions,
+    /// What it may do.
+    pub policy: Policy,
+    /// Told before the first process is started. If there is somebody to tell, every process
+    /// leads a group of its own, so that what it starts ends with it. Such a group does not
+    /// hear Ctrl-C: whoever is told has to listen, and to end the run. Otherwise processes stay
+    /// in our group, and only they themselves are ended.
+    pub first_process: Option<Announce>,
 }
+
+/// Tells somebody that something begins.
+#[derive(Clone)]
+pub struct Announce(pub Arc<dyn Fn() + Send + Sync>);
 
 /// Variables hold keys, so only their number is shown.
 impl fmt::Debug for WorldOptions {
@@ -49,6 +65,7 @@ impl fmt::Debug for WorldOptions {
         shown.field("models", &self.models);
         shown.field("agents", &self.agents);
         shown.field("event_log", &self.event_log);
+        shown.field("policy", &self.policy);
         shown.finish()
     }
 }
@@ -57,13 +74,17 @@ impl fmt::Debug for WorldOptions {
 /// done.
 pub struct World {
     options: WorldOptions,
-    folder: Folder,
+    files: Files,
     is_detached: bool,
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
+    #[cfg(feature = "net")]
+    net: NetPort,
+    #[cfg(feature = "net")]
+    servers: ServerPort,
     models: ModelPort,
     event_log: EventLogPort,
 }
@@ -71,13 +92,28 @@ pub struct World {
 impl World {
     /// The world of one program. Completions go to `outside`.
     pub fn new(options: WorldOptions, sink: Box<dyn Sink>, outside: Outside) -> Self {
+        #[cfg(feature = "net")]
+        let net = NetPort::new(outside.clone());
         let (environment, asked) = (options.environment.clone(), options.models.clone());
+        let policy = options.policy.clone();
         Self {
-            agents: AgentPort::new(options.agents.clone(), environment.clone(), outside.clone()),
-            models: ModelPort::new(asked, environment, outside.clone()),
+            agents: AgentPort::new(
+                options.agents.clone(),
+                environment.clone(),
+                outside.clone(),
+                policy.clone(),
+            ),
+            #[cfg(feature = "net")]
+            servers: ServerPort::new(outside.clone(), net.sockets()),
+            #[cfg(feature = "net")]
+            net,
+            models: ModelPort::new(asked, environment, outside.clone(), policy.clone()),
             event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
             options,
-            folder: Folder::default(),
+            files: Files {
+                policy,
+                folder: None,
+            },
             is_detached: false,
             sink,
             started: Instant::now(),
@@ -90,7 +126,7 @@ impl World {
     /// The same world, seen from another folder than the one the process works in.
     pub fn in_folder(mut self, folder: PathBuf) -> Self {
         self.agents.set_folder(folder.clone());
-        self.folder = Folder(Some(folder));
+        self.files.folder = Some(folder);
         self
     }
 
@@ -107,21 +143,113 @@ impl World {
     }
 }
 
-/// Where relative paths start; `None`: where the process works.
-#[derive(Debug, Default)]
-struct Folder(Option<PathBuf>);
-
-impl Folder {
-    fn at(&self, path: &Path) -> PathBuf {
-        match &self.0 {
-            Some(folder) => folder.join(path),
-            None => path.to_owned(),
+impl World {
+    /// Whether the policy allows a request, as far as it can be told before it is performed.
+    /// Files are checked where they are opened, and models where they are asked.
+    fn check(&self, request: &Request) -> Result<(), Refusal> {
+        match request {
+            Request::Environment(name) => self.options.policy.check_variable(name),
+            Request::Process(request) => match &request.folder {
+                Some(folder) => self.check_file(Access::Read, folder),
+                None => Ok(()),
+            },
+            Request::Net(request) => self.check_net(request),
+            Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
+                self.check_listening(payload)
+            }
+            Request::Now
+            | Request::Elapsed
+            | Request::Random(_)
+            | Request::AllEnvironment
+            | Request::File(_)
+            | Request::Input { .. }
+            | Request::IsTerminal(_)
+            | Request::Other { .. } => Ok(()),
         }
+    }
+
+    /// Whether something may be sent where a request wants to, and whether the files may be
+    /// used that it names.
+    fn check_net(&self, request: &NetRequest) -> Result<(), Refusal> {
+        match request {
+            NetRequest::Exchange(request)
+            | NetRequest::Open(request)
+            | NetRequest::OpenLater(request) => {
+                self.options.policy.check_url(&request.url)?;
+                if let Some(proxy) = &request.route.proxy {
+                    self.options.policy.check_url(&proxy.url)?;
+                }
+                let tls = &request.route.tls;
+                let files = [&tls.authorities, &tls.certificate, &tls.key, &tls.identity];
+                let mut files = files.into_iter().flatten();
+                files.try_for_each(|file| self.check_file(Access::Read, file))
+            }
+            NetRequest::ConnectSocket(request) => self.options.policy.check_url(&request.url),
+            NetRequest::Save { path, .. } => self.check_file(Access::Write, path),
+            NetRequest::Head { .. }
+            | NetRequest::Read { .. }
+            | NetRequest::Close(_)
+            | NetRequest::EndSession(_)
+            | NetRequest::SendMessage { .. }
+            | NetRequest::ReceiveMessage { .. }
+            | NetRequest::CloseSocket(_) => Ok(()),
+        }
+    }
+
+    /// Whether others may connect to where a server wants to listen.
+    #[cfg(feature = "net")]
+    fn check_listening(&self, asked: &str) -> Result<(), Refusal> {
+        match crate::server::address_of(asked) {
+            Some(address) => self.options.policy.check_url(&format!("ws://{address}")),
+            None => Ok(()),
+        }
+    }
+
+    #[cfg(not(feature = "net"))]
+    fn check_listening(&self, _asked: &str) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Whether something may be done with a file that somebody else opens.
+    fn check_file(&self, access: Access, path: &Path) -> Result<(), Refusal> {
+        let place = std::path::absolute(self.files.at(path)).unwrap_or_default();
+        let real = harn_agent::real_path::resolve(&place).map_or(place, |real| real.path);
+        self.options.policy.check_path(access, &real, path)
+    }
+
+    fn begin_process(&self, id: EffectId, mut request: ProcessRequest) -> Result<(), Refusal> {
+        let options = &self.options;
+        let path = options.environment.get("PATH").map(String::as_str);
+        let folder = request.folder.as_deref().unwrap_or(Path::new("."));
+        let folder = self.files.at(folder);
+        let program = &request.program;
+        let file = options.policy.check_program(program, &folder, path)?;
+        if self.files.folder.is_some() {
+            request.folder = Some(folder);
+        }
+        if let (Some(Announce(announce)), true) = (&options.first_process, self.processes.is_new())
+        {
+            announce();
+        }
+        let environment = options.policy.variables_of_processes(&options.environment);
+        self.processes.begin(
+            id,
+            Start {
+                request,
+                file,
+                environment,
+                leads_group: options.first_process.is_some(),
+            },
+        );
+        Ok(())
     }
 }
 
 impl Effects for World {
     fn perform(&mut self, request: &Request) -> Answer {
+        if let Err(refusal) = self.check(request) {
+            return Answer::Refused(refusal.to_string());
+        }
         match request {
             Request::Now => Answer::Number(now()),
             Request::Elapsed => {
@@ -131,9 +259,14 @@ impl Effects for World {
             Request::Random(count) => random(*count),
             Request::Environment(name) => Answer::Text(self.options.environment.get(name).cloned()),
             Request::AllEnvironment => {
-                Answer::Pairs(self.options.environment.clone().into_iter().collect())
+                let policy = &self.options.policy;
+                let all = self.options.environment.clone().into_iter();
+                Answer::Pairs(
+                    all.filter(|(name, _)| policy.check_variable(name).is_ok())
+                        .collect(),
+                )
             }
-            Request::File(request) => answer(file(request, &self.folder)),
+            Request::File(request) => self.files.perform(request),
             Request::Input { line } if self.is_detached => Answer::Text((!line).then(String::new)),
             Request::IsTerminal(_) if self.is_detached => Answer::Truth(false),
             Request::Input { line } => {
@@ -154,6 +287,11 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
+                self.perform_server(payload)
+            }
+            Request::Other { kind, payload } if *kind == CERTIFICATE_EFFECT => certificate(payload),
+            Request::Net(request) => self.perform_net(request),
             Request::Process(_) | Request::Other { .. } => failed(&io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this takes time and must be begun",
@@ -162,6 +300,11 @@ impl Effects for World {
     }
 
     fn begin(&mut self, id: EffectId, request: Request) {
+        if let Err(refusal) = self.check(&request) {
+            return self
+                .processes
+                .answer(id, Answer::Refused(refusal.to_string()));
+        }
         if let Request::Other { kind, payload } = &request
             && *kind == agents::KIND
         {
@@ -171,13 +314,11 @@ impl Effects for World {
         }
         self.sink.flush();
         match request {
-            Request::Process(mut request) => {
-                if self.folder.0.is_some() {
-                    let folder = request.folder.as_deref().unwrap_or(Path::new(""));
-                    request.folder = Some(self.folder.at(folder));
+            Request::Process(request) => {
+                if let Err(refusal) = self.begin_process(id, request) {
+                    let answer = Answer::Refused(refusal.to_string());
+                    self.processes.answer(id, answer);
                 }
-                let environment = self.options.environment.clone();
-                self.processes.begin(id, request, environment);
             }
             Request::Other { kind, payload } if kind == models::KIND => {
                 self.models.begin(id, &payload);
@@ -185,6 +326,10 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == event_log::EFFECT => {
                 self.event_log.begin(id, &payload);
             }
+            Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
+                self.begin_server(id, &payload);
+            }
+            Request::Net(request) => self.begin_net(id, request),
             request => {
                 let answer = self.perform(&request);
                 self.processes.answer(id, answer);
@@ -205,6 +350,11 @@ impl Effects for World {
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
         self.event_log.cancel(id);
+        #[cfg(feature = "net")]
+        {
+            self.net.cancel(id);
+            self.servers.cancel(id);
+        }
         self.processes.cancel(id);
     }
 
@@ -215,6 +365,76 @@ impl Effects for World {
     fn idle(&mut self) {
         self.sink.flush();
     }
+}
+
+#[cfg(feature = "net")]
+impl World {
+    fn perform_net(&mut self, request: &NetRequest) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                Answer::Net(self.net.perform(request, &tokio, environment))
+            }
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        match self.models.thread() {
+            Ok(tokio) => {
+                let environment = &self.options.environment;
+                self.net.begin(id, request, &tokio, environment);
+            }
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
+#[cfg(feature = "net")]
+impl World {
+    fn perform_server(&mut self, payload: &str) -> Answer {
+        match self.models.thread() {
+            Ok(tokio) => self.servers.perform(payload, &tokio),
+            Err(error) => failed(&error),
+        }
+    }
+
+    fn begin_server(&mut self, id: EffectId, payload: &str) {
+        match self.models.thread() {
+            Ok(tokio) => self.servers.begin(id, payload, &tokio),
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+}
+
+#[cfg(not(feature = "net"))]
+impl World {
+    fn perform_net(&mut self, _request: &NetRequest) -> Answer {
+        without_network()
+    }
+
+    fn begin_net(&mut self, id: EffectId, _request: NetRequest) {
+        self.processes.answer(id, without_network());
+    }
+
+    fn perform_server(&mut self, _payload: &str) -> Answer {
+        without_network()
+    }
+
+    fn begin_server(&mut self, id: EffectId, _payload: &str) {
+        self.processes.answer(id, without_network());
+    }
+}
+
+#[cfg(not(feature = "net"))]
+fn certificate(_hosts: &str) -> Answer {
+    without_network()
+}
+
+#[cfg(not(feature = "net"))]
+fn without_network() -> Answer {
+    let reason = "the network is not available in this build";
+    failed(&io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
 impl Drop for World {
@@ -261,84 +481,12 @@ pub(crate) fn failed(error: &io::Error) -> Answer {
     })
 }
 
-fn file(request: &FileRequest, folder: &Folder) -> io::Result<Answer> {
-    let at = |path: &Path| folder.at(path);
-    match request {
-        FileRequest::Read(path) => fs::read(at(path)).map(Answer::Octets),
-        FileRequest::Write(path, content) => fs::write(at(path), content).map(|()| Answer::Done),
-        FileRequest::Replace(path, content, before) => {
-            replace(&at(path), content, before).map(Answer::Truth)
-        }
-        FileRequest::Append(path, content) => append(&at(path), content).map(|()| Answer::Done),
-        FileRequest::Status(path) => status(&at(path)).map(Answer::Status),
-        FileRequest::List(path) => list(&at(path)),
-        FileRequest::MakeFolder(path) => fs::create_dir_all(at(path)).map(|()| Answer::Done),
-        FileRequest::Delete(path) => {
-            let path = at(path);
-            match fs::symlink_metadata(&path)?.is_dir() {
-                true => fs::remove_dir_all(path)?,
-                false => fs::remove_file(path)?,
-            }
-            Ok(Answer::Done)
-        }
-        FileRequest::Copy(from, to) => fs::copy(at(from), at(to)).map(|_| Answer::Done),
-        FileRequest::Move(from, to) => fs::rename(at(from), at(to)).map(|()| Answer::Done),
-        FileRequest::Canonical(path) => {
-            let path = fs::canonicalize(at(path))?;
-            Ok(Answer::Text(Some(path.to_string_lossy().into_owned())))
-        }
-    }
-}
-
-fn append(path: &Path, content: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-    let mut file = fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)?;
-    file.write_all(content)
-}
-
-fn status(path: &Path) -> io::Result<Option<FileStatus>> {
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let modified = metadata.modified().ok();
-    let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let modified = modified.map(|since| since.as_millis()).unwrap_or_default();
-    Ok(Some(FileStatus {
-        size: metadata.len(),
-        is_file: metadata.is_file(),
-        is_folder: metadata.is_dir(),
-        is_readonly: metadata.permissions().readonly(),
-        modified: i64::try_from(modified).unwrap_or(i64::MAX),
-    }))
-}
-
-/// The names of a folder's entries with what each is, sorted.
-fn list(path: &Path) -> io::Result<Answer> {
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let kind = match entry.file_type()? {
-            kind if kind.is_dir() => "folder",
-            kind if kind.is_file() => "file",
-            kind if kind.is_symlink() => "link",
-            _ => "other",
-        };
-        let name = entry.file_name().to_string_lossy().into_owned();
-        entries.push((name, kind.to_owned()));
-    }
-    entries.sort();
-    Ok(Answer::Pairs(entries))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
-    use harn_machine::inbox;
+    use harn_machine::{FileRequest, inbox};
 
     struct Silent;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::options::Options;
-use crate::process;
+use harn_bench::process;
 
 /// A language and the program that runs it.
 pub(crate) struct Language {

@@ -25,7 +25,6 @@
 mod footprint;
 mod language;
 mod options;
-mod process;
 mod programs;
 mod race;
 mod report;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::language::{self, Language};
 use crate::options::Options;
-use crate::process;
 use crate::programs::{Kind, Program};
+use harn_bench::process;
 
 /// What a language did with a program.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,7 +20,7 @@ pub(super) async fn answer(runtime: &Arc<Runtime>, asked: &Asked) -> Option<Resu
         "transcript_auto_compact" => {
             let call = model_call(runtime, asked.argument(1), "compact_strategy");
             let model = match call {
-                Ok(call) => Model::new(&runtime.desk, &call, &runtime.folder),
+                Ok(call) => Model::new(runtime, &call),
                 Err(thrown) => return Some(Err(thrown)),
             };
             let functions = asked.functions.below("/1");
@@ -30,7 +30,7 @@ pub(super) async fn answer(runtime: &Arc<Runtime>, asked: &Asked) -> Option<Resu
         "transcript_summarize" => {
             let call = prepare(runtime, asked.argument(1));
             let model = match call {
-                Ok(call) => Model::new(&runtime.desk, &call, &runtime.folder),
+                Ok(call) => Model::new(runtime, &call),
                 Err(thrown) => return Some(Err(thrown)),
             };
             let (transcript, options) = (asked.argument(0), asked.argument(1));
@@ -49,7 +49,7 @@ pub(super) async fn answer(runtime: &Arc<Runtime>, asked: &Asked) -> Option<Resu
 
 async fn compact(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
     let call = model_call(runtime, asked.argument(1), "strategy")?;
-    let model = Model::new(&runtime.desk, &call, &runtime.folder);
+    let model = Model::new(runtime, &call);
     let new_id = || runtime.new_id();
     let (transcript, options) = (asked.argument(0), asked.argument(1));
     let compacted = transcript_compact(transcript, options, &model, &new_id).await?;

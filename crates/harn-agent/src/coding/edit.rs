@@ -51,6 +51,7 @@ pub(super) fn edit(
             "old_text and new_text are the same, so there is nothing to change.",
         ));
     }
+    workspace.place(path)?;
     let place = workspace.place_to_write(path)?;
     let content = content(&place, workspace.limits.file_bytes_max)?;
     let ending = Ending::of(&content);

@@ -19,6 +19,7 @@ use harn_llm::options::value::kind;
 use serde_json::{Map, Value, json};
 
 use super::{Workspace, tools};
+use crate::fence::Fenced;
 use crate::tool::Tool;
 
 /// Under this key an entry says that the runtime has its body.
@@ -121,6 +122,7 @@ fn refuse<T>(reason: impl AsRef<str>) -> Result<T, Thrown> {
 /// Finds the tools that entries stand for. Entries with the same roots share a workspace.
 pub(crate) struct Workshop<'a> {
     environment: &'a BTreeMap<String, String>,
+    fence: &'a Fenced,
     made: Vec<(Roots, Vec<Arc<dyn Tool>>)>,
 }
 
@@ -129,9 +131,10 @@ type Roots = Vec<PathBuf>;
 
 impl<'a> Workshop<'a> {
     /// Commands that are run find what is harmless of an environment.
-    pub(crate) fn new(environment: &'a BTreeMap<String, String>) -> Self {
+    pub(crate) fn new(environment: &'a BTreeMap<String, String>, fence: &'a Fenced) -> Self {
         Self {
             environment,
+            fence,
             made: Vec::new(),
         }
     }
@@ -158,8 +161,9 @@ impl<'a> Workshop<'a> {
                 let variables = self.environment.iter();
                 let variables = variables.map(|(name, value)| (name.into(), value.into()));
                 let variables: Vec<(OsString, OsString)> = variables.collect();
-                self.made
-                    .push((roots, tools(workspace.with_environment(variables))));
+                let workspace = workspace.with_environment(variables);
+                let workspace = workspace.behind(self.fence.clone());
+                self.made.push((roots, tools(workspace)));
                 self.made.len() - 1
             }
         };
@@ -196,7 +200,8 @@ mod tests {
         let all = ["read", "write", "edit", "list", "glob", "grep", "run"];
         assert_eq!(names, all.map(Some));
         let environment = BTreeMap::new();
-        let mut workshop = Workshop::new(&environment);
+        let open = Fenced::default();
+        let mut workshop = Workshop::new(&environment, &open);
         for entry in entries {
             assert_eq!(entry["executor"], "harn");
             assert_eq!(entry["roots"], json!([root.join("inner")]));
@@ -258,7 +263,8 @@ mod tests {
     #[test]
     fn entries_that_stand_for_nothing_say_why() {
         let environment = BTreeMap::new();
-        let mut workshop = Workshop::new(&environment);
+        let open = Fenced::default();
+        let mut workshop = Workshop::new(&environment, &open);
         assert!(workshop.tool(&json!({"name": "read"})).is_none());
         let mut problem = |entry: Value| workshop.tool(&entry).unwrap().err().unwrap();
         let unknown = json!({"name": "fly", "runtime": "coding", "roots": ["/"]});

@@ -8,14 +8,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
-/// A folder on the way, or at its end.
-const FOLDER: OFlags = OFlags::DIRECTORY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+use crate::real_path::open_below;
+
+pub(super) use crate::real_path::{Missing, open_folder};
 
 /// A file that is only read. Without waiting, because opening a pipe would wait for a writer.
 const FILE: OFlags = OFlags::NOFOLLOW
@@ -36,13 +35,6 @@ pub(super) struct Place {
     pub(super) is_in_first_root: bool,
 }
 
-/// What to do about folders that are not there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
-    Create,
-    Fail,
-}
-
 impl Place {
     /// How the model can call this place.
     pub(super) fn path(&self) -> PathBuf {
@@ -54,7 +46,7 @@ impl Place {
 
     /// Opens the folder here.
     pub(super) fn open_folder(&self) -> io::Result<OwnedFd> {
-        open_folders(&self.root, &self.inside, Missing::Fail)
+        open_below(&self.root, &self.inside, Missing::Fail)
     }
 
     /// Opens the folder that this place is in and gives the name in it. The workspace itself
@@ -64,7 +56,7 @@ impl Place {
         let (Some(parent), Some(name)) = (self.inside.parent(), name) else {
             return Err(io::ErrorKind::IsADirectory.into());
         };
-        let parent = open_folders(&self.root, parent, missing)?;
+        let parent = open_below(&self.root, parent, missing)?;
         Ok((parent, name.to_owned()))
     }
 
@@ -100,36 +92,6 @@ pub(super) fn open_file(folder: impl AsFd, name: &OsStr) -> io::Result<File> {
     match kind.is_file() {
         true => Ok(file),
         false => Err(io::Error::other("it is not a regular file")),
-    }
-}
-
-/// Opens a folder in a folder.
-pub(super) fn open_folder(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::openat(folder, name, FOLDER, Mode::empty())?)
-}
-
-fn open_folders(root: &Path, inside: &Path, missing: Missing) -> io::Result<OwnedFd> {
-    let mut folder = rustix::fs::open(root, FOLDER, Mode::empty())?;
-    for part in inside.components() {
-        let Component::Normal(name) = part else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        folder = match open_folder(&folder, name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Create => {
-                create_folder(&folder, name)?;
-                open_folder(&folder, name)?
-            }
-            other => other?,
-        };
-    }
-    Ok(folder)
-}
-
-fn create_folder(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
-    match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
-        // Somebody else was faster.
-        Err(rustix::io::Errno::EXIST) => Ok(()),
-        other => Ok(other?),
     }
 }
 

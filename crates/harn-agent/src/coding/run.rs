@@ -17,6 +17,9 @@ use super::workspace::Workspace;
 use crate::callback::BoxFuture;
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
+/// What runs commands.
+const SHELL: &str = "/bin/sh";
+
 /// Where commands are looked for when the workspace was given no `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -35,7 +38,7 @@ impl Run {
     }
 
     fn command(&self, text: &str) -> Command {
-        let mut command = Command::new("/bin/sh");
+        let mut command = Command::new(SHELL);
         command.arg("-c").arg(text);
         command.current_dir(&self.workspace.roots()[0]);
         command.env_clear().env("PATH", DEFAULT_PATH);
@@ -69,6 +72,8 @@ impl Tool for Run {
             if text.contains('\0') {
                 return Err(failed("the command contains a NUL character"));
             }
+            let allowed = self.workspace.fence.run(SHELL);
+            allowed.map_err(ToolError::Rejected)?;
             let timeout = self.timeout(arguments)?;
             let leash = Leash::default();
             let _waits = Waits(leash.clone());

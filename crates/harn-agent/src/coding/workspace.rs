@@ -9,13 +9,12 @@ use std::path::{Component, Path, PathBuf};
 use super::failed;
 use super::limits::Limits;
 use super::place::Place;
+use crate::fence::Fenced;
+use crate::real_path::resolve;
 use crate::tool::ToolError;
 
 /// What a command may know of the environment it is run in. Everything else may be a secret.
 const HARMLESS_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL"];
-
-/// How many links one path may go through; as many as Linux allows.
-const LINKS_MAX: usize = 40;
 
 /// The folders that the tools may work in, and how much they may do there.
 #[derive(Clone, Debug)]
@@ -26,6 +25,8 @@ pub struct Workspace {
     pub limits: Limits,
     /// What commands find in their environment.
     pub(super) environment: BTreeMap<OsString, OsString>,
+    /// What whoever runs the program allows of all this.
+    pub(super) fence: Fenced,
 }
 
 impl Workspace {
@@ -50,6 +51,7 @@ impl Workspace {
             roots: resolved,
             limits: Limits::default(),
             environment: BTreeMap::new(),
+            fence: Fenced::default(),
         })
     }
 
@@ -80,13 +82,25 @@ impl Workspace {
         self
     }
 
+    /// The same workspace, as far as a fence allows.
+    pub(crate) fn behind(self, fence: Fenced) -> Self {
+        Self { fence, ..self }
+    }
+
     /// The folders, without links. Relative paths start at the first.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
     }
 
-    /// The place that a path leads to.
+    /// The place that a path leads to, where something is to be read.
     pub(super) fn place(&self, path: &str) -> Result<Place, ToolError> {
+        let place = self.find(path)?;
+        let allowed = self.fence.read(&place.root.join(&place.inside));
+        allowed.map_err(ToolError::Rejected)?;
+        Ok(place)
+    }
+
+    fn find(&self, path: &str) -> Result<Place, ToolError> {
         if path.is_empty() {
             return Err(failed("the path is empty"));
         }
@@ -112,7 +126,9 @@ impl Workspace {
 
     /// The place that a path leads to, where something is to be written.
     pub(super) fn place_to_write(&self, path: &str) -> Result<Place, ToolError> {
-        let place = self.place(path)?;
+        let place = self.find(path)?;
+        let allowed = self.fence.write(&place.root.join(&place.inside));
+        allowed.map_err(ToolError::Rejected)?;
         // Hooks and settings in there are run by git, which would let a file become a command.
         let is_of_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
         match place.inside.components().any(is_of_git) {
@@ -140,50 +156,6 @@ impl Workspace {
             roots[0]
         ))
     }
-}
-
-/// A path without links, `.` and `..`.
-struct Resolved {
-    path: PathBuf,
-    has_links: bool,
-}
-
-/// Follows a path as the system would, also where nothing is yet. `None`: it goes in circles.
-fn resolve(path: &Path) -> Option<Resolved> {
-    let mut resolved = PathBuf::from("/");
-    let mut links = 0;
-    // What is still to follow, the next part last.
-    let mut parts: Vec<OsString> = reversed(path);
-    while let Some(part) = parts.pop() {
-        match Path::new(&part).components().next() {
-            Some(Component::ParentDir) => {
-                resolved.pop();
-            }
-            Some(Component::Normal(name)) => {
-                resolved.push(name);
-                // What is no link, or cannot be looked at, is left for the opening to judge.
-                if let Ok(target) = fs::read_link(&resolved) {
-                    links += 1;
-                    if links > LINKS_MAX {
-                        return None;
-                    }
-                    resolved.pop();
-                    parts.extend(reversed(&target));
-                }
-            }
-            Some(Component::RootDir) => resolved = PathBuf::from("/"),
-            Some(Component::CurDir | Component::Prefix(_)) | None => {}
-        }
-    }
-    Some(Resolved {
-        path: resolved,
-        has_links: links > 0,
-    })
-}
-
-fn reversed(path: &Path) -> Vec<OsString> {
-    let parts = path.components().rev();
-    parts.map(|part| part.as_os_str().to_owned()).collect()
 }
 
 #[cfg(test)]

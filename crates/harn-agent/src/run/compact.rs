@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use super::{Run, texts};
 use crate::callback::BoxFuture;
 use crate::compaction::{self, Compacted, Mode, Summarizer};
+use crate::fence::{Fenced, refused};
+use crate::runtime::Runtime;
 use crate::session::Change;
 use crate::transcript::messages_tokens;
 
@@ -89,15 +91,16 @@ pub(crate) struct Model<'a> {
     desk: &'a Arc<Desk>,
     call: CallOptions,
     folder: &'a Path,
+    fence: &'a Fenced,
 }
 
 impl<'a> Model<'a> {
     fn of(run: &'a Run<'_>) -> Self {
-        Self::new(&run.runtime.desk, &run.call, &run.runtime.folder)
+        Self::new(run.runtime, &run.call)
     }
 
     /// Summarises with whom a call asks.
-    pub(crate) fn new(desk: &'a Arc<Desk>, call: &CallOptions, folder: &'a Path) -> Self {
+    pub(crate) fn new(runtime: &'a Runtime, call: &CallOptions) -> Self {
         let request = Request {
             model: call.request.model.clone(),
             sampling: call.request.sampling.clone(),
@@ -114,7 +117,12 @@ impl<'a> Model<'a> {
             structural_experiment: None,
             ..call.clone()
         };
-        Self { desk, call, folder }
+        Self {
+            desk: &runtime.desk,
+            call,
+            folder: &runtime.folder,
+            fence: &runtime.fence,
+        }
     }
 }
 
@@ -131,6 +139,7 @@ impl Summarizer for Model<'_> {
     /// Templates of the runtime know placeholders only; there is nobody here to run more.
     fn render_template(&self, path: &str, variables: Value) -> Result<String, Thrown> {
         let place = self.folder.join(path);
+        self.fence.read(&place).map_err(refused)?;
         let template = std::fs::read_to_string(&place)
             .map_err(|error| Thrown::Runtime(format!("summarize_prompt '{path}': {error}")))?;
         let mut text = template;

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::turn::Flow;
 use super::{Delivered, Run, begin, compact};
+use crate::fence::refused;
 use crate::host::Seam;
 use crate::loop_options::DaemonOptions;
 use crate::session::{Change, IDLE_BACKOFF_MS_FIRST, RunState};
@@ -224,7 +225,9 @@ fn changed_paths(run: &Run<'_>, options: &DaemonOptions) -> Vec<String> {
 
 fn stamps(run: &Run<'_>, options: &DaemonOptions) -> Map<String, Value> {
     let stamp = |path: &String| {
-        let metadata = std::fs::metadata(run.runtime.folder.join(path)).ok();
+        let place = run.runtime.folder.join(path);
+        let is_allowed = run.runtime.fence.read(&place).is_ok();
+        let metadata = is_allowed.then(|| std::fs::metadata(place).ok()).flatten();
         let modified = metadata.and_then(|metadata| metadata.modified().ok());
         let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let nanos = since.map_or(0, |since| since.as_nanos());
@@ -263,6 +266,7 @@ async fn save(run: &Run<'_>, options: &DaemonOptions) -> Result<(), Thrown> {
         return Ok(());
     };
     let place = run.runtime.folder.join(path);
+    run.runtime.fence.write(&place).map_err(refused)?;
     write(&place, &snapshot(run))?;
     run.log_snapshot("snapshot_persisted", &place);
     Ok(())
@@ -328,6 +332,7 @@ pub(super) async fn resumed(run: &Run<'_>) -> Result<bool, Thrown> {
     {
         return Ok(false);
     }
+    run.runtime.fence.read(&place).map_err(refused)?;
     let text = std::fs::read_to_string(&place)
         .map_err(|error| Thrown::Runtime(format!("daemon snapshot read error: {error}")))?;
     let snapshot: Value = serde_json::from_str(&text)

@@ -36,7 +36,15 @@ builtins! {
     "__event_log_topic(topic: any) -> string" [] Io "Gives the topic a program passes, or fails.";
     "__greatest(items: list, keys: list) -> any" [] Pure "Gives the first item with the greatest key.";
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
+    "__hitl_approve_action(n: any, m: any, action: any, approvers: any) -> string" [] Io "Waits until enough people have approved of something, and gives the id of the request.";
+    "__hitl_executed(request: string) -> nil" [] Io "Notes that something was done that people have approved of.";
     "__host_call(operation: any, params: any) -> any" [] Io "Calls an operation of the host, whatever policies say.";
+    "__http_server_gate(arguments: list) -> dict" [] Io "Tells whether a server takes a request now.";
+    "__http_server_match(arguments: list) -> dict" [] Io "Finds who answers a request.";
+    "__http_server_readiness(arguments: list) -> dict" [] Io "Tells whether a server answers, or which function knows.";
+    "__http_server_response(result: any) -> dict" [] Io "Makes a response of what a handler gives.";
+    "__http_server_stop(arguments: list) -> dict" [] Io "Shuts a server down and gives the functions that want to know.";
+    "__http_server_unready() -> dict" [] Io "Gives the response of a server that is not ready.";
     "__immediate(source: iter) -> bool" [] Pure "Tells whether an iterator never has to wait.";
     "__interval(per_second: int | float) -> int | nil" [] Pure "Gives the milliseconds between events of a rate, or nil if it is no rate.";
     "__iterable(value: any) -> bool" [] Pure "Tells whether a value can be iterated.";
@@ -48,8 +56,11 @@ builtins! {
     "__memory_recall(namespace: string, query: string, k: int, options: dict | nil) -> list<dict>" [] Io "Gives what is remembered about something.";
     "__memory_store(namespace: string, key: string, value: any, tags: any, options: dict | nil) -> dict" [] Io "Remembers a value.";
     "__memory_summarize(namespace: string, window: any, options: dict | nil) -> dict" [] Io "Sums up what is remembered.";
+    "__monitor_options(options: any) -> dict" [] Io "Reads what is to be waited for.";
+    "__monitor_pushes(cursor: int, window_ms: int) -> list<dict>" [] Io "Waits for events that may end a wait, and gives them.";
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
+    "__people_now() -> string" [] Clock "Gives the time as records show it.";
     "__project_ci(folder: string) -> dict" [] Io "Tells how a project is worked on.";
     "__project_files(folder: string, languages: list<string>) -> list<dict>" [] Io "Reads the files of a folder that tell the most about it.";
     "__project_start(path: any) -> string" [] Io "Names the folder that a program wants to have described, or fails.";

@@ -5,11 +5,13 @@
 //! interruption  what Ctrl-C does
 //! live          what a person sees of its agents
 //! screen        the terminal that both of them write to
+//! permissions   what it may do
 //! ```
 
 mod interruption;
 pub(super) mod keeping;
 mod live;
+mod permissions;
 mod screen;
 mod terminal;
 
@@ -23,7 +25,7 @@ use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
-    AgentOptions, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Warn,
+    AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Warn,
     WorldOptions, runtime_error,
 };
 
@@ -36,6 +38,7 @@ use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
 use interruption::Interruption;
 use live::{Live, Prices, Progress};
+use permissions::Permissions;
 use screen::Screen;
 
 pub(crate) use terminal::Terminal;
@@ -47,6 +50,8 @@ const EXAMPLES: &str = "  \
   echo 'println(argv)' | harn run -    A program from the standard input
   harn run main.harn --timeout 5s      Stopped after five seconds, with status 124
   harn run main.harn --progress plain  With a line for each turn of an agent
+  harn run main.harn --deny net,exec   Without network and processes
+  harn run main.harn --allow-write=out Files are written in one folder only
   harn run main.harn --scenario a.scenario.toml    With a scripted model
   harn run main.harn --llm-mock a.jsonl            With scripted answers
   harn run main.harn --replay                      With the answers of --record";
@@ -68,7 +73,11 @@ const TIMED_OUT: u8 = 124;
 /// HARN_EVENT_LOG_DIR say otherwise, and so does [event_log] in harn.toml; the backend
 /// `memory` keeps nothing. A program without agents opens no log.
 ///
-/// Ctrl-C ends a program with agents in good order, with status 130; a second one, at once.
+/// Ctrl-C ends a program with agents or processes in good order, with status 130; a second
+/// one, at once.
+///
+/// A program may do what you may, unless --deny or --allow-… say otherwise. Every one of them
+/// takes something away. A program that it may run is not kept in by them.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -106,6 +115,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     recordings: Recordings,
+
+    #[command(flatten)]
+    permissions: Permissions,
 }
 
 /// A number and what follows it.
@@ -162,8 +174,16 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             return Ok(Outcome::Problems);
         }
     };
+    let policy = match arguments.permissions.policy() {
+        Ok(policy) => policy,
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
+            return Ok(Outcome::WrongUsage);
+        }
+    };
     let scene = Scene::new(arguments, &models, output);
-    let options = scene.options(arguments, models);
+    let mut options = scene.options(arguments, models);
+    options.world.policy = policy;
     let sink = Box::new(Terminal::on(scene.screen.clone()));
     let ended = Program::new(&mut workspace, &path).run(&options, sink);
     let interrupted = scene.end();
@@ -212,7 +232,12 @@ impl Scene {
         let warn = move |text: &str| screen.say(&format!("warning: {text}"));
         models.warn = Some(Warn(Arc::new(warn)));
         let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
+        let listening = interruption.clone();
         let open_log = keeping::opener(self.base.clone(), screen, interruption);
+        let listen = move || {
+            // Without it the program ends as before, only what it started goes on.
+            let _cannot_listen = listening.listen();
+        };
         RunOptions {
             arguments: arguments.arguments.clone(),
             world: WorldOptions {
@@ -227,6 +252,8 @@ impl Scene {
                 event_log: EventLogOptions {
                     open: keeping::is_configured(&self.base).then_some(open_log),
                 },
+                first_process: Some(Announce(Arc::new(listen))),
+                ..WorldOptions::default()
             },
             timeout: arguments.timeout,
             memory: arguments.max_memory,

@@ -11,6 +11,7 @@ mod fmt;
 mod lint;
 mod new;
 mod parse;
+mod permissions;
 mod repl;
 mod run;
 mod test;

@@ -177,6 +177,11 @@ fn connect(options: &HttpOptions) -> Result<reqwest::Client, Error> {
         .connect_timeout(CONNECT_TIME_MAX)
         // A redirect would carry the key to a place nobody chose.
         .redirect(reqwest::redirect::Policy::none())
+        // A provider that packs its stream would hold pieces of it back.
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
         .user_agent(concat!("harn/", env!("CARGO_PKG_VERSION")))
         .no_proxy();
     if let Some(proxy) = &options.proxy {

@@ -301,10 +301,13 @@ pub(crate) fn call_builtin(
     let Some(body) = machine.registry.body(id) else {
         return Err(Fault::runtime(without_body(id)));
     };
-    if !fiber.strand.values.is_empty() && fiber.waiting.is_none() {
-        guard(machine, fiber, id, site)?;
+    if !fiber.strand.values.is_empty()
+        && fiber.waiting.is_none()
+        && let Some(value) = guard(machine, fiber, id, site)?
+    {
+        return Ok(Called::Value(value));
     }
-    call_body(machine, fiber, body, site)
+    call_body(machine, fiber, body, site, id.name())
 }
 
 /// Lets the guard look at a call, if there is one.
@@ -313,9 +316,9 @@ fn guard(
     fiber: &mut Fiber,
     id: BuiltinId,
     site: Site,
-) -> Result<(), Failure> {
+) -> Result<Option<Value>, Failure> {
     let Some(guard) = machine.registry.guard() else {
-        return Ok(());
+        return Ok(None);
     };
     let source = user_source(&fiber.frames);
     let mut context = machine.context(&mut fiber.strand, source, fiber.depth);
@@ -339,6 +342,7 @@ pub(crate) fn call_body(
     fiber: &mut Fiber,
     body: Body,
     site: Site,
+    name: &str,
 ) -> Result<Called, Failure> {
     let body = match body {
         Body::Each {
@@ -372,12 +376,18 @@ pub(crate) fn call_body(
     let called = match body {
         Body::Plain(body) => {
             let mut context = machine.context(strand, source, *depth);
-            body(&mut context, arguments).map(Called::Value)
+            let result = body(&mut context, arguments);
+            let refusal = context.refusal;
+            result
+                .map(Called::Value)
+                .map_err(|fault| explained(fault, refusal, frames, name))
         }
         Body::Waiting(body) => {
             let mut wait = waiting.take().unwrap_or_default();
             let mut context = machine.context(strand, source, *depth);
-            match body(&mut context, arguments, &mut wait)? {
+            let result = body(&mut context, arguments, &mut wait);
+            let refusal = context.refusal;
+            match result.map_err(|fault| explained(fault, refusal, frames, name))? {
                 Poll::Ready(value) => Ok(Called::Value(value)),
                 Poll::Pending => {
                     wait.resumed = true;
@@ -397,6 +407,21 @@ pub(crate) fn call_body(
         machine.scheduler.meter.add(shallow_size(value));
     }
     called
+}
+
+/// The error of a builtin. If the policy of the run has forbidden what it needed, that is the
+/// error, whatever the builtin made of it.
+fn explained(fault: Failure, refusal: Option<String>, frames: &[Frame], name: &str) -> Failure {
+    let Some(refusal) = refusal else {
+        return fault;
+    };
+    // What is written in Harn calls other builtins; the program knows only the outermost.
+    let library = frames.iter().rev();
+    let library = library.take_while(|frame| frame.closure.function.is_library);
+    let outermost = library
+        .last()
+        .and_then(|frame| frame.closure.function.name.as_deref());
+    Fault::refused(outermost.unwrap_or(name), &refusal)
 }
 
 /// The file of the innermost function of the program.
@@ -478,7 +503,7 @@ pub(crate) fn call_method(
     }
     let found = kind.and_then(|kind| find_method(machine, kind, name));
     match found {
-        Some(body) => call_body(machine, fiber, body, with_receiver),
+        Some(body) => call_body(machine, fiber, body, with_receiver, &name.name),
         None => Ok(nothing(fiber, with_receiver)),
     }
 }

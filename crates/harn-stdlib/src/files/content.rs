@@ -1,11 +1,12 @@
 //! What is in files.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use harn_machine::value::Bytes;
 use harn_machine::{Answer, Context, Failure, FileRequest, Registry, Value, argument, thrown};
 
-use super::{path, perform, read_octets, read_text, status};
+use super::{allowed, attempt, path, perform, read_octets, read_text, status};
 use crate::encoding::octets;
 
 pub(super) fn register(registry: &mut Registry) {
@@ -41,7 +42,11 @@ fn read_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value
 }
 
 fn read_file_result(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(match content(context, arguments) {
+    let content = content(context, arguments);
+    if let Err(refused) = allowed(context, "read_file_result") {
+        return Ok(Value::err(refused.text().into()));
+    }
+    Ok(match content {
         Ok(text) => Value::ok(text.into()),
         Err(message) => Value::err(message.into()),
     })
@@ -113,8 +118,25 @@ fn append_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Val
     }
     let path = path(context, arguments, 0);
     let content = argument(arguments, 1).to_text().as_bytes().to_vec();
-    let written = perform(context, FileRequest::Append(path.clone(), content));
-    done(written, "Failed to open file", &path)
+    match attempt(context, FileRequest::Append(path.clone(), content)) {
+        Ok(_) => Ok(Value::Nil),
+        Err(failure) if is_of_writing(failure.kind) => {
+            failed("Failed to append to file", &path, &failure.message)
+        }
+        Err(failure) => failed("Failed to open file", &path, &failure.message),
+    }
+}
+
+/// Whether a failure arises only after a file was opened.
+fn is_of_writing(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::FileTooLarge
+            | ErrorKind::WriteZero
+            | ErrorKind::BrokenPipe
+    )
 }
 
 fn copy_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -158,7 +180,9 @@ fn delete_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Val
 
 fn file_exists(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let path = path(context, arguments, 0);
-    Ok(status(context, path).is_some().into())
+    let exists = status(context, path).is_some();
+    allowed(context, "file_exists")?;
+    Ok(exists.into())
 }
 
 fn stat(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A relative path is appended to the execution root as it is written, dots included, and that
-//! is the path that messages show. Everything that goes wrong is thrown as text.
+//! is the path that messages show. Everything that goes wrong is thrown as text. What the policy
+//! of the run forbids is an error of its own, also where something that is not there is none.
 
 mod content;
 mod folders;
@@ -14,10 +15,14 @@ mod path_text;
 mod path_workspace;
 mod paths;
 pub(crate) mod root;
+mod walk;
 
 use std::path::PathBuf;
 
-use harn_machine::{Answer, Context, FileRequest, FileStatus, Registry, Request, Value};
+use harn_machine::{
+    Answer, Context, EffectFailure, Failure, Fault, FileRequest, FileStatus, Registry, Request,
+    Value,
+};
 
 use crate::expect::text;
 
@@ -27,6 +32,7 @@ pub(crate) fn register(registry: &mut Registry) {
     glob::register(registry);
     path_workspace::register(registry);
     paths::register(registry);
+    walk::register(registry);
 }
 
 /// The absolute path of an argument.
@@ -36,9 +42,23 @@ fn path(context: &mut Context<'_>, arguments: &[Value], at: usize) -> PathBuf {
 
 /// Does something with files; gives the reason if it fails.
 pub(crate) fn perform(context: &mut Context<'_>, request: FileRequest) -> Result<Answer, String> {
+    attempt(context, request).map_err(|failure| failure.message)
+}
+
+/// The same, with what kind of failure it is.
+fn attempt(context: &mut Context<'_>, request: FileRequest) -> Result<Answer, EffectFailure> {
     match context.perform(&Request::File(request)) {
-        Answer::Failed(failure) => Err(failure.message),
+        Answer::Failed(failure) => Err(failure),
         answer => Ok(answer),
+    }
+}
+
+/// Fails if the policy of the run has just forbidden something, for those who would take that
+/// for something that is not there.
+pub(crate) fn allowed(context: &Context<'_>, builtin: &str) -> Result<(), Failure> {
+    match context.refusal() {
+        Some(reason) => Err(Fault::refused(builtin, reason)),
+        None => Ok(()),
     }
 }
 

@@ -98,6 +98,16 @@ pub fn read(
     }
 }
 
+/// The id of the last event of a topic; 0 if it has none.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn last(context: &mut Context<'_>, topic: &str) -> Result<i64, Failure> {
+    let request = request([("do", "latest".into()), ("topic", topic.into())]);
+    let answer = context.perform(&request);
+    answered(answer).map(|id| number(&id))
+}
+
 /// Waits until a topic has events whose ids are greater than `cursor`, and gives some of them.
 ///
 /// # Errors

@@ -97,6 +97,16 @@ pub fn schema_errors(schema: &Value, value: &Value) -> Vec<String> {
     }
 }
 
+/// A value with the defaults of a schema, if it fits; else what is wrong is thrown.
+pub(crate) fn expected_of(
+    context: &mut Context<'_>,
+    value: &Value,
+    schema: &Value,
+) -> Result<Value, Failure> {
+    let arguments = [value.clone(), schema.clone()];
+    expected(run(context, &arguments, Defaults::Applied))
+}
+
 /// Checks the first argument against the second. Fails if the schema itself is bad.
 fn run(
     context: &mut Context<'_>,

@@ -12,6 +12,7 @@ mod expression;
 mod files;
 mod filters;
 mod json;
+mod parsed;
 mod program;
 mod provenance;
 mod rendering;
@@ -84,7 +85,7 @@ fn render_string(
     let begin = |context: &mut Context<'_>| {
         let text = text(argument(arguments, 0));
         let folder = files::calling_folder(context);
-        Rendering::new(&text, None, bindings(arguments), folder)
+        Rendering::new(context, &text, None, bindings(arguments), folder)
     };
     let done = proceed(context, waiting, begin)?;
     Ok(done.map(|rendering| rendering.finish().0.into()))
@@ -137,15 +138,16 @@ fn proceed(
     waiting: &mut Waiting,
     begin: impl FnOnce(&mut Context<'_>) -> Result<Rendering, Failure>,
 ) -> Result<Poll<Rendering>, Failure> {
-    let begun = waiting.note.take().and_then(|note| note.downcast().ok());
-    let mut rendering: Box<Rendering> = match begun {
-        Some(rendering) => rendering,
-        None => Box::new(begin(context)?),
+    let begun = waiting.note.take();
+    let begun = begun.and_then(|note| note.downcast::<Rendering>().ok());
+    let mut rendering = match begun {
+        Some(rendering) => *rendering,
+        None => begin(context)?,
     };
     if rendering.advance(context, STEPS_AT_ONCE)? {
-        return Ok(Poll::Ready(*rendering));
+        return Ok(Poll::Ready(rendering));
     }
-    waiting.note = Some(rendering);
+    waiting.note = Some(Box::new(rendering));
     waiting.until = Some(context.elapsed());
     Ok(Poll::Pending)
 }
@@ -161,7 +163,8 @@ fn begin_file(
         thrown(format!("{missing} {path}: {reason}"))
     })?;
     let folder = files::calling_folder(context);
-    Rendering::new(&template, Some(path), bindings(arguments), folder)
+    let template = template.into();
+    Rendering::new(context, &template, Some(path), bindings(arguments), folder)
 }
 
 /// Where the template is that the first argument names.

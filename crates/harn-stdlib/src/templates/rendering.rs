@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use harn_machine::value::Dict;
+use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Fault, Value};
+use harn_syntax::Position;
 use harn_syntax::template::{Filtered, Include, LoopVariables};
-use harn_syntax::{Position, parse_template};
 use smol_str::SmolStr;
 
 use super::expression::{Trouble, filtered, is_true, wrong};
 use super::files::{Found, locate, read};
+use super::parsed::{parse, place};
 use super::program::{Action, Program};
 use super::provenance::{Origin, Spans};
 use super::scope::{Items, Scopes};
@@ -48,12 +49,13 @@ struct Frame {
 impl Rendering {
     /// Begins to render a text that came from a file, or from the program.
     pub(super) fn new(
-        text: &str,
+        context: &mut Context<'_>,
+        text: &Text,
         file: Option<PathBuf>,
         bindings: Dict,
         folder: PathBuf,
     ) -> Result<Self, Failure> {
-        let program = parse(text, file.as_deref()).map_err(Fault::thrown)?;
+        let program = parse(context, text, file.as_deref()).map_err(Fault::thrown)?;
         let root = file.as_deref().and_then(Path::parent).unwrap_or(&folder);
         let root = root.to_owned();
         let frame = Frame {
@@ -202,12 +204,18 @@ impl Rendering {
         position: Position,
         value: &Value,
     ) -> Result<(), Trouble> {
-        let text = match value {
-            Value::Nil => String::new(),
-            value => value.show(),
-        };
-        let bound = (!value.is_nil()).then(|| text.as_str().into());
-        self.write(context, origin, position, &text, bound)
+        match value {
+            Value::Nil => self.write(context, origin, position, "", None),
+            Value::Text(text) => {
+                let bound = self.spans.is_some().then(|| value.clone());
+                self.write(context, origin, position, text, bound)
+            }
+            value => {
+                let text = value.show();
+                let bound = self.spans.is_some().then(|| text.as_str().into());
+                self.write(context, origin, position, &text, bound)
+            }
+        }
     }
 
     fn write(
@@ -353,21 +361,9 @@ impl Rendering {
             let path = path.display();
             Trouble::Message(format!("failed to read included template {path}: {reason}"))
         })?;
-        let program = parse(&text, Some(path));
+        let program = parse(context, &text.into(), Some(path));
         let program = program.map_err(|message| Trouble::Failure(Fault::thrown(message)))?;
         self.programs.insert(path.to_owned(), program.clone());
         Ok(program)
     }
-}
-
-/// What an error of a template begins with.
-fn place(file: Option<&Path>) -> String {
-    file.map_or_else(String::new, |file| format!("{} ", file.display()))
-}
-
-/// The steps of a text, or what is wrong with it.
-fn parse(text: &str, file: Option<&Path>) -> Result<Rc<Program>, String> {
-    let template = parse_template(text);
-    let template = template.map_err(|error| format!("{}{error}", place(file)))?;
-    Ok(Rc::new(Program::new(template)))
 }

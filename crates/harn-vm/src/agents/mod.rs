@@ -16,6 +16,7 @@ mod guard;
 mod manifest;
 mod options;
 mod port;
+mod workspace;
 
 pub use options::AgentOptions;
 

@@ -9,19 +9,21 @@ use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
 use harn_agent::tool_hooks::{Hook, ManifestHook};
-use harn_agent::{Asked, Functions, Runtime, RuntimeOptions};
+use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
 use serde_json::{Value, json};
 
 use super::closure::ProgramClosure;
 use super::options::AgentOptions;
 use crate::models::{TokioHandle, encode};
+use crate::policy::{AgentFence, Policy};
 
 /// Performs the effects of the kind `agent`. Nothing is made before the first one.
 pub(crate) struct AgentPort {
     options: AgentOptions,
     folder: PathBuf,
     environment: BTreeMap<String, String>,
+    policy: Policy,
     outside: Outside,
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
@@ -42,11 +44,13 @@ impl AgentPort {
         options: AgentOptions,
         environment: BTreeMap<String, String>,
         outside: Outside,
+        policy: Policy,
     ) -> Self {
         Self {
             options,
             folder: PathBuf::new(),
             environment,
+            policy,
             outside,
             runtime: None,
             tasks: HashMap::new(),
@@ -97,14 +101,16 @@ impl AgentPort {
         format!("agent_session_{id}")
     }
 
-    /// Whether a builtin may be called inside the loop of a session.
+    /// Whether a builtin may be called inside the loop of a session, and the folders that it
+    /// may work in.
     fn check_builtin(&self, arguments: &Value) -> Result<Value, Thrown> {
         let text = |at: usize| arguments[at].as_str().unwrap_or_default();
         let Some(runtime) = &self.runtime else {
             return Ok(Value::Null);
         };
         runtime.check_builtin(text(0), text(1), arguments[2].as_str())?;
-        Ok(Value::Null)
+        let policy = runtime.ambient_in(Some(text(0))).policy;
+        Ok(json!(policy.map(|policy| policy.workspace_roots)))
     }
 
     /// Begins what takes time.
@@ -157,6 +163,7 @@ impl AgentPort {
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
+        let policy = &self.policy;
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -172,6 +179,7 @@ impl AgentPort {
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),
+                    fence: fence(policy, environment),
                     ..RuntimeOptions::default()
                 },
             )
@@ -204,4 +212,13 @@ impl AgentPort {
         };
         (asked, functions)
     }
+}
+
+/// What the runtime may do for a program, unless that is everything.
+fn fence(policy: &Policy, environment: &BTreeMap<String, String>) -> Option<Arc<dyn Fence>> {
+    let fence = || AgentFence {
+        policy: policy.clone(),
+        path: environment.get("PATH").cloned(),
+    };
+    (!policy.is_permissive()).then(|| Arc::new(fence()) as _)
 }

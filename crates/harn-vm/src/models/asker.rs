@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::options::ModelOptions;
 use super::runtime::Runtime;
 use super::set_up::set_up;
+use crate::policy::Policy;
 
 /// Asks models and waits for what they say.
 pub struct ModelAsker {
@@ -26,7 +27,7 @@ impl ModelAsker {
         options: &ModelOptions,
         environment: &BTreeMap<String, String>,
     ) -> Result<Self, String> {
-        let desk = set_up(options, environment)?;
+        let desk = set_up(options, environment, &Policy::default())?;
         let runtime = Runtime::start().map_err(|error| error.to_string())?;
         Ok(Self { desk, runtime })
     }

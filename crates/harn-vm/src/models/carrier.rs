@@ -11,6 +11,7 @@ use harn_agent::llm::tape::{
 use harn_agent::llm::transport::{Http, HttpOptions, Transport};
 
 use super::options::TapeUse;
+use crate::policy::{Policy, guarded};
 
 /// What stands for a key that a tape does not need.
 const NO_KEY: &str = "taped";
@@ -71,8 +72,12 @@ impl<'a> Carrier<'a> {
         self,
         environment: &BTreeMap<String, String>,
         redaction: &Redaction,
+        policy: &Policy,
     ) -> Result<Arc<dyn Transport>, String> {
-        let network = || Arc::new(Http::new(HttpOptions::of(environment)));
+        let network = || {
+            let network = Arc::new(Http::new(HttpOptions::of(environment)));
+            guarded(network, policy)
+        };
         Ok(match self {
             Self::Network => network(),
             Self::Recorded(path) => {

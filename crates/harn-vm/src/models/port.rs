@@ -1,6 +1,7 @@
 //! Performs the effects of the kind `llm`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::sync::Arc;
 
 use harn_agent::llm::desk::{Desk, Question, Thrown};
@@ -13,11 +14,14 @@ use super::options::ModelOptions;
 use super::reply::encode;
 use super::runtime::{Runtime, TokioHandle};
 use super::set_up::set_up;
+use crate::policy::Policy;
 
 /// Performs the effects of the kind `llm`. Nothing is opened or read before the first one.
 pub(crate) struct ModelPort {
     options: ModelOptions,
     environment: BTreeMap<String, String>,
+    /// Which hosts may be asked.
+    policy: Policy,
     outside: Outside,
     desk: Option<Result<Arc<Desk>, String>>,
     runtime: Option<Runtime>,
@@ -74,10 +78,12 @@ impl ModelPort {
         options: ModelOptions,
         environment: BTreeMap<String, String>,
         outside: Outside,
+        policy: Policy,
     ) -> Self {
         Self {
             options,
             environment,
+            policy,
             outside,
             desk: None,
             runtime: None,
@@ -141,12 +147,16 @@ impl ModelPort {
     }
 
     fn started(&mut self) -> Result<(), Thrown> {
+        let started = self.thread().map(|_| ());
+        started.map_err(|error| Thrown::Runtime(format!("models cannot be asked: {error}")))
+    }
+
+    /// The thread that waits for the network, which is started when it is first needed.
+    pub(crate) fn thread(&mut self) -> io::Result<TokioHandle> {
         if self.runtime.is_none() {
-            let runtime = Runtime::start()
-                .map_err(|error| Thrown::Runtime(format!("models cannot be asked: {error}")))?;
-            self.runtime = Some(runtime);
+            self.runtime = Some(Runtime::start()?);
         }
-        Ok(())
+        Ok(self.tokio())
     }
 
     fn spawn(&mut self, id: EffectId, work: impl Future<Output = ()> + Send + 'static) {
@@ -206,7 +216,7 @@ impl ModelPort {
     fn desk(&mut self) -> Result<Arc<Desk>, Thrown> {
         let desk = match self.desk.take() {
             Some(desk) => desk,
-            None => set_up(&self.options, &self.environment),
+            None => set_up(&self.options, &self.environment, &self.policy),
         };
         self.desk = Some(desk.clone());
         desk.map_err(Thrown::Plain)

@@ -1,4 +1,4 @@
-//! The thread that waits for providers.
+//! The thread that waits for the network: providers, servers, web sockets.
 
 use std::future::Future;
 use std::io;
@@ -25,7 +25,7 @@ impl Runtime {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (end, ended) = oneshot::channel();
-        let thread = thread::Builder::new().name("harn-models".to_owned());
+        let thread = thread::Builder::new().name("harn-network".to_owned());
         let thread = thread.spawn(move || {
             let _it_ends_when_nobody_can_end_it = runtime.block_on(ended);
             // Lookups of names cannot be stopped, and nobody should wait for them.
@@ -52,6 +52,16 @@ impl TokioHandle {
     /// Until what this gives is dropped.
     pub(crate) fn enter(&self) -> Option<EnterGuard<'_>> {
         self.0.as_ref().map(Handle::enter)
+    }
+
+    /// Begins something on that thread; `None` if it was never started.
+    #[cfg(feature = "net")]
+    pub(crate) fn spawn(
+        &self,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<AbortHandle> {
+        let handle = self.0.as_ref()?;
+        Some(handle.spawn(work).abort_handle())
     }
 }
 

@@ -22,6 +22,7 @@ use harn_agent::llm::tape::Redaction;
 use super::carrier::Carrier;
 use super::options::{ModelOptions, Rerun, ScenarioUse, Warn};
 use crate::json::from_json;
+use crate::policy::Policy;
 use crate::world::now;
 
 /// The variable that says where every call is written down.
@@ -34,6 +35,7 @@ const TRANSCRIPT_FILE: &str = "llm_transcript.jsonl";
 pub(super) fn set_up(
     options: &ModelOptions,
     environment: &BTreeMap<String, String>,
+    policy: &Policy,
 ) -> Result<Arc<Desk>, String> {
     let known = KnownModels::read(options.manifest.as_deref(), environment)?;
     let redaction = known.redaction(environment);
@@ -48,7 +50,7 @@ pub(super) fn set_up(
         config: known.config,
         capabilities: known.capabilities,
         mock,
-        transport: carrier.transport(environment, &redaction)?,
+        transport: carrier.transport(environment, &redaction, policy)?,
         ports: ports(options.warn.clone()),
         recording: recording(options, environment, redaction)?,
         staged: options.scenario.as_ref().map(staged).transpose()?,

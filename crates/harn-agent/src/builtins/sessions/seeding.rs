@@ -4,6 +4,7 @@ use harn_llm::desk::Thrown;
 use serde_json::{Map, Value, json};
 
 use super::{Call, lifecycle};
+use crate::fence::refused;
 use crate::session::{Change, Content, kept};
 
 /// `agent_session_seed_from_jsonl(path, opts?)`. Options: `session_id` (or `id`) names the
@@ -17,7 +18,9 @@ pub(super) async fn seed(call: Call<'_>) -> Result<Value, Thrown> {
     if call.is_running(&id) {
         return call.refuse(format!("session '{id}' has a running loop"));
     }
-    let text = match std::fs::read_to_string(call.runtime.folder.join(path)) {
+    let place = call.runtime.folder.join(path);
+    call.runtime.fence.read(&place).map_err(refused)?;
+    let text = match std::fs::read_to_string(&place) {
         Ok(text) => text,
         Err(error) => return call.refuse(format!("cannot read '{path}': {error}")),
     };

@@ -1,8 +1,9 @@
-//! Ctrl-C while a program with agents runs.
+//! Ctrl-C while a program with agents or processes runs.
 //!
-//! Programs without agents are ended by the system, as any program is. Where sessions are kept
-//! that would leave journals without an end, so the first signal stops the program in good
-//! order, and whoever has no patience sends another one.
+//! Other programs are ended by the system, as any program is. Where sessions are kept that
+//! would leave journals without an end, and processes lead groups of their own that hear
+//! nothing of it. So the first signal stops the program in good order, and whoever has no
+//! patience sends another one.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -25,6 +26,7 @@ pub(super) struct Interruption {
     screen: Screen,
     signal: Arc<OnceLock<i32>>,
     over: Arc<(Mutex<bool>, Condvar)>,
+    is_listening: Arc<OnceLock<()>>,
 }
 
 impl Interruption {
@@ -34,11 +36,16 @@ impl Interruption {
             screen,
             signal: Arc::default(),
             over: Arc::default(),
+            is_listening: Arc::default(),
         }
     }
 
-    /// Begins to listen. The thread ends with the process: there is nothing it has to finish.
+    /// Begins to listen, if it does not already. The thread ends with the process: there is
+    /// nothing it has to finish.
     pub(super) fn listen(&self) -> io::Result<()> {
+        if self.is_listening.set(()).is_err() {
+            return Ok(());
+        }
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let this = self.clone();
         let listener = thread::Builder::new().name("harn-signals".to_owned());

@@ -1,5 +1,9 @@
 //! `harn run`.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Command;
+
 use super::Programs;
 use crate::program::harn;
 
@@ -70,4 +74,39 @@ fn a_failed_import_is_shown_where_it_is() {
     programs.add("main.harn", "import { sub } from \"./gone\"\n");
     let call = programs.harn(&["run", "main.harn"]).exits_with(1);
     assert!(call.stderr.contains("\n  --> main.harn:1:1\n"), "{call:?}");
+}
+
+/// A process leads a group of its own, so it hears nothing of what ends the program.
+#[test]
+fn an_interrupt_ends_what_the_program_has_started() {
+    let programs = Programs::new(&[(
+        "main.harn",
+        "shell(\"sh -c 'exec 3>pipe; echo there >&3; sleep 600' & wait\")\n",
+    )]);
+    let pipe = programs.path("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("every system has mkfifo").success());
+    let mut program = Command::new("/usr/bin/env");
+    let mut child = program
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(programs.root())
+        .arg("--default-signal=INT")
+        .arg(env!("CARGO_BIN_EXE_harn"))
+        .args(["run", "main.harn"])
+        .spawn()
+        .expect("it runs");
+    let mut heard = BufReader::new(File::open(&pipe).expect("it is there"));
+    let mut line = String::new();
+    heard.read_line(&mut line).expect("the grandchild writes");
+    assert_eq!(line, "there\n");
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.expect("every system has kill").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    // The pipe ends when everybody who holds it is gone.
+    let mut rest = String::new();
+    heard.read_to_string(&mut rest).expect("it ends");
+    assert_eq!(rest, "");
 }

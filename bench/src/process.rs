@@ -15,18 +15,18 @@ const LIMIT: Duration = Duration::from_secs(60);
 const COUNTED: &str = "TIMEFORMAT='%3U %3S'; time timeout 60 \"$@\"";
 
 /// A run that succeeded.
-pub(crate) struct Run {
+pub struct Run {
     /// What was asked for: from before the process was made until it was gone, or how long
     /// the processor was its.
-    pub(crate) time: Duration,
+    pub time: Duration,
     /// What it printed, without the white space at the end.
-    pub(crate) output: String,
+    pub output: String,
     /// The same of its standard error.
     talk: String,
 }
 
 /// Runs the command and takes its time.
-pub(crate) fn run(mut command: Command) -> Result<Run, String> {
+pub fn run(mut command: Command) -> Result<Run, String> {
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
@@ -49,7 +49,7 @@ pub(crate) fn run(mut command: Command) -> Result<Run, String> {
 }
 
 /// Runs the command and counts the time of the processor, to the millisecond.
-pub(crate) fn run_counting_processor_time(command: &Command) -> Result<Run, String> {
+pub fn run_counting_processor_time(command: &Command) -> Result<Run, String> {
     let mut shell = Command::new("bash");
     shell.args(["-c", COUNTED, "bash"]).env("LC_NUMERIC", "C");
     shell.arg(command.get_program()).args(command.get_args());

@@ -1,0 +1,139 @@
+//! One request to people, and what they have said so far.
+
+use harn_machine::Value;
+use harn_machine::value::{Dict, Text};
+
+use super::Kind;
+use super::response::Response;
+
+/// A request that is open.
+pub(super) struct Request {
+    pub(super) kind: Kind,
+    pub(super) id: String,
+    /// What people read.
+    pub(super) prompt: String,
+    pub(super) trace_id: String,
+    /// Who may answer; empty: anybody.
+    pub(super) approvers: Vec<String>,
+    /// How many have to approve.
+    pub(super) quorum: usize,
+    /// What else the program has said about it.
+    pub(super) metadata: Dict,
+    /// How long it stays open.
+    pub(super) timeout_ms: i64,
+    /// The last event of its topic that was looked at.
+    pub(super) cursor: i64,
+    /// Those who have approved, in the order in which they did.
+    approvals: Vec<Response>,
+}
+
+/// What people have decided.
+pub(super) enum Verdict {
+    /// They have answered, or taken it over.
+    Answered(Response),
+    /// Enough of them have approved.
+    Approved(Vec<Response>),
+    /// One of them has not.
+    Denied(Response),
+}
+
+impl Request {
+    pub(super) fn new(kind: Kind, prompt: &str, timeout_ms: i64) -> Self {
+        Self {
+            kind,
+            id: String::new(),
+            prompt: prompt.to_owned(),
+            trace_id: String::new(),
+            approvers: Vec::new(),
+            quorum: 1,
+            metadata: Dict::default(),
+            timeout_ms,
+            cursor: 0,
+            approvals: Vec::new(),
+        }
+    }
+
+    /// The same with something more that the program has said.
+    pub(super) fn with(mut self, name: &str, value: Value) -> Self {
+        self.metadata.insert(Text::new(name), value);
+        self
+    }
+
+    /// Takes a response; what is decided by it, if anything is.
+    pub(super) fn take(&mut self, response: Response) -> Option<Verdict> {
+        if self.kind.ends_with_a_response() {
+            return Some(Verdict::Answered(response));
+        }
+        let reviewer = response.reviewer_name();
+        let is_allowed = self.approvers.is_empty() || self.approvers.contains(&reviewer);
+        let mut before = self.approvals.iter();
+        if !is_allowed || before.any(|one| one.reviewer_name() == reviewer) {
+            return None;
+        }
+        if !response.approved {
+            return Some(Verdict::Denied(response));
+        }
+        self.approvals.push(response);
+        let is_enough = self.approvals.len() >= self.quorum;
+        is_enough.then(|| Verdict::Approved(std::mem::take(&mut self.approvals)))
+    }
+
+    /// The request as the log keeps it.
+    pub(super) fn payload(&self, agent: &str, requested_at: &str) -> Value {
+        let approvers = self.approvers.iter().map(|name| name.as_str().into());
+        Value::dict([
+            ("request_id", self.id.as_str().into()),
+            ("request_kind", self.kind.name().into()),
+            ("agent", agent.into()),
+            ("prompt", self.prompt.as_str().into()),
+            ("trace_id", self.trace_id.as_str().into()),
+            ("timestamp", requested_at.into()),
+            ("approvers", approvers.collect()),
+            ("metadata", self.metadata.clone().into()),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(reviewer: &str, approved: bool) -> Response {
+        let fields = Value::dict([("reviewer", reviewer.into()), ("approved", approved.into())]);
+        Response::read(&fields, "2026-01-01T00:00:00Z")
+    }
+
+    /// What is decided after each response: `y`es, `n`o or nothing yet.
+    #[track_caller]
+    fn check(quorum: usize, approvers: &[&str], responses: &[(&str, bool)], expected: &str) {
+        let mut request = Request::new(Kind::Approval, "deploy", 0);
+        request.quorum = quorum;
+        request.approvers = approvers.iter().map(|&name| name.to_owned()).collect();
+        let decisions = responses.iter().map(|&(reviewer, approved)| {
+            match request.take(response(reviewer, approved)) {
+                None => '.',
+                Some(Verdict::Denied(_)) => 'n',
+                Some(Verdict::Approved(_) | Verdict::Answered(_)) => 'y',
+            }
+        });
+        assert_eq!(decisions.collect::<String>(), expected);
+    }
+
+    #[test]
+    fn enough_distinct_people_have_to_approve() {
+        check(1, &[], &[("a", true)], "y");
+        check(2, &[], &[("a", true), ("a", true), ("b", true)], "..y");
+        check(
+            2,
+            &["a", "b"],
+            &[("c", true), ("b", true), ("a", true)],
+            "..y",
+        );
+    }
+
+    #[test]
+    fn the_first_who_does_not_approve_decides() {
+        check(2, &[], &[("a", true), ("b", false)], ".n");
+        check(1, &["a"], &[("b", false), ("a", false)], ".n");
+    }
+}

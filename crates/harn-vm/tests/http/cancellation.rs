@@ -1,0 +1,65 @@
+//! Whoever stops waiting closes the connection at once.
+
+use std::io::Write;
+
+use crate::programs::check;
+use crate::server::{Server, until_closed};
+
+#[test]
+fn a_deadline_closes_the_connection() {
+    let server = Server::start(|_, stream| until_closed(stream));
+    check(
+        &server.url,
+        r#"println(attempt({ -> deadline 50ms { http_get("URL") } }))"#,
+        &["Deadline exceeded"],
+    );
+    server.await_farewell();
+}
+
+#[test]
+fn a_task_that_is_cancelled_closes_the_connection() {
+    let server = Server::start(|_, stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")?;
+        until_closed(stream)
+    });
+    check(
+        &server.url,
+        r#"
+let task = spawn { http_get("URL") }
+sleep(20ms)
+cancel(task)
+println("on")
+"#,
+        &["on"],
+    );
+    server.await_farewell();
+}
+
+#[test]
+fn a_download_that_is_cancelled_leaves_no_file() {
+    let server = Server::start(|_, stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")?;
+        until_closed(stream)
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.bin");
+    let program = r#"println(attempt({ -> deadline 100ms { http_download("URL", "PATH") } }))"#;
+    let program = program.replace("PATH", &path.display().to_string());
+    check(&server.url, &program, &["Deadline exceeded"]);
+    server.await_farewell();
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_program_that_ends_closes_what_is_open() {
+    let server = Server::start(|_, stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")?;
+        until_closed(stream)
+    });
+    check(
+        &server.url,
+        r#"println(bytes_to_string(http_stream_read(http_stream_open("URL"))))"#,
+        &["abc"],
+    );
+    server.await_farewell();
+}
