@@ -5,6 +5,7 @@
 //!                             proxy.txt  ──► target/peers/proxy    another
 //!                             package*.json ► target/peers/aimock  a node_modules
 //! bench/src/bin/agent/peers.txt          ──► target/peers/agents   a Python environment
+//! crates/harn-stdlib/tests/formats/package*.json ► target/peers/suites  a node_modules
 //! ```
 //!
 //! What is installed is written down beside it, so a folder that is up to date is not
@@ -49,6 +50,10 @@ const PEERS: &[Peer] = &[
     Peer {
         name: "agents",
         source: Source::Python("bench/src/bin/agent/peers.txt"),
+    },
+    Peer {
+        name: "suites",
+        source: Source::Node("crates/harn-stdlib/tests/formats"),
     },
 ];
 

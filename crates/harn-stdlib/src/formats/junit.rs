@@ -33,7 +33,7 @@ fn parse_junit_xml(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value
 }
 
 /// The test cases of a report; none if it is not well-formed.
-fn cases(report: &str) -> Vec<Value> {
+pub(super) fn cases(report: &str) -> Vec<Value> {
     let mut reader = Reader::from_str(report);
     let mut report = Report::default();
     loop {

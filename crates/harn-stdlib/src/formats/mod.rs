@@ -32,3 +32,6 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     let start = before.iter().rposition(|octet| *octet == b'\n');
     (line, before.len() - start.map_or(0, |start| start + 1) + 1)
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,7 +37,7 @@ fn toml_stringify(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
     }
 }
 
-fn read(text: &str) -> Result<Dict, String> {
+pub(super) fn read(text: &str) -> Result<Dict, String> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let converted = convert(table.into_inner());
     if let Some(error) = errors.first() {

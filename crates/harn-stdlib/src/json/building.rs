@@ -16,6 +16,10 @@ use harn_machine::value::{Dict, Text};
 /// shared costs neither memory nor time.
 const KEYS_KEPT: usize = 256;
 
+/// How many keys a document has before we begin to remember them: in a small one that does not
+/// pay.
+const KEYS_ALONE: usize = 16;
+
 /// What a complete value is in.
 pub(super) enum Outer {
     /// Nothing: here it is again.
@@ -30,7 +34,9 @@ pub(super) struct Building {
     /// The last entry of the innermost dict is incomplete while its value is read.
     entries: Vec<(Text, Value)>,
     open: Vec<Open>,
+    /// Keys by a place that is computed from them, once there were enough.
     keys: Vec<Text>,
+    keys_seen: usize,
 }
 
 /// A list or dict that has not ended, with the place where its part begins.
@@ -56,6 +62,7 @@ impl Building {
     }
 
     /// Adds a complete value to what it is in.
+    #[inline]
     pub(super) fn add(&mut self, value: Value) -> Outer {
         match self.open.last() {
             None => Outer::None(value),
@@ -76,6 +83,7 @@ impl Building {
     pub(super) fn close(&mut self) -> Value {
         match self.open.pop() {
             None => Value::Nil,
+            Some(Open::List(0)) => Value::list(std::mem::take(&mut self.items)),
             Some(Open::List(from)) => Value::list(self.items.drain(from..).collect()),
             Some(Open::Dict(from)) => {
                 sort(&mut self.entries, from);
@@ -87,26 +95,25 @@ impl Building {
     /// A text for a key, the same one as before if it was seen lately.
     fn shared(&mut self, key: &str) -> Text {
         if self.keys.is_empty() {
+            self.keys_seen += 1;
+            if self.keys_seen < KEYS_ALONE {
+                return Text::new(key);
+            }
             self.keys = vec![Text::new(""); KEYS_KEPT];
         }
-        let octets = key.as_bytes();
-        let (first, last) = match octets {
-            [] => (0, 0),
-            [first, .., last] => (*first, *last),
-            [only] => (*only, *only),
-        };
-        let middle = octets.get(octets.len() / 2).copied().unwrap_or(0);
-        let place = usize::from(first)
-            .wrapping_mul(31)
-            .wrapping_add(usize::from(last).wrapping_mul(7))
-            .wrapping_add(usize::from(middle))
-            .wrapping_add(octets.len().wrapping_mul(61));
-        let kept = &mut self.keys[place % KEYS_KEPT];
+        let kept = &mut self.keys[place(key.as_bytes())];
         if kept.as_str() != key {
             *kept = Text::new(key);
         }
         kept.clone()
     }
+}
+
+/// A place that keys mostly do not share.
+fn place(key: &[u8]) -> usize {
+    let at = |at: usize| usize::from(key.get(at).copied().unwrap_or(0));
+    let (first, middle, last) = (at(0), at(key.len() / 2), at(key.len().saturating_sub(1)));
+    (first * 31 + last * 7 + middle + key.len() * 61) % KEYS_KEPT
 }
 
 /// Sorts the entries from a place on. Of entries with the same key the last one stays.

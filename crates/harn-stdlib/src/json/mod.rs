@@ -23,6 +23,8 @@ use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
 use crate::expect::text;
 
 pub(crate) use parse::parse;
+#[cfg(test)]
+pub(crate) use query::query;
 pub(crate) use write::{write, write_text};
 
 pub(crate) fn register(registry: &mut Registry) {

@@ -15,6 +15,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
         text,
         at: 0,
         building: Building::default(),
+        unescaped: String::new(),
     };
     let value = reader.whole()?;
     match reader.skip_space() {
@@ -23,10 +24,24 @@ pub(crate) fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
+/// The value of each digit; 255 for what is none.
+const HEX: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        values[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        values[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    values
+};
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
     building: Building,
+    /// Room for strings with escapes.
+    unescaped: String,
 }
 
 impl Reader<'_> {
@@ -180,11 +195,33 @@ impl Reader<'_> {
         Ok(value)
     }
 
+    /// Most numbers are whole and short; the others are read with more care.
     fn number(&mut self) -> Result<Value, String> {
+        let octets = self.text.as_bytes();
+        let is_negative = octets[self.at] == b'-';
+        let first = self.at + usize::from(is_negative);
+        let mut at = first;
+        let mut number = 0_i64;
+        while let Some(digit) = octets.get(at).map(|octet| octet.wrapping_sub(b'0'))
+            && digit < 10
+        {
+            number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
+            at += 1;
+        }
+        let is_short = (1..19).contains(&(at - first));
+        let has_leading_zero = octets.get(first) == Some(&b'0') && at > first + 1;
+        if is_short && !has_leading_zero && !matches!(octets.get(at), Some(b'.' | b'e' | b'E')) {
+            self.at = at;
+            return Ok(Value::Int(if is_negative { -number } else { number }));
+        }
+        self.uncommon_number()
+    }
+
+    fn uncommon_number(&mut self) -> Result<Value, String> {
         let start = self.at;
-        let is_negative = self.peek() == Some(b'-');
-        self.at += usize::from(is_negative);
-        let first = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
         match self.next() {
             None => return self.fail("EOF while parsing a value"),
             Some(b'0') => {
@@ -196,7 +233,10 @@ impl Reader<'_> {
             Some(_) => return self.fail("invalid number"),
         }
         if !matches!(self.peek(), Some(b'.' | b'e' | b'E')) {
-            return self.whole_number(start, first);
+            return match self.text[start..self.at].parse() {
+                Ok(number) => Ok(Value::Int(number)),
+                Err(_) => self.float(start),
+            };
         }
         if self.peek() == Some(b'.') {
             self.at += 1;
@@ -213,20 +253,6 @@ impl Reader<'_> {
             self.exponent()?;
         }
         self.float(start)
-    }
-
-    /// The digits from `first` to here, with the sign at `start` if that is before.
-    fn whole_number(&self, start: usize, first: usize) -> Result<Value, String> {
-        let digits = &self.text.as_bytes()[first..self.at];
-        if digits.len() < 19 {
-            let add = |number: i64, digit: &u8| number * 10 + i64::from(digit - b'0');
-            let number = digits.iter().fold(0, add);
-            return Ok(Value::Int(if start < first { -number } else { number }));
-        }
-        match self.text[start..self.at].parse() {
-            Ok(number) => Ok(Value::Int(number)),
-            Err(_) => self.float(start),
-        }
     }
 
     fn float(&self, start: usize) -> Result<Value, String> {
@@ -259,28 +285,31 @@ impl Reader<'_> {
 
     /// A string whose opening quote is passed.
     fn string(&mut self) -> Result<Text, String> {
-        let mut unescaped = String::new();
+        let start = self.at;
+        let end = start + plain_length(&self.text.as_bytes()[start..]);
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(Text::new(&self.text[start..end]));
+        }
+        let mut unescaped = std::mem::take(&mut self.unescaped);
+        let read = self.unescape(&mut unescaped);
+        let text = read.map(|()| Text::new(&unescaped));
+        unescaped.clear();
+        self.unescaped = unescaped;
+        text
+    }
+
+    /// The rest of a string that has escapes.
+    fn unescape(&mut self, out: &mut String) -> Result<(), String> {
         loop {
             let start = self.at;
             self.at += plain_length(&self.text.as_bytes()[start..]);
-            let plain = &self.text[start..self.at];
-            match self.peek() {
+            out.push_str(&self.text[start..self.at]);
+            match self.next() {
                 None => return self.fail("EOF while parsing a string"),
-                Some(b'"') => {
-                    self.at += 1;
-                    if unescaped.is_empty() {
-                        return Ok(Text::new(plain));
-                    }
-                    unescaped.push_str(plain);
-                    return Ok(Text::from(unescaped));
-                }
-                Some(b'\\') => {
-                    self.at += 1;
-                    unescaped.push_str(plain);
-                    unescaped.push(self.escape()?);
-                }
+                Some(b'"') => return Ok(()),
+                Some(b'\\') => out.push(self.escape()?),
                 Some(_) => {
-                    self.at += 1;
                     let problem =
                         "control character (\\u0000-\\u001F) found while parsing a string";
                     return self.fail(problem);
@@ -338,16 +367,17 @@ impl Reader<'_> {
             return self.fail("EOF while parsing a string");
         };
         self.at += 4;
-        let mut code = 0;
-        for digit in digits {
-            match char::from(*digit).to_digit(16) {
-                Some(digit) => code = code * 16 + digit,
-                None => return self.fail("invalid escape"),
-            }
+        let [first, second, third, fourth] = digits.map(|digit| HEX[usize::from(digit)]);
+        match first | second | third | fourth {
+            0..16 => Ok(u32::from(first) << 12
+                | u32::from(second) << 8
+                | u32::from(third) << 4
+                | u32::from(fourth)),
+            _ => self.fail("invalid escape"),
         }
-        Ok(code)
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -359,6 +389,7 @@ impl Reader<'_> {
     }
 
     /// Passes white space and tells what comes next.
+    #[inline]
     fn skip_space(&mut self) -> Option<u8> {
         while matches!(self.peek(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
             self.at += 1;

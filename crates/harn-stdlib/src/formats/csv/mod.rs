@@ -7,6 +7,9 @@
 mod read;
 mod write;
 
+#[cfg(test)]
+pub(super) use read::read;
+
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
 
 use crate::expect::text;
@@ -16,7 +19,7 @@ pub(super) fn register(registry: &mut Registry) {
 }
 
 /// How a text is laid out.
-struct Layout {
+pub(super) struct Layout {
     /// Whether the first row names the columns.
     headers: bool,
     /// What is between two cells.
@@ -38,7 +41,7 @@ fn csv_stringify(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
     }
 }
 
-fn layout(options: &Value) -> Result<Layout, String> {
+pub(super) fn layout(options: &Value) -> Result<Layout, String> {
     let mut layout = Layout {
         headers: false,
         delimiter: ',',

@@ -10,7 +10,7 @@ use super::Layout;
 use crate::formats::place;
 
 /// The rows of a text: lists of cells, or dicts if the first row names the columns.
-pub(super) fn read(text: &str, layout: &Layout) -> Result<Value, String> {
+pub(in crate::formats) fn read(text: &str, layout: &Layout) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut buffer = [0; 4];
     let delimiter = layout.delimiter.encode_utf8(&mut buffer).as_bytes();

@@ -7,6 +7,10 @@ use harn_machine::value::{Dict, Text};
 
 use super::Layout;
 
+/// How many cells dicts may make. Each row has a cell for every key of all rows, so rows that
+/// have nothing in common would fill any memory.
+const CELLS_MAX: usize = 1 << 28;
+
 const MIXED: &str = "mixed list/dict rows are not supported";
 
 /// Rows as text. What the first row is, all must be.
@@ -48,13 +52,16 @@ impl Writer {
         Ok(())
     }
 
-    fn dicts(&mut self, rows: &[Value], headers: bool) -> Result<(), String> {
-        let dict = |row| match row {
-            &Value::Dict(ref dict) => Ok(dict),
+    fn dicts<'a>(&mut self, rows: &'a [Value], headers: bool) -> Result<(), String> {
+        let dict = |row: &'a Value| match row {
+            Value::Dict(dict) => Ok(dict),
             _ => Err(MIXED.to_owned()),
         };
         let rows: Vec<&Dict> = rows.iter().map(dict).collect::<Result<_, _>>()?;
         let columns = columns(&rows);
+        if rows.len().saturating_mul(columns.len()) > CELLS_MAX {
+            return Err("the rows have too many different keys".to_owned());
+        }
         if headers {
             let names: Vec<Value> = columns.iter().map(|name| (*name).clone().into()).collect();
             self.row(names.iter());
@@ -115,14 +122,16 @@ fn columns<'a>(rows: &[&'a Dict]) -> BTreeSet<&'a Text> {
     columns
 }
 
-/// Writes a cell, in quotes if it could be read as something else.
+/// Writes a cell, in quotes if it could be read as something else. At the beginning of a text
+/// a mark of the byte order would not be read as part of the cell.
 fn push(cell: &str, delimiter: char, out: &mut String) {
     let is_special = |octet: u8| matches!(octet, b'"' | b'\n' | b'\r');
-    let needs_quotes = match u8::try_from(delimiter) {
+    let has_special = match u8::try_from(delimiter) {
         Ok(mark) if mark.is_ascii() => cell.bytes().any(|octet| octet == mark || is_special(octet)),
         _ => cell.bytes().any(is_special) || cell.contains(delimiter),
     };
-    if !needs_quotes {
+    let is_marked = out.is_empty() && cell.starts_with('\u{feff}');
+    if !has_special && !is_marked {
         return out.push_str(cell);
     }
     out.push('"');

@@ -12,6 +12,9 @@ mod read;
 mod scalar;
 mod write;
 
+#[cfg(test)]
+pub(super) use read::read;
+
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
 
 use crate::expect::text;

@@ -13,7 +13,7 @@ use super::scalar;
 const REPEATED_MAX: usize = 10_000_000;
 
 /// The value of the one document in a text, or what is wrong with it.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(in crate::formats) fn read(text: &str) -> Result<Value, String> {
     let mut parser = Parser::new_from_str(text);
     let mut reader = Reader::default();
     while let Some(event) = parser.next_event() {
@@ -183,14 +183,14 @@ fn key_text(key: Value) -> Result<Text, Problem> {
 }
 
 fn scalar(word: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, Problem> {
-    check_tag(tag)?;
-    let tag = match tag {
-        Some(tag) => tag.suffix.as_str(),
-        None if style == ScalarStyle::Plain => return Ok(scalar::resolve(word)),
-        None => return Ok(word.into()),
+    let Some(tag) = check_tag(tag)? else {
+        return Ok(match style {
+            ScalarStyle::Plain => scalar::resolve(word),
+            _ => word.into(),
+        });
     };
     let resolved = scalar::resolve(word);
-    let fits = match (tag, &resolved) {
+    let fits = match (tag.as_str(), &resolved) {
         ("null", Value::Nil) | ("bool", Value::Bool(_)) | ("int", Value::Int(_)) => true,
         ("float", Value::Float(_)) => true,
         ("float", Value::Int(number)) => return Ok(Value::Float(*number as f64)),
@@ -203,18 +203,18 @@ fn scalar(word: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, Pr
     }
 }
 
-/// Tags of YAML itself say what we would find out; `!` says that something is a text. What any
-/// other means, only whoever wrote it knows.
-fn check_tag(tag: Option<&Tag>) -> Result<(), Problem> {
-    match tag {
-        Some(tag) if !tag.is_yaml_core_schema() && !is_plain_mark(tag) => {
-            let name = format!("{}{}", tag.handle, tag.suffix);
-            Err(Problem::Form(format!("the tag {name} has no form in JSON")))
-        }
-        _ => Ok(()),
+/// The name of a tag of YAML itself. A lone `!` says that something is a text. What any other
+/// tag means, only whoever wrote it knows.
+fn check_tag(tag: Option<&Tag>) -> Result<Option<String>, Problem> {
+    let Some(tag) = tag else {
+        return Ok(None);
+    };
+    let full = format!("{}{}", tag.handle, tag.suffix);
+    if full == "!" {
+        return Ok(Some("str".to_owned()));
     }
-}
-
-fn is_plain_mark(tag: &Tag) -> bool {
-    format!("{}{}", tag.handle, tag.suffix) == "!"
+    match full.strip_prefix("tag:yaml.org,2002:") {
+        Some(name) => Ok(Some(name.to_owned())),
+        None => Err(Problem::Form(format!("the tag {full} has no form in JSON"))),
+    }
 }

@@ -41,6 +41,7 @@ fn plain_words_are_values() {
         ),
         ("2001-12-14", "\"2001-12-14\""),
         ("!!str 12", "\"12\""),
+        ("!<tag:yaml.org,2002:str> 12", "\"12\""),
         (
             "[!!int \"12\", !!float 1, !!bool true, !!null '', ! 5]",
             r#"[12,1,true,null,"5"]"#,

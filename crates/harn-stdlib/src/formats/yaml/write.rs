@@ -280,7 +280,7 @@ impl<'a> Writer<'a> {
                     let code = u32::from(letter);
                     self.out.push_str(&match code {
                         0..=0xff => format!("\\x{code:02X}"),
-                        0..=0xffff => format!("\\u{code:04X}"),
+                        0x100..=0xffff => format!("\\u{code:04X}"),
                         _ => format!("\\U{code:08X}"),
                     });
                 }

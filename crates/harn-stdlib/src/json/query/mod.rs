@@ -89,9 +89,13 @@ fn jq_first(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failu
 /// Everything that the query of the second argument finds in the first.
 fn found(function: &str, arguments: &[Value]) -> Result<Vec<Value>, Failure> {
     require(function, arguments, 2)?;
-    let query = parse::parse(&text(arguments, 1));
-    let found = query.and_then(|query| run::run(&query, argument(arguments, 0)));
+    let found = query(&text(arguments, 1), argument(arguments, 0));
     found.map_err(|problem| Fault::thrown(format!("jq: {problem}")))
+}
+
+/// Everything that a query finds in a document, or what is wrong with the query.
+pub(crate) fn query(text: &str, document: &Value) -> Result<Vec<Value>, String> {
+    run::run(&parse::parse(text)?, document)
 }
 
 #[cfg(test)]

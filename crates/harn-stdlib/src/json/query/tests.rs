@@ -3,8 +3,7 @@ use crate::json;
 
 fn find(query: &str, document: &str) -> String {
     let document = json::parse(document).expect("it is JSON");
-    let query = parse::parse(query);
-    match query.and_then(|query| run::run(&query, &document)) {
+    match super::query(query, &document) {
         Ok(found) => {
             let mut out = String::new();
             json::write(&Value::list(found), &mut out);
