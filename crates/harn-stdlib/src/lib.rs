@@ -71,7 +71,7 @@ mod tools;
 use harn_machine::Registry;
 
 pub use encoding::uuid_of_time;
-pub use observability::event_log;
+pub use observability::{event_log, spans};
 pub use offers::Offers;
 pub use schema::schema_errors;
 pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;

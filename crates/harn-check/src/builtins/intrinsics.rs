@@ -69,7 +69,11 @@ builtins! {
     "__runtime_error(message: string) -> never" [] Pure "Fails with a run-time error.";
     "__set_of(members: list) -> set" [] Pure "Makes a set of members of which no two are equal.";
     "__sort(items: list, keys: list) -> list" [] Pure "Sorts items by their keys.";
+    "__span_close(span: int | nil) -> nil" [] Clock "Ends a span of what a program does.";
+    "__span_open(kind: string, name: string) -> int | nil" [] Clock "Begins a span of what a program does, if somebody wants to see it.";
     "__start(body: closure) -> task_handle" [] Pure "Starts a task that is a part of this one.";
+    "__trace(on: bool) -> nil" [] Pure "Decides whether spans are kept.";
+    "__trace_models(on: bool) -> nil" [] Pure "Decides whether calls of models are counted.";
     "__type_error(message: string) -> never" [] Pure "Fails with a type error.";
     "__wait_any(tasks: list) -> nil" [] Pure "Waits until one of some tasks has ended.";
     "__with_values(entries: dict, values: list) -> dict" [] Pure "Gives keys other values.";

@@ -10,7 +10,11 @@ impl Compiler<'_> {
     /// `spawn { … }`
     pub(super) fn spawn(&mut self, at: u32, body: &Block, d: u16) {
         let closure = self.intermediate(d);
-        self.make_closure(Spec::task(body), closure);
+        let spec = Spec {
+            span: Some("spawn"),
+            ..Spec::task(body)
+        };
+        self.make_closure(spec, closure);
         self.op(at, Op::Spawn, d, closure, 0);
     }
 
@@ -40,7 +44,9 @@ impl Compiler<'_> {
             (ParallelMode::Settle, _) => 2,
             (ParallelMode::Each, true) => 3,
         };
-        self.op_n(at, Op::Parallel, mode, d, window, 0);
+        self.with_span(at, Some("parallel"), "parallel", |compiler| {
+            compiler.op_n(at, Op::Parallel, mode, d, window, 0);
+        });
     }
 
     /// `select { … }`

@@ -163,6 +163,7 @@ impl<'a> Compiler<'a> {
                 gives_value: true,
                 own: None,
                 is_tool: false,
+                span: Some("pipeline"),
             },
             result,
         );

@@ -52,6 +52,8 @@ pub(super) enum GuardKind {
     Mutex(u16),
     /// With the register of the permit.
     Permit(u16),
+    /// With the register of the span.
+    Span(u16),
     Finally(Finally),
 }
 
@@ -172,6 +174,7 @@ impl Compiler<'_> {
                 Cleanup::Deadline => self.op(at, Op::DeadlinePop, 0, 0, 0),
                 Cleanup::Mutex(permit) => self.give_back(at, permit),
                 Cleanup::Permit(permit) => self.let_go(at, permit),
+                Cleanup::Span(span) => self.close_span(at, span),
                 Cleanup::Held(permit) => {
                     let last = self.temporary();
                     self.copy(at, last, permit);
@@ -244,6 +247,7 @@ enum Cleanup {
     Permit(u16),
     /// A permit that is held up to here.
     Held(u16),
+    Span(u16),
     Loop,
     Finally {
         kind: u16,
@@ -268,6 +272,7 @@ impl Guarded {
             // It may be what is returned, and goes with the frame if it is not.
             GuardKind::Permit(permit) if exit == Exit::Return => Cleanup::Held(*permit),
             GuardKind::Permit(permit) => Cleanup::Permit(*permit),
+            GuardKind::Span(span) => Cleanup::Span(*span),
             GuardKind::Finally(finally) => {
                 if !finally.exits.contains(&exit) {
                     finally.exits.push(exit);

@@ -33,6 +33,8 @@ pub(super) struct Spec<'t> {
     pub(super) own: Option<Place>,
     /// Whether it is what a `tool` declaration runs.
     pub(super) is_tool: bool,
+    /// As which kind of span its calls show.
+    pub(super) span: Option<&'static str>,
 }
 
 /// A parameter.
@@ -66,6 +68,7 @@ impl<'t> Spec<'t> {
             gives_value: true,
             own: None,
             is_tool: false,
+            span: None,
         }
     }
 
@@ -81,6 +84,7 @@ impl<'t> Spec<'t> {
             blocks: vec![&function.body],
             gives_value: false,
             is_tool: false,
+            span: Some("fn_call"),
             own,
         }
     }
@@ -141,7 +145,7 @@ impl Compiler<'_> {
         let has_defers = search::defers(statements);
         self.with_defers(at, has_defers, |compiler| {
             compiler.refuse_without_body(at, &spec);
-            compiler.bodies(&spec.blocks, spec.gives_value);
+            compiler.traced_bodies(at, &spec);
         });
         let mut function = self.finish(spec.name, spec.kind, outer);
         function.captures = captures;
@@ -155,6 +159,19 @@ impl Compiler<'_> {
         self.visible.truncate(visible);
         self.method_tables = outer_tables;
         function
+    }
+
+    /// The bodies, in a span if somebody wants to see it. What makes generators is left at once.
+    fn traced_bodies(&mut self, at: u32, spec: &Spec<'_>) {
+        let span = spec.span.filter(|_| spec.kind == FunctionKind::Plain);
+        let name = spec.name.as_deref().or(span).unwrap_or_default();
+        self.with_span(at, span, name, |compiler| {
+            compiler.bodies(&spec.blocks, spec.gives_value);
+        });
+        if span.is_some() && self.traces() {
+            // Nobody gets here, but the code has to end.
+            self.return_from_frame(at, None);
+        }
     }
 
     /// Modules of the language declare functions that nobody has written yet. To give nil for

@@ -53,6 +53,7 @@ mod registers;
 mod rounds;
 mod schema;
 mod search;
+mod spans;
 mod suggestion;
 mod tool;
 mod top;

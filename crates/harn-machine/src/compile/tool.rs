@@ -62,6 +62,7 @@ impl Compiler<'_> {
             name: Some(tool.name.text.clone()),
             parameters: tool.parameters.iter().map(Taking::from).collect(),
             is_tool: true,
+            span: Some("tool_call"),
             ..Spec::task(&tool.body)
         };
         self.make_closure(spec, window);

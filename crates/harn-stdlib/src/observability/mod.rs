@@ -3,6 +3,7 @@
 mod encode;
 pub mod event_log;
 mod metrics;
+pub mod spans;
 mod tracing;
 
 use harn_machine::Registry;
@@ -16,5 +17,6 @@ pub(crate) fn register(registry: &mut Registry) {
     );
     event_log::register(registry);
     metrics::register(registry);
+    spans::register(registry);
     tracing::register(registry);
 }

@@ -2,8 +2,9 @@
 
 use std::task::Poll;
 
-use harn_machine::value::Text;
+use harn_machine::value::{Dict, Text};
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
+use harn_stdlib::spans;
 use serde_json::json;
 
 use super::KIND;
@@ -32,7 +33,6 @@ pub(crate) fn register(registry: &mut Registry) {
         "__llm_stream_open",
         "agent_trace",
         "agent_trace_summary",
-        "enable_tracing",
         "llm_available_providers",
         "llm_budget",
         "llm_budget_remaining",
@@ -61,6 +61,9 @@ pub(crate) fn register(registry: &mut Registry) {
         "provider_capabilities_install",
         "provider_register",
     ]);
+    registry.plain(&[("__trace_models", |context, arguments| {
+        at_once(context, "enable_tracing", arguments)
+    })]);
     registry.waiting(in_time![
         "__llm_permit" asks "__llm_permit": Form::Plain,
         "__llm_stream_next" asks "__llm_stream_next": Form::Plain,
@@ -74,6 +77,7 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
     registry.file("models", include_str!("../../harn/models.harn"));
     let written_in_harn = [
+        "enable_tracing",
         "llm_call",
         "llm_call_safe",
         "llm_call_structured",
@@ -114,10 +118,35 @@ fn in_time(
     if let (Form::Schema, Some(problem)) = (form, schema_problem(arguments)) {
         return without_schema(builtin, &problem).map(Poll::Ready);
     }
+    if !waiting.is_resumed() && !matches!(form, Form::Plain) {
+        let span = spans::begin(context, Text::new("llm_call"), Text::new(builtin));
+        waiting.note = span.map(|span| Box::new(span) as _);
+    }
     match waiting.effect(context, || request(builtin, form, arguments)) {
         None => Ok(Poll::Pending),
-        Some(answer) => read(answer).map(Poll::Ready),
+        Some(answer) => {
+            let answer = read(answer);
+            let span = waiting.note.take();
+            if let Some(span) = span.and_then(|span| span.downcast::<i64>().ok()) {
+                spans::end(context, *span, answer.as_ref().ok().and_then(noted));
+            }
+            answer.map(Poll::Ready)
+        }
     }
+}
+
+/// What is noted about a call in its span.
+fn noted(answer: &Value) -> Option<Dict> {
+    let Value::Dict(answer) = answer else {
+        return None;
+    };
+    let keys = ["model", "provider", "input_tokens", "output_tokens"];
+    let known = keys.iter().filter_map(|key| {
+        let value = answer.get(key).filter(|value| !value.is_nil())?;
+        Some((Text::new(key), value.clone()))
+    });
+    let known: Dict = known.collect();
+    (!known.is_empty()).then_some(known)
 }
 
 fn request(builtin: &str, form: Form, arguments: &[Value]) -> Request {
