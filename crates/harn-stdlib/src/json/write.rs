@@ -104,12 +104,7 @@ fn entry<'a>(
 }
 
 /// Writes a value, or what it begins with.
-fn begin<'a>(
-    value: &'a Value,
-    out: &mut String,
-    float: WriteFloat,
-    open: &mut Vec<Open<'a>>,
-) {
+fn begin<'a>(value: &'a Value, out: &mut String, float: WriteFloat, open: &mut Vec<Open<'a>>) {
     match value {
         Value::Text(text) => write_text(text, out),
         Value::Int(number) => out.push_str(itoa::Buffer::new().format(*number)),

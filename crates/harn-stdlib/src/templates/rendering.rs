@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Fault, Value};
-use harn_syntax::template::{Filtered, Include, LoopVariables};
 use harn_syntax::Position;
+use harn_syntax::template::{Filtered, Include, LoopVariables};
 use smol_str::SmolStr;
 
 use super::expression::{Trouble, filtered, is_true, wrong};
