@@ -142,9 +142,8 @@ impl Inbox {
     /// without a program. `None` if none can come any more.
     pub fn next_answer(&self) -> Option<(EffectId, Answer)> {
         loop {
-            match self.receiver.recv().ok()? {
-                Message::Completed(id, answer) => return Some((id, answer)),
-                _ => {}
+            if let Message::Completed(id, answer) = self.receiver.recv().ok()? {
+                return Some((id, answer));
             }
         }
     }

@@ -15,6 +15,7 @@ mod growing;
 mod atomics;
 mod breakers;
 mod channels;
+mod command_policy;
 mod context;
 mod conversion;
 mod dates;
@@ -80,6 +81,7 @@ pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 /// Every body.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
+    command_policy::register(&mut registry);
     context::register(&mut registry);
     conversion::register(&mut registry);
     dates::register(&mut registry);

@@ -26,9 +26,8 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
 }
 
-/// The compiled patterns, by pattern and flags.
-///
-/// They are shared: a clone of a `Regex` would have to warm up its own cache at every use.
+/// The compiled patterns, by pattern and flags. They are shared and not copied, because each
+/// learns while it searches, and a copy would have to learn again.
 #[derive(Default)]
 struct Kept(HashMap<(Text, Text), Rc<Regex>>);
 

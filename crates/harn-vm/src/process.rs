@@ -122,7 +122,7 @@ impl Drop for Processes {
     fn drop(&mut self) {
         let mut running = locked(&self.running);
         while let Some((_, victim)) = running.pop_first() {
-            victim.map(Victim::kill);
+            victim.into_iter().for_each(Victim::kill);
         }
     }
 }
@@ -320,8 +320,8 @@ impl Talk {
             if ready[2] {
                 self.give();
             }
-            for at in 0..2 {
-                if ready[at] && self.hear(at)? > OUTPUT_BYTES_MAX {
+            for (at, _) in ready[..2].iter().enumerate().filter(|(_, ready)| **ready) {
+                if self.hear(at)? > OUTPUT_BYTES_MAX {
                     return Ok(Talked::TooMuch);
                 }
             }

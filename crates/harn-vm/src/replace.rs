@@ -1,10 +1,13 @@
 //! Files that are replaced in one step.
 //!
 //! ```text
-//! lock the folder ─► as expected? ─► write beside it ─► sync ─► rename ─► sync the folder
+//! lock the folder ─► as expected? ─► write beside it ─► sync ─► rename
 //! ```
 //!
 //! A rename happens or does not, so a reader and a crash find the old content or the new one.
+//! What is renamed was synced, or a power cut could leave a file without content; that the
+//! rename itself is not synced costs at most the last change, and halves the time of each.
+//!
 //! The lock is that of the folder: it needs no file of its own, goes away with its process, and
 //! keeps two processes that read, change and write the same file from undoing each other's work.
 
@@ -47,7 +50,6 @@ pub(crate) fn replace_in(
         let _it_may_not_be_there = rustix::fs::unlinkat(folder, &*beside, AtFlags::empty());
         return Err(error);
     }
-    folder.sync_all()?;
     Ok(true)
 }
 
@@ -90,7 +92,7 @@ fn write(folder: &File, name: &OsStr, content: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
     let mut file = open(folder, name, flags)?;
     file.write_all(content)?;
-    file.sync_all()
+    file.sync_data()
 }
 
 #[cfg(test)]

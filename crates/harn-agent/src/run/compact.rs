@@ -96,7 +96,7 @@ pub(crate) struct Model<'a> {
 
 impl<'a> Model<'a> {
     fn of(run: &'a Run<'_>) -> Self {
-        Self::new(&run.runtime, &run.call)
+        Self::new(run.runtime, &run.call)
     }
 
     /// Summarises with whom a call asks.

@@ -26,7 +26,7 @@ builtins! {
     "constant_time_eq(a: string, b: string) -> bool" [bool] Pure "Compares two secrets without telling where they differ.";
     "cookie_delete(name: string, options: dict | nil = nil) -> string" [string] Pure "Writes a cookie that removes another.";
     "cookie_parse(header: string | list | dict | nil) -> dict" [dict] Pure "Reads the cookies of a request.";
-    "cookie_round_trip(first: any, second: any = nil) -> dict" [dict] Pure "Gives the cookies a browser would send after those that were set.";
+    "cookie_round_trip(first: any, second: any = nil) -> dict" [dict] Clock "Gives the cookies a browser would send after those that were set.";
     "cookie_serialize(name: string, value: string, options: dict | nil = nil) -> string" [string] Pure "Writes a cookie to be set.";
     "cookie_sign(value: string, secret: string) -> string" [string] Pure "Signs the value of a cookie.";
     "cookie_verify(signed: string, secret: string) -> dict" [dict] Pure "Checks the signed value of a cookie.";

@@ -18,6 +18,14 @@ builtins! {
     "__broadcast_add(shared: any, item: any) -> nil" [] Pure "Hands an item to all readers of a source.";
     "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
     "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
+    "__command_context(params: dict, policy: dict) -> dict" [] Io "Tells what policies see of a command.";
+    "__command_hook_begun() -> nil" [] Pure "Notes that a task runs a hook of a policy.";
+    "__command_hook_ended() -> nil" [] Pure "Notes that a task runs a hook of a policy no longer.";
+    "__command_in_hook() -> bool" [] Pure "Tells whether a task runs a hook of a policy.";
+    "__command_line(params: dict) -> string" [] Pure "Gives a command on one line.";
+    "__command_not_run(params: dict, status: string, reason: string) -> dict" [] Clock "Gives the result of a command that was not run.";
+    "__command_pattern(line: string, patterns: list<string>) -> string | nil" [] Pure "Gives the first pattern that a command fits.";
+    "__command_policy() -> dict | nil" [] Pure "Gives the policy that decides about commands.";
     "__context_packed(pieces: dict, scores: list | nil) -> dict" [] Pure "Packs pieces of artifacts into a budget of tokens.";
     "__context_pieces(options: dict) -> dict" [] Pure "Cuts the artifacts of a context into pieces.";
     "__distinct(items: list, keys: list) -> list" [] Pure "Keeps the first item of every key.";
@@ -30,6 +38,7 @@ builtins! {
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
     "__hitl_approve_action(n: any, m: any, action: any, approvers: any) -> string" [] Io "Waits until enough people have approved of something, and gives the id of the request.";
     "__hitl_executed(request: string) -> nil" [] Io "Notes that something was done that people have approved of.";
+    "__host_call(operation: any, params: any) -> any" [] Io "Calls an operation of the host, whatever policies say.";
     "__http_server_gate(arguments: list) -> dict" [] Io "Tells whether a server takes a request now.";
     "__http_server_match(arguments: list) -> dict" [] Io "Finds who answers a request.";
     "__http_server_readiness(arguments: list) -> dict" [] Io "Tells whether a server answers, or which function knows.";

@@ -25,8 +25,8 @@ use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
-    AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Warn,
-    WorldOptions, runtime_error,
+    AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
+    Warn, WorldOptions, runtime_error,
 };
 
 use super::Outcome;

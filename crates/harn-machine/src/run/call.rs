@@ -301,10 +301,11 @@ pub(crate) fn call_builtin(
     let Some(body) = machine.registry.body(id) else {
         return Err(Fault::runtime(without_body(id)));
     };
-    if !fiber.strand.values.is_empty() && fiber.waiting.is_none() {
-        if let Some(value) = guard(machine, fiber, id, site)? {
-            return Ok(Called::Value(value));
-        }
+    if !fiber.strand.values.is_empty()
+        && fiber.waiting.is_none()
+        && let Some(value) = guard(machine, fiber, id, site)?
+    {
+        return Ok(Called::Value(value));
     }
     call_body(machine, fiber, body, site, id.name())
 }

@@ -24,12 +24,13 @@ pub(super) fn encode(octets: &[u8]) -> String {
 /// The octets of a text in Base32, or what is wrong with it.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
     if !text.len().is_multiple_of(8) {
-        return Err("invalid length".to_owned());
+        let whole = text.len() - text.len() % 8;
+        return Err(format!("invalid length at {whole}"));
     }
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
     if !matches!(padding, 0 | 1 | 3 | 4 | 6) {
-        return Err("invalid padding".to_owned());
+        return Err(format!("invalid padding at {}", digits.len()));
     }
     let mut out = Vec::with_capacity(digits.len() * 5 / 8);
     let (mut bits, mut count) = (0_u32, 0);
@@ -45,7 +46,11 @@ pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
             out.push((bits >> count & 0xff) as u8);
         }
     }
-    Ok(out)
+    // Two texts for the same octets would be one too many where texts are compared.
+    match bits & ((1 << count) - 1) {
+        0 => Ok(out),
+        _ => Err(format!("non-zero trailing bits at {}", digits.len() - 1)),
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +82,7 @@ mod tests {
             "=======A",
             "mzxw6ytb",
             "MY=====é",
+            "MZ======",
         ] {
             assert!(decode(text).is_err(), "{text}");
         }

@@ -119,17 +119,27 @@ fn undone(
     }
 }
 
-/// All that a reader gives, or why it does not. Memory is asked for before it is taken.
+/// All that a reader gives, or why it does not.
 pub(super) fn read_bounded(
     context: &mut Context<'_>,
     reader: &mut impl Read,
     max: usize,
 ) -> Result<Result<Vec<u8>, String>, Failure> {
+    collect(reader, max, |bytes| context.reserve(bytes))
+}
+
+/// The same; memory is asked for before it is taken.
+fn collect(
+    reader: &mut impl Read,
+    max: usize,
+    mut reserve: impl FnMut(usize) -> Result<(), Failure>,
+) -> Result<Result<Vec<u8>, String>, Failure> {
     let mut out: Vec<u8> = Vec::new();
     loop {
         if out.capacity() - out.len() < CHUNK {
-            let room = (out.len() + CHUNK).max(out.capacity().saturating_mul(2));
-            context.reserve(room)?;
+            let doubled = out.capacity().saturating_mul(2).min(max);
+            let room = doubled.max(out.len()) + CHUNK;
+            reserve(room)?;
             if out.try_reserve_exact(room - out.len()).is_err() {
                 return Ok(Err(format!("no memory for {room} bytes")));
             }
@@ -146,5 +156,44 @@ pub(super) fn read_bounded(
             Ok(_) => {}
             Err(error) => return Ok(Err(error.to_string())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_out_has_a_bound() {
+        let max = 5 * CHUNK;
+        let mut asked = 0;
+        let endless = collect(&mut std::io::repeat(0), max, |bytes| {
+            asked = asked.max(bytes);
+            Ok(())
+        });
+        let reason = endless
+            .expect("memory is granted")
+            .expect_err("it never ends");
+        assert_eq!(reason, "output is larger than 268435456 bytes");
+        assert!(asked <= max + CHUNK, "{asked}");
+    }
+
+    #[test]
+    fn as_much_as_is_allowed_comes_out_whole() {
+        for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK] {
+            let mut reader = std::io::repeat(7).take(length as u64);
+            let out = collect(&mut reader, 5 * CHUNK, |_| Ok(()));
+            let out = out.expect("memory is granted").expect("it fits");
+            assert_eq!((out.len(), out.capacity()), (length, length));
+        }
+    }
+
+    #[test]
+    fn memory_that_is_refused_is_not_taken() {
+        let refused = collect(&mut std::io::repeat(0), 1 << 40, |bytes| match bytes {
+            0..1_000_000 => Ok(()),
+            _ => Err(Fault::stopped("Memory limit exceeded")),
+        });
+        assert!(!refused.expect_err("it is refused").is_catchable());
     }
 }

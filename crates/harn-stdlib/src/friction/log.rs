@@ -85,7 +85,7 @@ fn path(context: &mut Context<'_>, options: &Dict) -> Option<String> {
 fn append(context: &mut Context<'_>, path: &str, event: &Value) -> Result<(), Failure> {
     let file: PathBuf = resolve(context, path);
     let mut line = String::new();
-    json::write_keeping_floats(event, &mut line);
+    json::write(event, &mut line);
     line.push('\n');
     let failed = |reason| Fault::runtime(format!("friction_record: cannot write {path}: {reason}"));
     if let Some(folder) = file.parent() {

@@ -16,6 +16,8 @@ use harn_machine::Registry;
 use harn_machine::Value;
 use harn_machine::value::Dict;
 
+pub(crate) use redact::value as redacted;
+
 pub(crate) fn register(registry: &mut Registry) {
     event::register(registry);
     fixture::register(registry);

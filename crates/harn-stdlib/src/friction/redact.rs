@@ -19,7 +19,7 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// The same for every text in a value, and for the fields whose names say that they are secret.
-pub(super) fn value(value: &Value) -> Value {
+pub(crate) fn value(value: &Value) -> Value {
     match value {
         Value::Text(content) => text(content).into(),
         Value::List(items) => items.iter().map(self::value).collect(),

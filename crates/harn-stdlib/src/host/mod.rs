@@ -25,7 +25,8 @@ pub(crate) use mocks::answered;
 pub(crate) use shells::selected_path;
 
 pub(crate) fn register(registry: &mut Registry) {
-    registry.waiting(&[("host_call", host_call)]);
+    // A policy may decide about commands first; see `command_policy`.
+    registry.waiting(&[("__host_call", host_call)]);
     registry.plain(&[
         ("host_tool_call", host_tool_call),
         ("host_tool_list", |_, _| Ok(Value::list(Vec::new()))),

@@ -25,7 +25,7 @@ use crate::expect::text;
 pub(crate) use parse::parse;
 #[cfg(test)]
 pub(crate) use query::query;
-pub(crate) use write::{write, write_keeping_floats, write_text};
+pub(crate) use write::{write, write_text};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[

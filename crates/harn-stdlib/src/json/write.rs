@@ -11,44 +11,23 @@ use super::scan::plain_length;
 
 /// Writes a value as compact JSON.
 pub(crate) fn write(value: &Value, out: &mut String) {
-    write_freely(value, out, short_float);
-}
-
-/// The same so that floats are still floats when it is read again. What is no JSON is null.
-pub(crate) fn write_keeping_floats(value: &Value, out: &mut String) {
-    write_freely(value, out, kept_float);
-}
-
-fn write_freely(value: &Value, out: &mut String, float: WriteFloat) {
     let never = &mut |_: usize| Ok::<(), std::convert::Infallible>(());
-    match write_all(value, out, float, never) {
+    match write_within(value, out, never) {
         Ok(()) => {}
         Err(impossible) => match impossible {},
     }
 }
 
-/// Writes compact JSON, but asks before the text grows to twice its size. Parts of a value can
-/// be shared, so that written out they would fill any memory.
+/// The same, but asks before the text grows to twice its size. Parts of a value can be shared,
+/// so that written out they would fill any memory.
 pub(super) fn write_within<E>(
     value: &Value,
     out: &mut String,
     may_grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), E> {
-    write_all(value, out, short_float, may_grow)
-}
-
-/// How floats are written.
-type WriteFloat = fn(f64, &mut String);
-
-fn write_all<E>(
-    value: &Value,
-    out: &mut String,
-    float: WriteFloat,
-    may_grow: &mut impl FnMut(usize) -> Result<(), E>,
-) -> Result<(), E> {
     let mut open = Vec::new();
     let mut enough = ASKED_MIN;
-    begin(value, out, float, &mut open);
+    begin(value, out, &mut open);
     while let Some(inner) = open.last_mut() {
         if out.len() > enough {
             enough = out.len() * 2;
@@ -73,7 +52,7 @@ fn write_all<E>(
         {
             out.push(',');
         }
-        begin(next, out, float, &mut open);
+        begin(next, out, &mut open);
     }
     Ok(())
 }
@@ -104,11 +83,11 @@ fn entry<'a>(
 }
 
 /// Writes a value, or what it begins with.
-fn begin<'a>(value: &'a Value, out: &mut String, float: WriteFloat, open: &mut Vec<Open<'a>>) {
+fn begin<'a>(value: &'a Value, out: &mut String, open: &mut Vec<Open<'a>>) {
     match value {
         Value::Text(text) => write_text(text, out),
         Value::Int(number) => out.push_str(itoa::Buffer::new().format(*number)),
-        Value::Float(number) => float(*number, out),
+        Value::Float(number) if number.is_finite() => write_float(*number, out),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::List(items) => {
             out.push('[');
@@ -124,6 +103,7 @@ fn begin<'a>(value: &'a Value, out: &mut String, float: WriteFloat, open: &mut V
 
 fn begin_uncommon<'a>(value: &'a Value, out: &mut String, open: &mut Vec<Open<'a>>) {
     match value {
+        Value::Float(_) => value.show_into(out),
         Value::Range(_) => write_text(&value.show(), out),
         Value::Set(set) => {
             out.push('[');
@@ -143,25 +123,14 @@ fn begin_uncommon<'a>(value: &'a Value, out: &mut String, open: &mut Vec<Open<'a
     }
 }
 
-/// As few digits as tell a number from every other, never with an exponent.
-fn short_float(number: f64, out: &mut String) {
-    if !number.is_finite() {
-        return Value::Float(number).show_into(out);
-    }
+/// Writes as few digits as tell a number from every other, never with an exponent.
+fn write_float(number: f64, out: &mut String) {
     let mut buffer = zmij::Buffer::new();
     let written = buffer.format_finite(number);
     if written.contains('e') {
         write!(out, "{number}").expect("a string takes all that is written to it");
     } else {
         out.push_str(written.strip_suffix(".0").unwrap_or(written));
-    }
-}
-
-/// The same, with a fraction or an exponent always: `2.0`.
-fn kept_float(number: f64, out: &mut String) {
-    match number.is_finite() {
-        true => write!(out, "{number:?}").expect("a string takes all that is written to it"),
-        false => out.push_str("null"),
     }
 }
 

@@ -96,6 +96,10 @@ fn quantile(mut numbers: Vec<f64>, percent: f64) -> f64 {
     let rank = last as f64 * percent / 100.0;
     let below = (rank.floor() as usize).min(last);
     let above = (below + 1).min(last);
+    // Between two infinities there is nothing.
+    if numbers[below] == numbers[above] {
+        return numbers[below];
+    }
     numbers[below] + (numbers[above] - numbers[below]) * (rank - below as f64)
 }
 
@@ -112,6 +116,7 @@ mod tests {
             (&[1.0, 2.0, 3.0, 4.0], 100.0, 4.0),
             (&[1.0, 2.0, 3.0, 4.0], 0.0, 1.0),
             (&[7.0], 90.0, 7.0),
+            (&[f64::INFINITY], 50.0, f64::INFINITY),
         ] {
             assert_eq!(quantile(numbers.to_vec(), percent), expected);
         }

@@ -3,14 +3,15 @@
 //! A line is added in one go. If a crash cuts one off, nobody was told that it is there: it is
 //! not read, and taken away before the next line is added.
 
-use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use harn_machine::value::{Dict, Text};
 use harn_machine::{Answer, Before, Context, Failure, Fault, FileRequest, Request, Value};
 
 use super::arguments::option;
+use super::known::{self, Known, Stamp};
 use super::record::Record;
 use crate::files::root::resolve;
 use crate::files::{perform, status};
@@ -21,10 +22,6 @@ use crate::state::state_root;
 pub(super) struct Log {
     path: PathBuf,
 }
-
-/// How long files were when their last line was seen to be whole.
-#[derive(Default)]
-struct Whole(HashMap<PathBuf, u64>);
 
 impl Log {
     pub(super) fn open(
@@ -37,19 +34,31 @@ impl Log {
         Ok(Self { path })
     }
 
-    /// Everything that was stored and not forgotten, in that order.
-    pub(super) fn records(&self, context: &mut Context<'_>) -> Result<Vec<Record>, Failure> {
+    /// Everything that was stored and not forgotten, in that order. A file that has not changed
+    /// is not read again.
+    pub(super) fn records(&self, context: &mut Context<'_>) -> Result<Rc<Vec<Record>>, Failure> {
+        let stamp = self.stamp(context);
+        if let Some(known) = known::find(context, &self.path, stamp) {
+            return Ok(known.records.clone());
+        }
         let content = self.read(context)?;
         context.reserve(content.len().saturating_mul(4))?;
-        let (mut records, mut forgotten) = (Vec::new(), HashSet::new());
-        for event in self.events(&content)? {
-            if let Some(Value::List(ids)) = event.get("forgotten_ids") {
-                forgotten.extend(ids.iter().map(Value::to_text));
-            }
-            records.extend(Record::read(event));
+        let mut known = Known::default();
+        known.add_all(self.events(&content)?);
+        let records = known.records.clone();
+        // What was cut off is not known to be whole, and looked at before a line is added.
+        if content.last().is_none_or(|octet| *octet == b'\n') {
+            known::remember(context, &self.path, stamp, known);
         }
-        records.retain(|record| !forgotten.contains(&record.id));
         Ok(records)
+    }
+
+    fn stamp(&self, context: &mut Context<'_>) -> Stamp {
+        let facts = status(context, self.path.clone());
+        facts.map_or_else(Stamp::default, |facts| Stamp {
+            size: facts.size,
+            modified: facts.modified,
+        })
     }
 
     fn read(&self, context: &mut Context<'_>) -> Result<Vec<u8>, Failure> {
@@ -81,33 +90,34 @@ impl Log {
     }
 
     /// Adds a line.
-    pub(super) fn add(&self, context: &mut Context<'_>, event: &Value) -> Result<(), Failure> {
+    pub(super) fn add(&self, context: &mut Context<'_>, event: Dict) -> Result<(), Failure> {
         let folder = self.path.parent().unwrap_or(Path::new("")).to_owned();
         let made = perform(context, FileRequest::MakeFolder(folder));
         made.map_err(|reason| self.failure("create the folder of", &reason))?;
-        let mut line = self.end_of_last_line(context)?;
-        json::write(event, &mut line);
+        let before = self.stamp(context);
+        let known = known::take(context, &self.path, before);
+        let mut line = match known {
+            Some(_) => String::new(),
+            None => self.end_of_last_line(context)?,
+        };
+        json::write(&Value::Dict(event.clone()), &mut line);
         line.push('\n');
+        let size = before.size + line.len() as u64;
         let append = FileRequest::Append(self.path.clone(), line.into_bytes());
         let added = perform(context, append);
         added.map_err(|reason| self.failure("write", &reason))?;
-        let length = self.length(context);
-        context.state::<Whole>().0.insert(self.path.clone(), length);
+        // If somebody else was here at the same time, the file is read again.
+        let after = self.stamp(context);
+        if let Some(mut known) = known.filter(|_| after.size == size) {
+            known.add_all([event]);
+            known::remember(context, &self.path, after, known);
+        }
         Ok(())
-    }
-
-    fn length(&self, context: &mut Context<'_>) -> u64 {
-        status(context, self.path.clone()).map_or(0, |facts| facts.size)
     }
 
     /// What the last line still needs before another can follow. What is left of a line that
     /// was cut off is taken away.
     fn end_of_last_line(&self, context: &mut Context<'_>) -> Result<String, Failure> {
-        let length = self.length(context);
-        let known = context.state::<Whole>().0.get(&self.path);
-        if length == 0 || known == Some(&length) {
-            return Ok(String::new());
-        }
         let content = self.read(context)?;
         let whole = content.iter().rposition(|octet| *octet == b'\n');
         let whole = whole.map_or(0, |at| at + 1);

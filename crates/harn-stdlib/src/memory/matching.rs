@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_says_nothing_is_refused() {
-        for predicate in [Value::Nil, " ".into(), Value::dict([]), 1.into()] {
+        for predicate in [Value::Nil, " ".into(), Value::dict([]), Value::Int(1)] {
             assert!(Predicate::read(&predicate).is_err(), "{predicate:?}");
         }
     }

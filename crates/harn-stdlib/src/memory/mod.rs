@@ -3,7 +3,7 @@
 //! ```text
 //! <root>/<namespace>/events.jsonl     a line for everything that was stored or forgotten
 //!        │
-//!        ├─► log       reads the lines and adds to them
+//!        ├─► log       reads the lines and adds to them; known is what was read already
 //!        ├─► record    what was stored
 //!        ├─► ranking   what fits a question best
 //!        └─► matching  what is to be forgotten
@@ -12,13 +12,14 @@
 //! Nothing is ever changed in the file: what is forgotten gets a line that says so.
 
 mod arguments;
+mod known;
 mod log;
 mod matching;
 mod ranking;
 mod record;
 mod summary;
 
-use harn_machine::value::Text;
+use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Registry, Value, argument};
 
 use arguments::{int_between, moment, namespace, new_id, option, required, tags};
@@ -57,7 +58,8 @@ fn store(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
         moment(context, options),
         option(options, "provenance"),
     );
-    Log::open(context, &namespace, options)?.add(context, &record.to_value())?;
+    let log = Log::open(context, &namespace, options)?;
+    log.add(context, record.fields().clone())?;
     Ok(record.to_value())
 }
 
@@ -83,16 +85,20 @@ fn forget(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, F
     let matching = records.iter().filter(|record| predicate.matches(record));
     let ids: Vec<Text> = matching.map(|record| record.id.clone()).collect();
     let forgotten = ids.len();
-    let event = Value::dict([
+    let event = [
         ("_type", "memory_forget".into()),
         ("forgotten", forgotten.into()),
         ("forgotten_at", moment(context, options)),
         ("forgotten_ids", ids.into_iter().map(Value::Text).collect()),
         ("id", new_id(context).into()),
         ("namespace", namespace.into()),
-    ]);
+    ];
+    let event = event.into_iter();
+    let event: Dict = event
+        .map(|(name, value)| (Text::new(name), value))
+        .collect();
     if forgotten > 0 {
-        log.add(context, &event)?;
+        log.add(context, event.clone())?;
     }
-    Ok(event)
+    Ok(event.into())
 }

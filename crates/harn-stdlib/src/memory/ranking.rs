@@ -1,6 +1,7 @@
 //! What fits a question best: Okapi BM25, with something on top for keys and tags.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use harn_machine::Value;
 
@@ -34,7 +35,7 @@ impl Ranked<'_> {
 /// newest.
 pub(super) fn best<'a>(records: &'a [Record], query: &str, count: usize) -> Vec<Ranked<'a>> {
     let query: Vec<String> = terms(query).collect();
-    let documents: Vec<Document> = records.iter().map(Document::new).collect();
+    let documents: Vec<&Document> = records.iter().map(Document::of).collect();
     let scores = Scores::new(&query, &documents);
     let all = records.iter().zip(&documents).enumerate();
     let mut ranked: Vec<Ranked<'a>> = all
@@ -61,7 +62,8 @@ fn terms(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// A record as words.
-struct Document {
+#[derive(Debug)]
+pub(super) struct Document {
     counts: HashMap<String, f64>,
     length: f64,
     key: HashSet<String>,
@@ -69,6 +71,11 @@ struct Document {
 }
 
 impl Document {
+    /// The words of a record, counted once.
+    fn of(record: &Record) -> &Self {
+        record.words.get_or_init(|| Rc::new(Self::new(record)))
+    }
+
     fn new(record: &Record) -> Self {
         let value = record.value_text();
         let texts = [&record.key, &record.text, &value];
@@ -94,7 +101,7 @@ struct Scores<'a> {
 }
 
 impl<'a> Scores<'a> {
-    fn new(query: &'a [String], documents: &[Document]) -> Self {
+    fn new(query: &'a [String], documents: &[&Document]) -> Self {
         let total = documents.len() as f64;
         let lengths: f64 = documents.iter().map(|document| document.length).sum();
         let rarity = |term: &String| {

@@ -1,10 +1,13 @@
 //! Something that was stored.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use harn_machine::Value;
 use harn_machine::value::{Dict, Text};
 
+use super::ranking::Document;
 use crate::json;
 
 /// Something that was stored.
@@ -17,6 +20,8 @@ pub(super) struct Record {
     pub(super) tags: Vec<Text>,
     /// All of it, as programs see it.
     fields: Dict,
+    /// Its words, once somebody has looked for some.
+    pub(super) words: OnceCell<Rc<Document>>,
 }
 
 impl Record {
@@ -53,6 +58,7 @@ impl Record {
             text,
             tags,
             fields,
+            words: OnceCell::new(),
         }
     }
 
@@ -75,7 +81,12 @@ impl Record {
             text: text("text").unwrap_or_default(),
             tags,
             fields,
+            words: OnceCell::new(),
         })
+    }
+
+    pub(super) fn fields(&self) -> &Dict {
+        &self.fields
     }
 
     pub(super) fn to_value(&self) -> Value {

@@ -1,5 +1,7 @@
 //! What is remembered, in a few lines.
 
+use std::rc::Rc;
+
 use harn_machine::{Context, Failure, Fault, Value, argument};
 
 use super::arguments::{int_between, namespace, option, tags};
@@ -35,10 +37,13 @@ pub(super) fn summarize(
     let wanted = tags(FUNCTION, &option(window, "tags"))?;
     let log = Log::open(context, &namespace, argument(arguments, 2))?;
     let mut records = log.records(context)?;
-    records.retain(|record| {
-        let mut tags = record.tags.iter();
-        wanted.is_empty() || tags.any(|tag| wanted.contains(tag))
-    });
+    if !wanted.is_empty() {
+        let tagged = records.iter().filter(|record| {
+            let mut tags = record.tags.iter();
+            tags.any(|tag| wanted.contains(tag))
+        });
+        records = Rc::new(tagged.cloned().collect());
+    }
     let chosen = chosen(&records, &option(window, "query"), limit);
     let lines = chosen.iter().map(|(record, _)| line(record));
     let text = lines.collect::<Vec<_>>().join("\n");

@@ -16,6 +16,7 @@ use harn_machine::{
     Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument, thrown,
 };
 
+use super::encode::encode;
 use crate::json;
 
 /// The kind of effects that are for the log.
@@ -143,11 +144,9 @@ impl Entry {
 }
 
 fn request<const N: usize>(fields: [(&str, Value); N]) -> Request {
-    let mut payload = String::new();
-    json::write_keeping_floats(&Value::dict(fields), &mut payload);
     Request::Other {
         kind: EFFECT,
-        payload,
+        payload: encode(&Value::dict(fields)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be seen of a run.
 
+mod encode;
 pub mod event_log;
 mod metrics;
 mod tracing;

@@ -8,3 +8,8 @@ use harn_machine::Registry;
 pub(crate) fn register(registry: &mut Registry) {
     secret_scan::register(registry);
 }
+
+/// Whether a text holds what looks like a secret.
+pub(crate) fn has_secret(text: &str) -> bool {
+    !detectors::find(text).is_empty()
+}

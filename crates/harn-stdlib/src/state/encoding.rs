@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn members_stand_on_lines_of_their_own() {
-        let inner = Value::dict([("b", Value::list(vec![1.into(), "x".into()]))]);
+        let inner = Value::dict([("b", Value::list(vec![Value::Int(1), "x".into()]))]);
         let value = Value::dict([("a", inner), ("c", Value::dict([]))]);
         check(
             value,
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn members_that_are_written_already_are_put_together() {
         assert_eq!(object([].into_iter()), "{}");
-        let inner = indented(&Value::list(vec![1.into()]), 1);
+        let inner = indented(&Value::list(vec![Value::Int(1)]), 1);
         let members = [("a", "1"), ("b", inner.as_str())];
         let expected = "{\n  \"a\": 1,\n  \"b\": [\n    1\n  ]\n}";
         assert_eq!(object(members.into_iter()), expected);

@@ -130,7 +130,7 @@ fn own(run: &Run<'_>, name: &str, arguments: &Value) -> String {
     if name == archive::NAME {
         return archive::read(run, arguments);
     }
-    if let Err(reason) = own_tools::allowed(name, arguments, &run.runtime) {
+    if let Err(reason) = own_tools::allowed(name, arguments, run.runtime) {
         return format!("Error: {reason}");
     }
     let answer = own_tools::answer(name, arguments, &run.runtime.folder);

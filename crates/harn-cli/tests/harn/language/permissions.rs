@@ -18,7 +18,7 @@ fn said(programs: &Programs, options: &[&str], code: &str) -> String {
     words.extend_from_slice(options);
     let call = programs.harn(&words).exits_with(0);
     assert_eq!(call.stderr, "");
-    let here = programs.root().canonicalize().unwrap();
+    let here = programs.root().canonicalize().expect("it is there");
     let said = call.stdout.replace(&*here.to_string_lossy(), "HERE");
     said.trim_end().to_owned()
 }
@@ -142,6 +142,48 @@ fn processes_find_only_variables_that_are_allowed() {
     let mut command = programs.command(&words);
     command.env("SECRET", "s").env("SHOWN", "shown");
     finished(&mut command).exits_with(0).says("shown\n", "");
+}
+
+#[test]
+fn hosts_are_reached_by_name_only() {
+    let refused = |builtin: &str, options: &[&str], code: &str, reason: &str| {
+        check_refused(options, builtin, code, &format!("attempted to {reason}"));
+    };
+    let denied = ["--deny=net"];
+    refused(
+        "http_get",
+        &denied,
+        "http_get(\"http://a.test/x\", {retry: {max: 5, backoff_ms: 60000}})",
+        "reach 'a.test:80' against the rule 'deny net'",
+    );
+    refused(
+        "websocket_connect",
+        &denied,
+        "websocket_connect(\"wss://a.test/x\")",
+        "reach 'a.test:443' against the rule 'deny net'",
+    );
+    let some = ["--allow-net=*.a.test,b.test", "--deny=read"];
+    refused(
+        "http_get",
+        &some,
+        "http_get(\"http://b.test@c.test:81/\")",
+        "reach 'c.test:81' against the rule 'allow net [*.a.test, b.test]'",
+    );
+    refused(
+        "http_get",
+        &some,
+        "http_get(\"http://b.test/\", {proxy: \"http://c.test:8080\"})",
+        "reach 'c.test:8080' against the rule 'allow net [*.a.test, b.test]'",
+    );
+    refused(
+        "http_get",
+        &some,
+        "http_get(\"https://b.test/\", {tls: {ca_bundle_path: \"/etc/passwd\"}})",
+        "read '/etc/passwd' against the rule 'deny read'",
+    );
+    let mocked =
+        "http_mock(\"GET\", \"*\", {body: \"scripted\"})\n http_get(\"http://c.test\").body";
+    check(&denied, mocked, "scripted");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use harn_machine::Value;
 /// The answer as a value of the same kind as the default, or the default if it is none.
 pub(super) fn like(default: &Value, answer: &Value) -> Value {
     let coerced = match default {
+        _ if answer.is_nil() => None,
         Value::Int(_) => int(answer),
         Value::Float(_) => float(answer),
         Value::Bool(_) => truth(answer),
@@ -86,6 +87,7 @@ mod tests {
         check(true, "no", "true");
         check(false, 1_i64, "false");
         check("x", 12_i64, "12");
+        check("x", Value::Nil, "x");
         check(Value::Duration(1000), 2500_i64, "2500ms");
         check(Value::Duration(1000), "soon", "1s");
         check(Value::list(vec![]), "x", "[]");

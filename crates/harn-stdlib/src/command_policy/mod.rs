@@ -1,0 +1,34 @@
+//! Which commands may run.
+//!
+//! ```text
+//! host_call("process.exec", params)
+//!     ─► the policy on top of the stack, if there is one
+//!          deny patterns ─► risks that need approval ─► pre ─► the command ─► post
+//!     ─► host: the command itself
+//! ```
+//!
+//! What is decided and in which order is written in Harn, in `harn/command_policy.harn`,
+//! because hooks are functions of the program. What is recognised is written here.
+
+mod config;
+mod patterns;
+mod request;
+mod result_scan;
+mod risks;
+mod scans;
+mod stack;
+
+use harn_machine::Registry;
+
+pub(crate) fn register(registry: &mut Registry) {
+    registry.file(
+        "command_policy",
+        include_str!("../../harn/command_policy.harn"),
+    );
+    registry.harn("command_policy", &[("host_call", "host_call")]);
+    config::register(registry);
+    patterns::register(registry);
+    request::register(registry);
+    scans::register(registry);
+    stack::register(registry);
+}

@@ -1,0 +1,93 @@
+//! The policies that a program has put in force, and who is inside a hook of one.
+
+use harn_machine::value::Dict;
+use harn_machine::{Context, Failure, Fault, Holds, Registry, Value, argument};
+
+use super::config::policy;
+
+pub(super) fn register(registry: &mut Registry) {
+    registry.plain(&[
+        ("command_policy_pop", |context, _| {
+            context.holding::<Policies>().0.pop();
+            Ok(Value::Nil)
+        }),
+        ("command_policy_push", command_policy_push),
+        ("__command_policy", |context, _| {
+            let top = context.holding::<Policies>().0.last().cloned();
+            Ok(top.map_or(Value::Nil, Value::Dict))
+        }),
+        ("__command_hook_begun", |context, _| {
+            let task = context.strand().facts.id.to_string();
+            context.state::<Hooks>().0.push(task);
+            Ok(Value::Nil)
+        }),
+        ("__command_hook_ended", hook_ended),
+        ("__command_in_hook", |context, _| {
+            let task = context.strand().facts.id.clone();
+            Ok(context.state::<Hooks>().has(&task).into())
+        }),
+    ]);
+}
+
+/// The policies that a program has put in force. The last one decides.
+#[derive(Default)]
+struct Policies(Vec<Dict>);
+
+impl Holds for Policies {
+    fn each_value(&self, each: &mut dyn FnMut(&Value)) {
+        for policy in &self.0 {
+            policy.values().for_each(&mut *each);
+        }
+    }
+}
+
+/// `command_policy_push(policy)`
+fn command_policy_push(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+) -> Result<Value, Failure> {
+    let Value::Dict(given) = argument(arguments, 0) else {
+        return Err(Fault::runtime("command_policy_push: policy is required"));
+    };
+    let policy = policy(given)?;
+    context.holding::<Policies>().0.push(policy);
+    Ok(Value::Nil)
+}
+
+/// The tasks that run a hook, once for each hook they run.
+#[derive(Default)]
+struct Hooks(Vec<String>);
+
+impl Hooks {
+    /// Whether a task runs a hook, or was started by one. Ids of tasks begin with that of the
+    /// task that started them.
+    fn has(&self, task: &str) -> bool {
+        self.0.iter().any(|running| {
+            let rest = task.strip_prefix(running.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        })
+    }
+}
+
+fn hook_ended(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
+    let task = context.strand().facts.id.clone();
+    let running = &mut context.state::<Hooks>().0;
+    if let Some(at) = running.iter().rposition(|running| *running == *task) {
+        running.remove(at);
+    }
+    Ok(Value::Nil)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_of_a_hook_are_inside_it() {
+        let hooks = Hooks(vec!["task_root:spawn:1".to_owned()]);
+        assert!(hooks.has("task_root:spawn:1"));
+        assert!(hooks.has("task_root:spawn:1:spawn:1"));
+        assert!(!hooks.has("task_root:spawn:10"));
+        assert!(!hooks.has("task_root"));
+    }
+}
