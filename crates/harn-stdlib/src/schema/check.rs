@@ -1,13 +1,12 @@
-//! Values checked against canonical schemas.
+//! Values checked against schemas.
 
 use std::cmp::Ordering;
 
-use harn_machine::value::{Dict, Sameness, Set, Text, order};
-use harn_machine::{Context, Value};
+use harn_machine::Value;
+use harn_machine::value::{Sameness, Set, Text, order};
 
 use super::DEPTH_MAX;
-use super::canonical::resolve;
-use crate::regex::{compile, compiled};
+use super::compiled::{Additional, Compiled, Node};
 
 /// How many pairs of a value and a schema are looked at. Schemas that refer to themselves in
 /// branches could go on for ever.
@@ -31,48 +30,17 @@ pub(super) struct Checked {
     pub(super) errors: Vec<String>,
 }
 
-/// Checks a value against a canonical schema.
-pub(super) fn check(
-    context: &mut Context<'_>,
-    value: &Value,
-    schema: &Dict,
-    defaults: Defaults,
-) -> Checked {
-    let mut matches = |pattern: &Text, text: &str| {
-        let regex = compiled(context, pattern, &Text::new(""))?;
-        Ok(regex.is_match(text))
-    };
-    check_with(value, schema, defaults, &mut matches)
-}
-
-/// The same outside of any program: patterns are read anew each time.
-pub(super) fn check_alone(value: &Value, schema: &Dict) -> Checked {
-    let mut matches = |pattern: &Text, text: &str| {
-        let regex = compile(pattern, "")?;
-        Ok(regex.is_match(text))
-    };
-    check_with(value, schema, Defaults::Ignored, &mut matches)
-}
-
-/// Tells whether a text matches a pattern, or what is wrong with the pattern.
-type Matches<'a> = dyn FnMut(&Text, &str) -> Result<bool, String> + 'a;
-
-fn check_with(
-    value: &Value,
-    schema: &Dict,
-    defaults: Defaults,
-    matches: &mut Matches<'_>,
-) -> Checked {
+/// Checks a value against a schema.
+pub(super) fn check(value: &Value, schema: &Compiled, defaults: Defaults) -> Checked {
     let mut checker = Checker {
-        root: schema,
+        schema,
         defaults,
-        matches,
         steps: 0,
         probing: 0,
         failures: 0,
         errors: Vec::new(),
     };
-    let changed = checker.value(value, schema, &Place::ROOT);
+    let changed = checker.value(value, schema.top(), &Place::ROOT);
     Checked {
         value: changed.unwrap_or_else(|| value.clone()),
         errors: checker.errors,
@@ -139,9 +107,8 @@ impl<'a> Place<'a> {
 }
 
 struct Checker<'a> {
-    root: &'a Dict,
+    schema: &'a Compiled,
     defaults: Defaults,
-    matches: &'a mut Matches<'a>,
     steps: u32,
     /// In how many unions a branch is being tried, where only whether it fits matters.
     probing: u32,
@@ -159,15 +126,15 @@ impl Checker<'_> {
     }
 
     /// Checks a value. Gives what it becomes, if that is something else.
-    fn value(&mut self, value: &Value, schema: &Dict, place: &Place<'_>) -> Option<Value> {
+    fn value(&mut self, value: &Value, schema: &Node, place: &Place<'_>) -> Option<Value> {
         self.steps += 1;
         if self.steps > STEPS_MAX || place.depth > DEPTH_MAX {
             self.fail(place, || "schema is too large".to_owned());
             return None;
         }
-        if let Some(Value::Text(reference)) = schema.get("$ref") {
-            return match resolve(self.root, reference) {
-                Some(schema) => self.value(value, schema, &place.deeper()),
+        if let Some(reference) = &schema.reference {
+            return match self.schema.referred(reference) {
+                Some(schema) => self.value(value, &schema, &place.deeper()),
                 None => {
                     self.fail(place, || {
                         format!("unresolved schema reference '{reference}'")
@@ -176,10 +143,10 @@ impl Checker<'_> {
                 }
             };
         }
-        if value.is_nil() && matches!(schema.get("nullable"), Some(Value::Bool(true))) {
+        if schema.is_nullable && value.is_nil() {
             return None;
         }
-        if let Some(constant) = schema.get("const")
+        if let Some(constant) = &schema.constant
             && constant != value
         {
             self.fail(place, || {
@@ -195,44 +162,35 @@ impl Checker<'_> {
     }
 
     /// Every branch in order, each applied to what the one before made of the value.
-    fn all_of(&mut self, value: &Value, schema: &Dict, place: &Place<'_>) -> Option<Value> {
-        let Some(Value::List(branches)) = schema.get("all_of") else {
-            return None;
-        };
+    fn all_of(&mut self, value: &Value, schema: &Node, place: &Place<'_>) -> Option<Value> {
         let mut changed: Option<Value> = None;
-        for branch in branches.iter() {
-            if let Value::Dict(branch) = branch {
-                let value = changed.as_ref().unwrap_or(value);
-                changed = self.value(value, branch, &place.deeper()).or(changed);
-            }
+        for branch in &schema.all_of {
+            let value = changed.as_ref().unwrap_or(value);
+            changed = self.value(value, branch, &place.deeper()).or(changed);
         }
         changed
     }
 
     /// The first branch that fits.
-    fn union(&mut self, value: &Value, schema: &Dict, place: &Place<'_>) -> Option<Value> {
-        let Some(Value::List(branches)) = schema.get("union") else {
-            return None;
-        };
+    fn union(&mut self, value: &Value, schema: &Node, place: &Place<'_>) -> Option<Value> {
+        let branches = schema.union.as_ref()?;
         let before = self.failures;
-        for branch in branches.iter() {
-            if let Value::Dict(branch) = branch {
-                self.probing += 1;
-                let changed = self.value(value, branch, &place.deeper());
-                self.probing -= 1;
-                if self.failures == before {
-                    return changed;
-                }
-                self.failures = before;
+        for branch in branches {
+            self.probing += 1;
+            let changed = self.value(value, branch, &place.deeper());
+            self.probing -= 1;
+            if self.failures == before {
+                return changed;
             }
+            self.failures = before;
         }
         self.fail(place, || "value did not match any union branch".to_owned());
         None
     }
 
     /// The type and what else a schema says about values of the kind.
-    fn own(&mut self, value: &Value, schema: &Dict, place: &Place<'_>) -> Option<Value> {
-        if let Some(Value::Text(name)) = schema.get("type")
+    fn own(&mut self, value: &Value, schema: &Node, place: &Place<'_>) -> Option<Value> {
+        if let Some(name) = &schema.kind
             && !is_of_type(value, name)
         {
             let actual = value.type_name();
@@ -270,47 +228,43 @@ impl Checker<'_> {
         }
     }
 
+    /// The fields of a record are sorted, as the properties of the schema are.
     fn record(
         &mut self,
         fields: &[(&Text, &Value)],
-        schema: &Dict,
+        schema: &Node,
         place: &Place<'_>,
     ) -> Option<Value> {
-        let find = |key: &str| {
-            let at = fields
-                .binary_search_by(|(one, _)| one.as_str().cmp(key))
-                .ok();
-            at.map(|at| fields[at].1)
-        };
-        let empty = Dict::default();
-        let properties = match schema.get("properties") {
-            Some(Value::Dict(properties)) => properties,
-            _ => &empty,
-        };
+        let (given, extra) = matched(fields, &schema.properties);
         let mut changed: Vec<(Text, Value)> = Vec::new();
-        if self.defaults == Defaults::Applied {
-            changed = defaults(properties, |key| find(key).is_none());
+        let fills = self.defaults == Defaults::Applied;
+        let has_default = |at: usize| fills && schema.properties[at].1.default.is_some();
+        for required in &schema.required {
+            let is_there = match required.property {
+                Some(at) => given[at].is_some() || has_default(at),
+                None => extra.iter().any(|at| *fields[*at].0 == required.key),
+            };
+            if !is_there {
+                let key = &required.key;
+                self.fail(place, || format!("missing required key '{key}'"));
+            }
         }
-        let filled: Dict = changed.iter().cloned().collect();
-        if let Some(Value::List(required)) = schema.get("required") {
-            for key in required.iter() {
-                let key = key.to_text();
-                if find(&key).is_none() && !filled.contains(&key) {
-                    self.fail(place, || format!("missing required key '{key}'"));
+        for (at, (key, property)) in schema.properties.iter().enumerate() {
+            match (given[at], &property.default) {
+                (Some(value), _) => self.field(key, value, property, place, &mut changed),
+                (None, Some(default)) if fills => {
+                    changed.push((key.clone(), default.clone()));
+                    self.field(key, default, property, place, &mut changed);
                 }
-            }
-        }
-        for (key, property) in properties {
-            let value = find(key).or_else(|| filled.get_text(key));
-            if let (Some(value), Value::Dict(property)) = (value, property) {
-                self.field(key, value, property, place, &mut changed);
-            }
-        }
-        for (key, value) in fields.iter().filter(|(key, _)| !properties.contains(key)) {
-            match schema.get("additional_properties") {
-                Some(Value::Bool(false)) => self.fail(place, || format!("unexpected key '{key}'")),
-                Some(Value::Dict(schema)) => self.field(key, value, schema, place, &mut changed),
                 _ => {}
+            }
+        }
+        for at in extra {
+            let (key, value) = fields[at];
+            match &schema.additional {
+                Additional::Anything => break,
+                Additional::Nothing => self.fail(place, || format!("unexpected key '{key}'")),
+                Additional::Checked(schema) => self.field(key, value, schema, place, &mut changed),
             }
         }
         if changed.is_empty() {
@@ -327,7 +281,7 @@ impl Checker<'_> {
         &mut self,
         key: &Text,
         value: &Value,
-        schema: &Dict,
+        schema: &Node,
         place: &Place<'_>,
         changed: &mut Vec<(Text, Value)>,
     ) {
@@ -340,83 +294,74 @@ impl Checker<'_> {
         }
     }
 
-    fn items(&mut self, items: &[Value], schema: &Dict, place: &Place<'_>) -> Option<Vec<Value>> {
+    fn items(&mut self, items: &[Value], schema: &Node, place: &Place<'_>) -> Option<Vec<Value>> {
         let count = items.len();
-        let bound = |key: &str| schema.get(key).filter(|bound| !bound.is_nil());
-        if let Some(min) = bound("min_items")
+        if let Some(min) = &schema.min_items
             && order(&count.into(), min) == Some(Ordering::Less)
         {
             self.fail(place, || {
                 format!("expected at least {} items, got {count}", plain(min))
             });
         }
-        if let Some(max) = bound("max_items")
+        if let Some(max) = &schema.max_items
             && order(&count.into(), max) == Some(Ordering::Greater)
         {
             self.fail(place, || {
                 format!("expected at most {} items, got {count}", plain(max))
             });
         }
-        let Some(Value::Dict(schema)) = schema.get("items") else {
-            return None;
-        };
-        let mut kept = Vec::with_capacity(count);
-        let mut is_changed = false;
+        let schema = schema.items.as_ref()?;
+        // What fits and stays as it is, is copied only once something else did not.
+        let mut kept: Option<Vec<Value>> = None;
         for (at, item) in items.iter().enumerate() {
             let before = self.failures;
             let other = self.value(item, schema, &place.inside(Step::Item(at)));
-            match self.failures == before {
-                true => {
-                    is_changed |= other.is_some();
-                    kept.push(other.unwrap_or_else(|| item.clone()));
-                }
-                false => is_changed = true,
+            let fits = self.failures == before;
+            if !fits || other.is_some() {
+                kept.get_or_insert_with(|| items[..at].to_vec());
+            }
+            if let Some(kept) = kept.as_mut().filter(|_| fits) {
+                kept.push(other.unwrap_or_else(|| item.clone()));
             }
         }
-        is_changed.then_some(kept)
+        kept
     }
 
-    fn text(&mut self, text: &Text, schema: &Dict, place: &Place<'_>) {
-        let length = text.char_count();
-        if let Some(min) = schema.get("min_length")
-            && order(&length.into(), min) == Some(Ordering::Less)
+    fn text(&mut self, text: &Text, schema: &Node, place: &Place<'_>) {
+        if let Some(min) = &schema.min_length
+            && order(&text.char_count().into(), min) == Some(Ordering::Less)
         {
-            self.fail(place, || {
-                format!("expected length >= {}, got {length}", plain(min))
-            });
+            let (min, length) = (plain(min), text.char_count());
+            self.fail(place, || format!("expected length >= {min}, got {length}"));
         }
-        if let Some(max) = schema.get("max_length")
-            && order(&length.into(), max) == Some(Ordering::Greater)
+        if let Some(max) = &schema.max_length
+            && order(&text.char_count().into(), max) == Some(Ordering::Greater)
         {
-            self.fail(place, || {
-                format!("expected length <= {}, got {length}", plain(max))
-            });
+            let (max, length) = (plain(max), text.char_count());
+            self.fail(place, || format!("expected length <= {max}, got {length}"));
         }
-        let Some(pattern) = schema.get("pattern") else {
+        let Some(pattern) = &schema.pattern else {
             return;
         };
-        let pattern = pattern.to_text();
-        match (self.matches)(&pattern, text) {
+        match pattern.is_match(text) {
             Ok(true) => {}
             Ok(false) => self.fail(place, || {
-                format!("value does not match pattern '{pattern}'")
+                format!("value does not match pattern '{}'", pattern.text)
             }),
-            Err(reason) => {
-                self.fail(place, || {
-                    format!("invalid regex pattern '{pattern}': {reason}")
-                });
-            }
+            Err(reason) => self.fail(place, || {
+                format!("invalid regex pattern '{}': {reason}", pattern.text)
+            }),
         }
     }
 
-    fn number(&mut self, value: &Value, schema: &Dict, place: &Place<'_>) {
-        if let Some(min) = schema.get("min")
+    fn number(&mut self, value: &Value, schema: &Node, place: &Place<'_>) {
+        if let Some(min) = &schema.min
             && order(value, min) == Some(Ordering::Less)
         {
             let message = || format!("expected value >= {}, got {}", plain(min), plain(value));
             self.fail(place, message);
         }
-        if let Some(max) = schema.get("max")
+        if let Some(max) = &schema.max
             && order(value, max) == Some(Ordering::Greater)
         {
             let message = || format!("expected value <= {}, got {}", plain(max), plain(value));
@@ -424,8 +369,8 @@ impl Checker<'_> {
         }
     }
 
-    fn choice(&mut self, value: &Value, schema: &Dict, place: &Place<'_>) {
-        if let Some(choices @ Value::List(items)) = schema.get("enum")
+    fn choice(&mut self, value: &Value, schema: &Node, place: &Place<'_>) {
+        if let Some(choices @ Value::List(items)) = &schema.choices
             && !items.contains(value)
         {
             self.fail(place, || format!("value must be one of {choices}"));
@@ -433,14 +378,36 @@ impl Checker<'_> {
     }
 }
 
-/// The defaults of the properties that are absent.
-fn defaults(properties: &Dict, is_absent: impl Fn(&str) -> bool) -> Vec<(Text, Value)> {
-    let absent = properties.iter().filter(|(key, _)| is_absent(key));
-    let defaults = absent.filter_map(|(key, property)| match property {
-        Value::Dict(property) => Some((key.clone(), property.get("default")?.clone())),
-        _ => None,
-    });
-    defaults.collect()
+/// The value of each property, and the positions of the other fields. Both are sorted, so one
+/// walk over both is enough.
+fn matched<'a>(
+    fields: &[(&Text, &'a Value)],
+    properties: &[(Text, Node)],
+) -> (Vec<Option<&'a Value>>, Vec<usize>) {
+    let mut given = Vec::with_capacity(properties.len());
+    let mut extra = Vec::new();
+    let mut at = 0;
+    for (name, _) in properties {
+        let mut value = None;
+        while let Some((key, found)) = fields.get(at) {
+            match if key.is_same(name) {
+                Ordering::Equal
+            } else {
+                (*key).cmp(name)
+            } {
+                Ordering::Less => extra.push(at),
+                Ordering::Equal => value = Some(*found),
+                Ordering::Greater => break,
+            }
+            at += 1;
+            if value.is_some() {
+                break;
+            }
+        }
+        given.push(value);
+    }
+    extra.extend(at..fields.len());
+    (given, extra)
 }
 
 fn is_of_type(value: &Value, name: &str) -> bool {

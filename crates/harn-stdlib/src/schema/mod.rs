@@ -1,7 +1,7 @@
 //! Schemas: what a value must look like, written as a dict.
 //!
 //! ```text
-//! dict ─► canonical ─┬─► check a value    schema_is, schema_check, schema_parse …
+//! dict ─► canonical ─┬─► compiled ─► check a value    schema_is, schema_check, schema_parse …
 //!                    ├─► export           schema_to_json_schema …
 //!                    └─► transform        schema_extend, schema_pick …
 //! ```
@@ -11,6 +11,7 @@
 
 mod canonical;
 mod check;
+mod compiled;
 mod export;
 mod transform;
 
@@ -18,8 +19,8 @@ use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument, thrown};
 
 use crate::json::require;
-use canonical::canonical;
 use check::{Checked, Defaults, check};
+use compiled::{Compiled, compiled};
 
 /// How deeply a schema may be nested, and a value that is checked against one.
 const DEPTH_MAX: u32 = 128;
@@ -91,8 +92,8 @@ fn schema_of(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fail
 /// What is wrong with a value by a schema, for whoever checks data that no program holds. A
 /// schema that is bad itself is the one thing that is wrong.
 pub fn schema_errors(schema: &Value, value: &Value) -> Vec<String> {
-    match canonical(schema) {
-        Ok(schema) => check::check_alone(value, &schema).errors,
+    match Compiled::new(schema) {
+        Ok(schema) => check(value, &schema, Defaults::Ignored).errors,
         Err(problem) => vec![problem],
     }
 }
@@ -113,8 +114,8 @@ fn run(
     arguments: &[Value],
     defaults: Defaults,
 ) -> Result<Checked, String> {
-    let schema = canonical(argument(arguments, 1))?;
-    Ok(check(context, argument(arguments, 0), &schema, defaults))
+    let schema = compiled(context, argument(arguments, 1))?;
+    Ok(check(argument(arguments, 0), &schema, defaults))
 }
 
 /// The value if it fits; else what is wrong is thrown.
