@@ -1,15 +1,15 @@
 //! What the output of a command gives away.
 
 use super::risks::Labels;
-use crate::safety::has_secret;
+use crate::safety::{Detectors, has_secret};
 
 /// What the output of a command gives away.
-pub(super) fn result_labels(output: &str, errors: &str) -> Labels {
+pub(super) fn result_labels(detectors: &Detectors, output: &str, errors: &str) -> Labels {
     let text = format!("{output}\n{errors}");
     let lower = text.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
     let mut labels = Labels::new();
-    if has_secret(&text) || has(&CREDENTIALS) {
+    if has_secret(detectors, &text) || has(&CREDENTIALS) {
         labels.insert("credential_output");
     }
     if has(&BOUNDARIES) {
@@ -52,7 +52,7 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, errors: &str, expected: &[&str]) {
-        let found = result_labels(output, errors);
+        let found = result_labels(&Detectors::default(), output, errors);
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
     }
 

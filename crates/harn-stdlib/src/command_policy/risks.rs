@@ -1,7 +1,6 @@
 //! What a command may do, as far as its words tell.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -25,9 +24,9 @@ pub(super) struct Command<'a> {
 }
 
 /// The risks of a command.
-pub(super) fn risks(command: &Command<'_>) -> Labels {
+pub(super) fn risks(patterns: &Patterns, command: &Command<'_>) -> Labels {
     let line = command.line.to_lowercase();
-    let words: Vec<&str> = words(&line);
+    let words = patterns.words(&line);
     let mut labels = Labels::new();
     let mut add = |label, is_so: bool| {
         if is_so {
@@ -37,15 +36,18 @@ pub(super) fn risks(command: &Command<'_>) -> Labels {
     let has_word = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&name_of(word)));
     add("destructive", is_destructive(&line, &words));
     add("write_intent", writes(&line, &words));
-    add("curl_pipe_shell", PIPED.is_match(&line));
+    add("curl_pipe_shell", patterns.piped.is_match(&line));
     add("credential_file_read", reads_credentials(&line, &words));
     let senders = ["curl", "wget", "scp", "rsync", "nc", "ncat"];
     add("network_exfil", has_word(&senders));
     add("sudo", has_word(&["sudo"]));
-    add("package_install", INSTALLED.is_match(&line));
-    add("git_force_push", FORCED.is_match(&line));
+    add("package_install", patterns.installed.is_match(&line));
+    add("git_force_push", patterns.forced.is_match(&line));
     add("process_kill", has_word(&["kill", "pkill", "killall"]));
-    add("outside_workspace", is_outside(command));
+    add(
+        "outside_workspace",
+        is_outside(command, &patterns.words(command.line)),
+    );
     labels
 }
 
@@ -63,31 +65,39 @@ pub(super) fn confidence(labels: &Labels) -> f64 {
     if labels.is_empty() { 0.45 } else { 0.86 }
 }
 
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the patterns of risks are checked by a test")
+/// What risks are told by, compiled once in a run.
+pub(super) struct Patterns {
+    /// Something from the network goes into a shell.
+    piped: Regex,
+    installed: Regex,
+    forced: Regex,
+    word: Regex,
 }
 
-static PIPED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(?:curl|wget)\b[^;&]*\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da|k)?sh\b")
-});
+impl Default for Patterns {
+    fn default() -> Self {
+        let pattern =
+            |text: &str| Regex::new(text).expect("the patterns of risks are checked by a test");
+        Self {
+            piped: pattern(r"\b(?:curl|wget)\b[^;&]*\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|z|da|k)?sh\b"),
+            installed: pattern(concat!(
+                r"\b(?:(?:npm|pnpm|yarn|bun)\s+(?:install|i|add|ci)",
+                r"|(?:pip|pip3|pipx|gem|brew|apt|apt-get|dnf|yum|cargo|go|conda)\s+",
+                r"(?:-\S+\s+)*install",
+                r"|uv\s+(?:add|pip\s+install)|poetry\s+add|apk\s+add|pacman\s+-s)\b",
+            )),
+            forced: pattern(r"\bgit\s+(?:\S+\s+)*push\b.*\s(?:--force\S*|-[a-z]*f[a-z]*)(?:\s|$)"),
+            word: pattern(r#"[^\s;|&()<>"'`]+"#),
+        }
+    }
+}
 
-static INSTALLED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"\b(?:(?:npm|pnpm|yarn|bun)\s+(?:install|i|add|ci)",
-        r"|(?:pip|pip3|pipx|gem|brew|apt|apt-get|dnf|yum|cargo|go|conda)\s+(?:-\S+\s+)*install",
-        r"|uv\s+(?:add|pip\s+install)|poetry\s+add|apk\s+add|pacman\s+-s)\b",
-    ))
-});
-
-static FORCED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\bgit\s+(?:\S+\s+)*push\b.*\s(?:--force\S*|-[a-z]*f[a-z]*)(?:\s|$)")
-});
-
-static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[^\s;|&()<>"'`]+"#));
-
-/// The words of a line, without what joins commands.
-fn words(line: &str) -> Vec<&str> {
-    WORDS.find_iter(line).map(|word| word.as_str()).collect()
+impl Patterns {
+    /// The words of a line, without what joins commands.
+    fn words<'a>(&self, line: &'a str) -> Vec<&'a str> {
+        let words = self.word.find_iter(line);
+        words.map(|word| word.as_str()).collect()
+    }
 }
 
 /// The name of a program, whichever folder it is in.
@@ -152,7 +162,7 @@ fn reads_credentials(line: &str, words: &[&str]) -> bool {
 }
 
 /// Whether a command works somewhere else. Without roots there is no somewhere else.
-fn is_outside(command: &Command<'_>) -> bool {
+fn is_outside(command: &Command<'_>, words: &[&str]) -> bool {
     if command.workspace_roots.is_empty() {
         return false;
     }
@@ -164,9 +174,8 @@ fn is_outside(command: &Command<'_>) -> bool {
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     };
-    let named = words(command.line);
     // The program itself may be anywhere.
-    let named = named.into_iter().skip(1).chain(command.folder);
+    let named = words.iter().copied().skip(1).chain(command.folder);
     let mut paths = named.filter(|word| word.starts_with('/'));
     paths.any(|path| path.contains("/../") || path.ends_with("/..") || !is_inside(path))
 }
@@ -177,12 +186,13 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &[&str]) {
-        let roots = ["/work".to_owned()];
-        let found = risks(&Command {
+        let roots = ["/depot".to_owned()];
+        let command = Command {
             line,
             folder: None,
             workspace_roots: &roots,
-        });
+        };
+        let found = risks(&Patterns::default(), &command);
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "{line}");
     }
 
@@ -192,7 +202,7 @@ mod tests {
         check("git status", &[]);
         check("rm file", &[]);
         check("rm -rf build", &["destructive"]);
-        check("rm -r -f /work/x", &["destructive"]);
+        check("rm -r -f /depot/x", &["destructive"]);
         check("mkfs.ext4 disk", &["destructive"]);
         check("dd if=a", &["destructive"]);
         check(":(){ :|:& };:", &["destructive"]);
@@ -211,9 +221,9 @@ mod tests {
         check("git push origin", &[]);
         check("kill -9 1", &["process_kill"]);
         check("ls /etc", &["outside_workspace"]);
-        check("ls /work/x", &[]);
-        check("ls /workshop", &["outside_workspace"]);
-        check("ls /work/../etc", &["outside_workspace"]);
+        check("ls /depot/x", &[]);
+        check("ls /depot_b", &["outside_workspace"]);
+        check("ls /depot/../etc", &["outside_workspace"]);
     }
 
     #[test]

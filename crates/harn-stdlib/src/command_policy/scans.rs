@@ -5,7 +5,7 @@ use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
 
 use super::patterns::fits;
 use super::result_scan::result_labels;
-use super::risks::{Command, Labels, action, confidence, risks};
+use super::risks::{Command, Labels, Patterns, action, confidence, risks};
 use crate::friction::redacted;
 
 pub(super) fn register(registry: &mut Registry) {
@@ -17,15 +17,18 @@ pub(super) fn register(registry: &mut Registry) {
 }
 
 /// `command_risk_scan(ctx)`
-fn command_risk_scan(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let context = context_of("command_risk_scan", arguments)?;
-    Ok(risk_scan(context).into())
+fn command_risk_scan(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let asked = context_of("command_risk_scan", arguments)?;
+    Ok(risk_scan(context.state(), asked).into())
 }
 
 /// `command_llm_risk_scan(ctx, options)`
-fn command_llm_risk_scan(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let context = context_of("command_llm_risk_scan", arguments)?;
-    let mut scan = risk_scan(context);
+fn command_llm_risk_scan(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+) -> Result<Value, Failure> {
+    let asked = context_of("command_llm_risk_scan", arguments)?;
+    let mut scan = risk_scan(context.state(), asked);
     let kind = Value::from("deterministic_fallback");
     scan.insert(Text::new("scan_kind"), kind);
     let options = redacted(argument(arguments, 1));
@@ -34,13 +37,17 @@ fn command_llm_risk_scan(_: &mut Context<'_>, arguments: &mut [Value]) -> Result
 }
 
 /// `command_result_scan(ctx)`
-fn command_result_scan(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let context = context_of("command_result_scan", arguments)?;
-    let result = match context.get("result") {
+fn command_result_scan(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+) -> Result<Value, Failure> {
+    let asked = context_of("command_result_scan", arguments)?;
+    let result = match asked.get("result") {
         Some(Value::Dict(result)) => result,
-        _ => context,
+        _ => asked,
     };
-    let labels = result_labels(&text(result, "stdout"), &text(result, "stderr"));
+    let (output, errors) = (text(result, "stdout"), text(result, "stderr"));
+    let labels = result_labels(context.state(), &output, &errors);
     let action = match labels.contains("credential_output") {
         true => "mark_unsafe",
         false => "allow",
@@ -60,7 +67,7 @@ fn text(dict: &Dict, key: &str) -> String {
     value.map(Value::show).unwrap_or_default()
 }
 
-fn risk_scan(context: &Dict) -> Dict {
+fn risk_scan(patterns: &Patterns, context: &Dict) -> Dict {
     let request = match context.get("request") {
         Some(Value::Dict(request)) => request,
         _ => context,
@@ -68,11 +75,12 @@ fn risk_scan(context: &Dict) -> Dict {
     let line = line(request);
     let folder = text(request, "cwd");
     let roots = texts(context, "workspace_roots");
-    let mut labels = risks(&Command {
+    let command = Command {
         line: &line,
         folder: Some(folder.as_str()).filter(|folder| !folder.is_empty()),
         workspace_roots: &roots,
-    });
+    };
+    let mut labels = risks(patterns, &command);
     if let Some(Value::Dict(policy)) = context.get("policy") {
         let patterns = texts(policy, "deny_patterns");
         if patterns.iter().any(|pattern| fits(pattern, &line)) {

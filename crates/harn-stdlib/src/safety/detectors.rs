@@ -3,8 +3,6 @@
 //! A specific detector knows a token by its shape. The last one knows no shape: it looks for
 //! random text that is assigned to something with a telling name.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 
 /// Something that looks like a secret.
@@ -107,18 +105,28 @@ const ENTROPY_MIN: f64 = 3.5;
 static SPECIFIC_DETECTORS: [Detector; 9] = SPECIFIC;
 static ASSIGNMENT_DETECTOR: Detector = ASSIGNMENT;
 
-/// The patterns are ours and never change, so every run may use the same ones.
-static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let all = SPECIFIC_DETECTORS.iter().chain([&ASSIGNMENT_DETECTOR]);
-    let compiled = all.map(|detector| Regex::new(detector.pattern));
-    let compiled: Result<_, _> = compiled.collect();
-    compiled.expect("the patterns of the detectors are checked by a test")
-});
+/// The patterns of the detectors, compiled once in a run.
+pub(crate) struct Detectors {
+    specific: Vec<Regex>,
+    assignment: Regex,
+}
+
+impl Default for Detectors {
+    fn default() -> Self {
+        let compiled = |detector: &Detector| {
+            Regex::new(detector.pattern).expect("the patterns are checked by a test")
+        };
+        Self {
+            specific: SPECIFIC_DETECTORS.iter().map(compiled).collect(),
+            assignment: compiled(&ASSIGNMENT_DETECTOR),
+        }
+    }
+}
 
 /// Everything that looks like a secret, in the order of the text.
-pub(super) fn find(text: &str) -> Vec<Found> {
+pub(super) fn find(detectors: &Detectors, text: &str) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
-    for (detector, regex) in SPECIFIC_DETECTORS.iter().zip(COMPILED.iter()) {
+    for (detector, regex) in SPECIFIC_DETECTORS.iter().zip(&detectors.specific) {
         all.extend(regex.find_iter(text).map(|found| Found {
             detector,
             start: found.start(),
@@ -126,7 +134,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
         }));
     }
     all.sort_by_key(|found| found.start);
-    let assigned: Vec<Found> = assignments(text)
+    let assigned: Vec<Found> = assignments(&detectors.assignment, text)
         .filter(|assigned| !is_covered(assigned, &all))
         .collect();
     all.extend(assigned);
@@ -134,8 +142,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     all
 }
 
-fn assignments(text: &str) -> impl Iterator<Item = Found> {
-    let regex = COMPILED.last().expect("it is the last of them");
+fn assignments(regex: &Regex, text: &str) -> impl Iterator<Item = Found> {
     let values = regex
         .captures_iter(text)
         .filter_map(|captures| captures.get(1).or_else(|| captures.get(2)));
@@ -174,7 +181,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let found = find(text);
+        let found = find(&Detectors::default(), text);
         let names: Vec<&str> = found.iter().map(|found| found.detector.name).collect();
         assert_eq!(names, expected, "{text}");
     }

@@ -22,7 +22,7 @@ fn secret_scan(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Val
         Value::Nil => return Err(Fault::runtime("secret_scan: content is required")),
         text => text.to_text(),
     };
-    let findings = described(&text, &find(&text));
+    let findings = described(&text, &find(context.state(), &text));
     note(context, &findings);
     Ok(Value::list(findings))
 }
