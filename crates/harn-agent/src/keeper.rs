@@ -128,7 +128,7 @@ impl Keeper {
         if self.log().is_none() {
             return Err(Closed.into());
         }
-        self.start();
+        self.start()?;
         let mut queue = self.shared.queue();
         if queue.records.len() >= QUEUE_RECORDS_MAX {
             return Err(QueueFull.into());
@@ -157,7 +157,7 @@ impl Keeper {
         if self.log().is_none() {
             return Err(Closed.into());
         }
-        self.start();
+        self.start()?;
         {
             let mut queue = self.shared.queue();
             queue.barriers.push(sender);
@@ -170,21 +170,16 @@ impl Keeper {
         }
     }
 
-    /// Starts the thread when it is first needed.
-    fn start(&self) {
+    /// Starts the thread when it is first needed. Without it nothing is taken: nobody would
+    /// write it, and who waits at a barrier would wait for ever.
+    fn start(&self) -> Result<(), LogFailure> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        if thread.is_some() {
-            return;
+        if thread.is_none() {
+            let shared = Arc::clone(&self.shared);
+            let builder = std::thread::Builder::new().name("harn-keeper".to_owned());
+            *thread = Some(builder.spawn(move || shared.run())?);
         }
-        let shared = Arc::clone(&self.shared);
-        let name = "harn-keeper".to_owned();
-        let started = std::thread::Builder::new()
-            .name(name)
-            .spawn(move || shared.run());
-        match started {
-            Ok(handle) => *thread = Some(handle),
-            Err(error) => tracing::warn!(target: "agent.journal", %error, "nothing is written"),
-        }
+        Ok(())
     }
 }
 
@@ -436,10 +431,9 @@ impl AgentEventLog for Keeper {
 
     /// With what is being gathered: nobody waits.
     fn sync_soon(&self) {
-        if self.log().is_none() {
+        if self.log().is_none() || self.start().is_err() {
             return;
         }
-        self.start();
         let mut queue = self.shared.queue();
         let is_known = std::mem::replace(&mut queue.is_sync_wanted, true);
         queue.since.get_or_insert_with(Instant::now);

@@ -103,27 +103,40 @@ fn what_is_over_at_once_does_not_flicker() {
 }
 
 #[test]
-fn nothing_is_shown_to_those_who_do_not_want_it_or_cannot_see_it() {
+fn nothing_is_shown_to_those_who_do_not_want_it() {
     let (_folder, mut quiet) = run(SLOW, &["--progress", "none"]);
     let (_, written) = OnTerminal::start(&mut quiet, 79).end();
     assert!(
         !written.contains('\u{1b}') && !written.contains("turn"),
         "{written}"
     );
-    let (_folder, mut dumb) = run(SLOW, &[]);
-    let (_, written) = OnTerminal::start(dumb.env("TERM", "dumb"), 79).end();
-    assert!(
-        !written.contains('\u{1b}') && !written.contains("turn"),
-        "{written}"
-    );
-    let (_folder, mut piped) = run(FAST, &[]);
+    let (_folder, mut piped) = run(FAST, &["--progress", "none"]);
     let call = finished(&mut piped).exits_with(0);
     assert_eq!((&*call.stdout, &*call.stderr), ("done\n", ""));
 }
 
 #[test]
+fn a_terminal_that_cannot_change_a_line_shows_plain_ones() {
+    let (_folder, mut dumb) = run(SLOW, &[]);
+    let (_, written) = OnTerminal::start(dumb.env("TERM", "dumb"), 79).end();
+    assert!(!written.contains('\u{1b}'), "{written}");
+    assert!(written.contains("turn 1 · "), "{written}");
+    assert!(written.contains("ended after 3 turns · "), "{written}");
+}
+
+#[test]
+fn lines_are_plain_where_there_is_no_terminal() {
+    check_plain_lines(&[]);
+}
+
+#[test]
 fn plain_lines_can_be_asked_for() {
-    let (_folder, mut program) = run(SLOW, &["--progress", "plain"]);
+    check_plain_lines(&["--progress", "plain"]);
+}
+
+#[track_caller]
+fn check_plain_lines(options: &[&str]) {
+    let (_folder, mut program) = run(SLOW, options);
     let call = finished(&mut program).exits_with(0);
     assert_eq!(call.stdout, "reading a.txt\nended: done\n");
     let lines: Vec<&str> = call.stderr.lines().collect();

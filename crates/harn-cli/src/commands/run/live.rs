@@ -6,8 +6,8 @@
 //! ```
 //!
 //! On a terminal there is one line that changes in place, and one that stays for each call of
-//! a tool. Elsewhere, plain lines if somebody asks for them. What agents say is not shown: the
-//! program prints what it wants.
+//! a tool. Elsewhere there are plain lines. What agents say is not shown: the program prints what
+//! it wants.
 
 mod activity;
 mod prices;
@@ -31,7 +31,7 @@ const SHOWN_AFTER_MS: u64 = 500;
 /// How much is told about agents while they run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Progress {
-    /// A line that changes in place, on a terminal only
+    /// A line that changes in place on a terminal, plain lines elsewhere
     #[default]
     Auto,
     /// Plain lines, wherever standard error goes
@@ -71,7 +71,7 @@ struct State {
 }
 
 impl Live {
-    /// A view, unless nobody would see it. A terminal that is `dumb` cannot change a line.
+    /// A view, unless nobody wants it. A terminal that is `dumb` cannot change a line.
     pub(super) fn new(
         progress: Progress,
         is_dumb: bool,
@@ -81,7 +81,7 @@ impl Live {
         let manner = match progress {
             Progress::None => return None,
             Progress::Plain => Manner::Plain,
-            Progress::Auto if is_dumb || !screen.is_terminal(Stream::Errors) => return None,
+            Progress::Auto if is_dumb || !screen.is_terminal(Stream::Errors) => Manner::Plain,
             Progress::Auto => Manner::InPlace,
         };
         Some(Self {
@@ -290,11 +290,16 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sees_nothing() {
+    fn the_manner_is_that_of_the_terminal_unless_somebody_wants_another() {
         let recorder = Recorder::new(80);
-        let screen = recorder.screen();
-        assert!(Live::new(Progress::None, false, &screen, Prices::none).is_none());
-        assert!(Live::new(Progress::Auto, true, &screen, Prices::none).is_none());
+        let manner = |progress, is_dumb| {
+            let live = Live::new(progress, is_dumb, &recorder.screen(), Prices::none);
+            live.map(|live| live.shared.manner)
+        };
+        assert_eq!(manner(Progress::None, false), None);
+        assert_eq!(manner(Progress::Auto, false), Some(Manner::InPlace));
+        assert_eq!(manner(Progress::Auto, true), Some(Manner::Plain));
+        assert_eq!(manner(Progress::Plain, false), Some(Manner::Plain));
     }
 
     #[test]
