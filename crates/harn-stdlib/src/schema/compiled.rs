@@ -101,12 +101,14 @@ impl Compiled {
         &self.top
     }
 
-    /// The schema that a reference leads to.
+    /// The schema that a reference leads to. That can be a part of the root that nobody has
+    /// read as a schema, such as a default, and then it is not bounded yet.
     pub(super) fn referred(&self, reference: &Text) -> Option<Rc<Node>> {
         let mut known = self.references.borrow_mut();
         let node = known.entry(reference.clone()).or_insert_with(|| {
             let schema = resolve(&self.root, reference)?;
-            Some(Rc::new(Node::new(schema)))
+            let schema = canonical(&Value::Dict(schema.clone())).ok()?;
+            Some(Rc::new(Node::new(&schema)))
         });
         node.clone()
     }

@@ -7,6 +7,7 @@
 //! A query never fails on a document: what is not there is nil or nothing at all. Only its
 //! text can be wrong, and it can find more than anybody wants to hold.
 
+mod field;
 mod parse;
 mod run;
 
@@ -15,6 +16,7 @@ use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
 
 use super::require;
 use crate::expect::text;
+use field::Field;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[("jq", jq), ("jq_first", jq_first)]);
@@ -50,7 +52,7 @@ enum Query {
 
 /// One step into a value.
 enum Step {
-    Field(Text),
+    Field(Field),
     Item(i64),
     Slice(Option<i64>, Option<i64>),
     Each,

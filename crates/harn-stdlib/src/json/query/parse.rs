@@ -13,6 +13,7 @@
 use harn_machine::Value;
 use harn_machine::value::Text;
 
+use super::field::Field;
 use super::{Join, Query, Relation, Step, Word};
 
 /// How deeply a query may be nested: each level is a few calls, here and when it is run.
@@ -202,7 +203,9 @@ impl<'a> Reader<'a> {
                     steps.push(self.brackets()?);
                 }
                 Some(b'.') => self.dot()?,
-                _ if !word(rest).is_empty() => steps.push(Step::Field(Text::new(self.word()))),
+                _ if !word(rest).is_empty() => {
+                    steps.push(Step::Field(Field::new(Text::new(self.word()))))
+                }
                 _ => return Ok(Query::Path(base, steps)),
             }
         }
@@ -225,7 +228,7 @@ impl<'a> Reader<'a> {
             return Ok(Step::Each);
         }
         let step = if rest.starts_with('"') {
-            Step::Field(self.string()?)
+            Step::Field(Field::new(self.string()?))
         } else {
             let start = self.bound()?;
             match (self.passes(":"), start) {

@@ -1,5 +1,9 @@
 //! A query on a document.
+//!
+//! What is found is mostly a part of the document or of the query, so it is referred to and not
+//! copied until somebody keeps it.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use harn_machine::Value;
@@ -11,11 +15,13 @@ use super::{Join, Query, Relation, Step, Word};
 /// a short one could fill any memory.
 const FOUND_MAX: usize = 10_000_000;
 
+type Found<'a> = Cow<'a, Value>;
+
 /// Everything a query finds, in order.
 pub(super) fn run(query: &Query, document: &Value) -> Result<Vec<Value>, String> {
     let mut out = Vec::new();
-    Run { found: 0 }.query(query, document, &mut out)?;
-    Ok(out)
+    Run { found: 0 }.query(query, &Cow::Borrowed(document), &mut out)?;
+    Ok(out.into_iter().map(Cow::into_owned).collect())
 }
 
 struct Run {
@@ -23,38 +29,43 @@ struct Run {
 }
 
 impl Run {
-    fn query(&mut self, query: &Query, input: &Value, out: &mut Vec<Value>) -> Result<(), String> {
+    fn query<'a>(
+        &mut self,
+        query: &'a Query,
+        input: &Found<'a>,
+        out: &mut Vec<Found<'a>>,
+    ) -> Result<(), String> {
         match query {
-            Query::Path(None, steps) => return self.steps(steps, input, out),
+            Query::Path(None, steps) => return self.steps(steps, input.clone(), out),
             Query::Path(Some(base), steps) => {
-                for input in &self.all(base, input)? {
+                for input in self.all(base, input)? {
                     self.steps(steps, input, out)?;
                 }
             }
             Query::Descendants => return self.descendants(input, out),
-            Query::Word(word) => out.push(computed(*word, input)),
+            Query::Word(word) => out.push(Cow::Owned(computed(*word, input))),
             Query::Map(of_item) => {
                 let mut items = Vec::new();
-                if let Value::List(list) = input {
-                    for item in list.iter() {
-                        self.query(of_item, item, &mut items)?;
+                if let Value::List(_) = &**input {
+                    for item in children(input) {
+                        self.query(of_item, &item, &mut items)?;
                     }
                 }
-                out.push(Value::list(items));
+                out.push(Cow::Owned(items.into_iter().map(Cow::into_owned).collect()));
             }
             Query::Select(condition) => {
-                if self.first(condition, input)?.is_truthy() {
+                if self.holds(condition, input)? {
                     out.push(input.clone());
                 }
             }
             Query::Object(fields) => {
                 let mut dict = Dict::default();
                 for (key, query) in fields {
-                    dict.insert(key.clone(), self.first(query, input)?);
+                    dict.insert(key.clone(), self.first(query, input)?.into_owned());
                 }
-                out.push(dict.into());
+                out.push(Cow::Owned(dict.into()));
             }
-            Query::Literal(value) => out.push(value.clone()),
+            Query::Literal(value) => out.push(Cow::Borrowed(value)),
             Query::Pipe(queries) => {
                 out.append(&mut self.pipe(queries, input)?);
                 return Ok(());
@@ -69,14 +80,14 @@ impl Run {
             Query::Comparison(left, relation, right) => {
                 let rights = self.all(right, input)?;
                 for left in &self.all(left, input)? {
-                    let holds = |right| Value::Bool(holds(left, *relation, right));
+                    let holds = |right: &Found<'_>| truth(compare(left, *relation, right));
                     out.extend(rights.iter().map(holds));
                     self.count(rights.len())?;
                 }
             }
             Query::Not(condition) => {
                 let all = self.all(condition, input)?;
-                out.extend(all.iter().map(|value| Value::Bool(!value.is_truthy())));
+                out.extend(all.iter().map(|value| truth(!value.is_truthy())));
             }
         }
         self.count(1)
@@ -90,40 +101,91 @@ impl Run {
         }
     }
 
-    fn all(&mut self, query: &Query, input: &Value) -> Result<Vec<Value>, String> {
+    fn all<'a>(&mut self, query: &'a Query, input: &Found<'a>) -> Result<Vec<Found<'a>>, String> {
         let mut out = Vec::new();
         self.query(query, input, &mut out)?;
         Ok(out)
     }
 
     /// The first thing found, or nil.
-    fn first(&mut self, query: &Query, input: &Value) -> Result<Value, String> {
-        Ok(self
-            .all(query, input)?
-            .into_iter()
-            .next()
-            .unwrap_or_default())
+    fn first<'a>(&mut self, query: &'a Query, input: &Found<'a>) -> Result<Found<'a>, String> {
+        let first = self.all(query, input)?.into_iter().next();
+        Ok(first.unwrap_or(Cow::Owned(Value::Nil)))
     }
 
-    fn pipe(&mut self, queries: &[Query], input: &Value) -> Result<Vec<Value>, String> {
+    /// Whether the first thing found is true. Most conditions compare one place with a value,
+    /// which needs no list of what is found.
+    fn holds<'a>(&mut self, condition: &'a Query, input: &Found<'a>) -> Result<bool, String> {
+        if let Query::Comparison(left, relation, right) = condition
+            && let (Some(left), Some(right)) = (place(left, input), place(right, input))
+        {
+            self.count(1)?;
+            return Ok(compare(left, *relation, right));
+        }
+        Ok(self.first(condition, input)?.is_truthy())
+    }
+
+    /// Each query on what the one before finds. Queries that find at most one thing follow at
+    /// once, while what they look at is near.
+    fn pipe<'a>(
+        &mut self,
+        queries: &'a [Query],
+        input: &Found<'a>,
+    ) -> Result<Vec<Found<'a>>, String> {
         let mut inputs = vec![input.clone()];
-        for query in queries {
+        let mut rest = queries;
+        while let Some((query, after)) = rest.split_first() {
+            let simple = after.iter().take_while(|query| is_simple(query)).count();
+            let (filters, left) = after.split_at(simple);
             let mut found = Vec::new();
             for input in &inputs {
-                self.query(query, input, &mut found)?;
+                match each_item(query, input) {
+                    Some(items) => {
+                        for item in items {
+                            self.filter(filters, Cow::Borrowed(item), &mut found)?;
+                        }
+                    }
+                    None => {
+                        for input in self.all(query, input)? {
+                            self.filter(filters, input, &mut found)?;
+                        }
+                    }
+                }
             }
             inputs = found;
+            rest = left;
         }
         Ok(inputs)
     }
 
-    /// What is decided already is not asked again.
-    fn logic(
+    /// Passes a value through queries that find at most one thing.
+    fn filter<'a>(
         &mut self,
-        first: &Query,
-        more: &[(Join, Query)],
-        input: &Value,
-        out: &mut Vec<Value>,
+        filters: &'a [Query],
+        input: Found<'a>,
+        out: &mut Vec<Found<'a>>,
+    ) -> Result<(), String> {
+        let mut value = input;
+        for filter in filters {
+            match filter {
+                Query::Path(None, steps) => value = walk(steps, value),
+                Query::Select(condition) if !self.holds(condition, &value)? => {
+                    return self.count(1);
+                }
+                _ => {}
+            }
+        }
+        out.push(value);
+        self.count(1)
+    }
+
+    /// What is decided already is not asked again.
+    fn logic<'a>(
+        &mut self,
+        first: &'a Query,
+        more: &'a [(Join, Query)],
+        input: &Found<'a>,
+        out: &mut Vec<Found<'a>>,
     ) -> Result<(), String> {
         let mut lefts = self.all(first, input)?;
         for (join, right) in more {
@@ -131,9 +193,9 @@ impl Run {
             let mut joined = Vec::new();
             for left in &lefts {
                 match (join, left.is_truthy()) {
-                    (Join::And, false) => joined.push(Value::Bool(false)),
-                    (Join::Or, true) => joined.push(Value::Bool(true)),
-                    _ => joined.extend(rights.iter().map(|right| right.is_truthy().into())),
+                    (Join::And, false) => joined.push(truth(false)),
+                    (Join::Or, true) => joined.push(truth(true)),
+                    _ => joined.extend(rights.iter().map(|right| truth(right.is_truthy()))),
                 }
                 self.count(rights.len() + 1)?;
             }
@@ -143,17 +205,22 @@ impl Run {
         Ok(())
     }
 
-    fn steps(&mut self, steps: &[Step], input: &Value, out: &mut Vec<Value>) -> Result<(), String> {
-        let Some(each) = steps.iter().position(|step| matches!(step, Step::Each)) else {
-            out.push(walk(steps, input));
+    fn steps<'a>(
+        &mut self,
+        steps: &'a [Step],
+        input: Found<'a>,
+        out: &mut Vec<Found<'a>>,
+    ) -> Result<(), String> {
+        let (way, mut rest) = until_each(steps);
+        let input = walk(way, input);
+        if rest.is_empty() {
+            out.push(input);
             return self.count(1);
-        };
+        }
         // The list of what is in a value is gone through once for each such step.
-        let mut inputs = vec![walk(&steps[..each], input)];
-        let mut rest = &steps[each..];
+        let mut inputs = vec![input];
         while let Some((_, after)) = rest.split_first() {
-            let next = after.iter().position(|step| matches!(step, Step::Each));
-            let (way, left) = after.split_at(next.unwrap_or(after.len()));
+            let (way, left) = until_each(after);
             let mut found = Vec::new();
             for input in &inputs {
                 let before = found.len();
@@ -168,21 +235,97 @@ impl Run {
     }
 
     /// The input and everything in it, each before what is in it.
-    fn descendants(&mut self, input: &Value, out: &mut Vec<Value>) -> Result<(), String> {
-        let mut left = vec![input];
+    fn descendants<'a>(
+        &mut self,
+        input: &Found<'a>,
+        out: &mut Vec<Found<'a>>,
+    ) -> Result<(), String> {
+        let mut left = vec![input.clone()];
         while let Some(value) = left.pop() {
-            out.push(value.clone());
             let from = left.len();
-            left.extend(children(value));
+            left.extend(children(&value));
             left[from..].reverse();
+            out.push(value);
             self.count(1)?;
         }
         Ok(())
     }
 }
 
+fn truth<'a>(value: bool) -> Found<'a> {
+    Cow::Owned(Value::Bool(value))
+}
+
+/// Whether a query finds at most one thing, and without any list.
+fn is_simple(query: &Query) -> bool {
+    let leads_to_one = |query: &Query| match query {
+        Query::Literal(_) => true,
+        Query::Path(None, steps) => until_each(steps).1.is_empty(),
+        _ => false,
+    };
+    match query {
+        Query::Path(None, steps) => until_each(steps).1.is_empty(),
+        Query::Select(condition) => match &**condition {
+            Query::Comparison(left, _, right) => leads_to_one(left) && leads_to_one(right),
+            condition => leads_to_one(condition),
+        },
+        _ => false,
+    }
+}
+
+/// The items that a query such as `.a.b[]` finds, if it is one and they are in the document.
+fn each_item<'a>(query: &'a Query, input: &Found<'a>) -> Option<&'a [Value]> {
+    let Query::Path(None, steps) = query else {
+        return None;
+    };
+    let (Step::Each, way) = steps.split_last()? else {
+        return None;
+    };
+    if !until_each(way).1.is_empty() {
+        return None;
+    }
+    match walk(way, input.clone()) {
+        Cow::Borrowed(Value::List(items)) => Some(items),
+        _ => None,
+    }
+}
+
+/// The one place that a query leads to, if it is that simple.
+fn place<'a>(query: &'a Query, input: &'a Value) -> Option<&'a Value> {
+    let steps = match query {
+        Query::Literal(value) => return Some(value),
+        Query::Path(None, steps) => steps,
+        _ => return None,
+    };
+    let mut place = input;
+    for step in steps {
+        place = match step {
+            Step::Field(field) => field.of(place).unwrap_or(&Value::Nil),
+            Step::Item(index) => item(place, *index).unwrap_or(&Value::Nil),
+            Step::Each | Step::Slice(..) => return None,
+        };
+    }
+    Some(place)
+}
+
+/// The steps that each lead to one place, and the rest.
+fn until_each(steps: &[Step]) -> (&[Step], &[Step]) {
+    let each = steps.iter().position(|step| matches!(step, Step::Each));
+    steps.split_at(each.unwrap_or(steps.len()))
+}
+
 /// What is in a value.
-fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+fn children<'a>(value: &Found<'a>) -> Box<dyn Iterator<Item = Found<'a>> + 'a> {
+    match value {
+        Cow::Borrowed(value) => Box::new(parts(value).map(Cow::Borrowed)),
+        Cow::Owned(value) => {
+            let parts: Vec<Value> = parts(value).cloned().collect();
+            Box::new(parts.into_iter().map(Cow::Owned))
+        }
+    }
+}
+
+fn parts(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
         Value::List(items) => Box::new(items.iter()),
         Value::Set(set) => Box::new(set.iter()),
@@ -192,31 +335,42 @@ fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
 }
 
 /// Where steps lead that each lead to one place.
-fn walk(steps: &[Step], input: &Value) -> Value {
-    let mut place = input.clone();
+fn walk<'a>(steps: &'a [Step], input: Found<'a>) -> Found<'a> {
+    let mut place = input;
     for step in steps {
-        place = next(step, &place);
+        place = match place {
+            Cow::Borrowed(value) => next(step, value),
+            Cow::Owned(value) => Cow::Owned(next(step, &value).into_owned()),
+        };
     }
     place
 }
 
-fn next(step: &Step, place: &Value) -> Value {
-    let found = match (step, place) {
-        (Step::Field(key), Value::Dict(dict)) => dict.get_text(key),
-        (Step::Field(key), Value::Struct(value)) => value.get(key),
-        (Step::Item(index), Value::List(items)) => {
-            position(*index, items.len()).and_then(|at| items.get(at))
-        }
-        (Step::Slice(start, end), Value::List(items)) => {
-            let start = bound(start.unwrap_or(0), items.len());
-            let end = end.map_or(items.len(), |end| bound(end, items.len()));
-            let slice = items.get(start..end).unwrap_or_default();
-            return slice.iter().cloned().collect();
-        }
-        (Step::Slice(..), _) => return Value::list(Vec::new()),
-        _ => None,
+fn next<'a>(step: &Step, place: &'a Value) -> Found<'a> {
+    let found = match step {
+        Step::Field(field) => field.of(place),
+        Step::Item(index) => item(place, *index),
+        Step::Slice(start, end) => return Cow::Owned(slice(place, *start, *end)),
+        Step::Each => None,
     };
-    found.cloned().into()
+    found.map_or(Cow::Owned(Value::Nil), Cow::Borrowed)
+}
+
+fn item(place: &Value, index: i64) -> Option<&Value> {
+    match place {
+        Value::List(items) => items.get(position(index, items.len())?),
+        _ => None,
+    }
+}
+
+fn slice(place: &Value, start: Option<i64>, end: Option<i64>) -> Value {
+    let Value::List(items) = place else {
+        return Value::list(Vec::new());
+    };
+    let start = bound(start.unwrap_or(0), items.len());
+    let end = end.map_or(items.len(), |end| bound(end, items.len()));
+    let slice = items.get(start..end).unwrap_or_default();
+    slice.iter().cloned().collect()
 }
 
 /// The position of an index, which counts from the end if it is negative.
@@ -263,15 +417,20 @@ fn computed(word: Word, input: &Value) -> Value {
     }
 }
 
-fn holds(left: &Value, relation: Relation, right: &Value) -> bool {
+fn compare(left: &Value, relation: Relation, right: &Value) -> bool {
+    // The usual kinds are compared here, without asking how deep they are.
+    let is_equal = || match (left, right) {
+        (Value::Bool(left), Value::Bool(right)) => left == right,
+        _ => left == right,
+    };
     let ordered = || match (left, right) {
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_))
         | (Value::Text(_), Value::Text(_)) => order(left, right),
         _ => None,
     };
     match relation {
-        Relation::Equal => left == right,
-        Relation::Unequal => left != right,
+        Relation::Equal => is_equal(),
+        Relation::Unequal => !is_equal(),
         Relation::Less => ordered() == Some(Ordering::Less),
         Relation::Greater => ordered() == Some(Ordering::Greater),
     }

@@ -97,6 +97,30 @@ fn queries_are_joined() {
 }
 
 #[test]
+fn what_follows_at_once_finds_the_same() {
+    let document = r#"{"items": [{"a": true, "n": 5, "s": {"k": [1, 2]}}, {"n": 7, "a": true},
+        {"a": false, "n": 9}, {"b": 1}, 3, null]}"#;
+    check(
+        document,
+        &[
+            (".items[] | select(.a == true) | select(.n > 5) | .n", "[7]"),
+            (".items[] | select(.a) | .n", "[5,7]"),
+            (".items[] | .s.k[1:] | .[0]", "[2,null,null,null,null,null]"),
+            (".items[0:2][] | .n", "[5,7]"),
+            (
+                ".items | .[] | select(.n == 9), .b",
+                "[null,null,{\"a\":false,\"n\":9},null,1,null,null]",
+            ),
+            (".items[].n | select(. != null)", "[5,7,9]"),
+            (".nothing[] | .n", "[]"),
+            ("(.items[], 4) | select(. == 4)", "[4]"),
+            (".items[] | select(.s.k[] == 2) | .n", "[]"),
+            (".items[] | select(.s.k[1] == 2) | .n", "[5]"),
+        ],
+    );
+}
+
+#[test]
 fn bad_queries_say_where() {
     check(
         "null",

@@ -167,3 +167,47 @@ fn what_fails_is_kept_in_records_and_left_out_of_lists() {
     );
     assert_eq!(checked.value.show(), "[1, 2]");
 }
+
+#[test]
+fn references_into_data_are_bounded() {
+    let mut data = Value::dict([]);
+    for _ in 0..60 {
+        let branches = Value::list(vec![data.clone(), data]);
+        data = Value::dict([("union", branches)]);
+    }
+    let mut deep = Value::dict([]);
+    for _ in 0..100_000 {
+        deep = Value::dict([("items", deep)]);
+    }
+    for data in [data, deep] {
+        let schema = Value::dict([
+            ("default", data),
+            (
+                "union",
+                Value::list(vec![Value::dict([("$ref", "#/default".into())])]),
+            ),
+        ]);
+        let schema = Compiled::new(&schema).expect("it is a schema");
+        let checked = check(&Value::Int(1), &schema, Defaults::Ignored);
+        assert_eq!(
+            checked.errors,
+            ["at root: value did not match any union branch"]
+        );
+    }
+}
+
+#[test]
+fn a_schema_may_refer_to_itself() {
+    let tree = r##"{"type": "dict", "properties": {"left": {"$ref": "#"}, "n": {"type": "int"}},
+        "required": ["n"]}"##;
+    errors(r#"{"n": 1, "left": {"n": 2, "left": {"n": 3}}}"#, tree, &[]);
+    errors(
+        r#"{"n": 1, "left": {"n": 2, "left": {"n": "3", "left": {}}}}"#,
+        tree,
+        &[
+            "at left.left.left: missing required key 'n'",
+            "at left.left.n: expected type 'int', got 'string'",
+        ],
+    );
+    errors("1", r##"{"$ref": "#"}"##, &["at root: schema is too large"]);
+}
