@@ -111,14 +111,16 @@ fn facts(folder: impl AsFd, name: &OsStr) -> io::Result<Stat> {
 
 fn described(facts: &Stat) -> FileStatus {
     let kind = FileType::from_raw_mode(facts.st_mode);
-    let seconds = facts.st_mtime as i64;
-    let milliseconds = facts.st_mtime_nsec as i64 / 1_000_000;
+    let milliseconds = i64::try_from(facts.st_mtime_nsec / 1_000_000).unwrap_or(0);
     FileStatus {
         size: u64::try_from(facts.st_size).unwrap_or(0),
         is_file: kind == FileType::RegularFile,
         is_folder: kind == FileType::Directory,
         is_readonly: facts.st_mode & 0o222 == 0,
-        modified: seconds.saturating_mul(1000).saturating_add(milliseconds),
+        modified: facts
+            .st_mtime
+            .saturating_mul(1000)
+            .saturating_add(milliseconds),
     }
 }
 

@@ -135,11 +135,11 @@ fn what_a_process_has_started_ends_with_it() {
 #[test]
 fn programs_are_found_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("script");
+    let file = folder.path().join("harn-script");
     std::fs::write(&file, "echo \"$0 of $PATH\"\n").unwrap();
     let named = |path: &str| {
         let mut start = shell("");
-        start.request.program = "script".to_owned();
+        start.request.program = "harn-script".to_owned();
         start.request.arguments = Vec::new();
         start.request.environment = vec![("PATH".to_owned(), path.to_owned())];
         start
@@ -151,7 +151,7 @@ fn programs_are_found_by_name() {
     let ran = end(named(&path));
     assert_eq!(
         String::from_utf8_lossy(&ran.output),
-        format!("{path}/script of {path}\n")
+        format!("{path}/harn-script of {path}\n")
     );
     let unknown = answer(named("/usr/bin"));
     assert!(matches!(unknown, Answer::Failed(_)), "{unknown:?}");
