@@ -84,8 +84,7 @@ fn render_string(
 ) -> Polled {
     let begin = |context: &mut Context<'_>| {
         let text = text(argument(arguments, 0));
-        let folder = files::calling_folder(context);
-        Rendering::new(context, &text, None, bindings(arguments), folder)
+        Rendering::new(context, &text, None, bindings(arguments))
     };
     let done = proceed(context, waiting, begin)?;
     Ok(done.map(|rendering| rendering.finish().0.into()))
@@ -162,9 +161,8 @@ fn begin_file(
         let path = path.display();
         thrown(format!("{missing} {path}: {reason}"))
     })?;
-    let folder = files::calling_folder(context);
     let template = template.into();
-    Rendering::new(context, &template, Some(path), bindings(arguments), folder)
+    Rendering::new(context, &template, Some(path), bindings(arguments))
 }
 
 /// Where the template is that the first argument names.

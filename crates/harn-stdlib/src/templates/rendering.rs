@@ -8,10 +8,10 @@ use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Fault, Value};
 use harn_syntax::Position;
 use harn_syntax::template::{Filtered, Include, LoopVariables};
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::expression::{Trouble, filtered, is_true, wrong};
-use super::files::{Found, locate, read};
+use super::files::{Found, calling_folder, locate, read};
 use super::parsed::{parse, place};
 use super::program::{Action, Program};
 use super::provenance::{Origin, Spans};
@@ -28,10 +28,6 @@ pub(super) struct Rendering {
     text: String,
     /// Where its parts come from, if anybody wants to know.
     spans: Option<Spans>,
-    /// Where the function is that calls.
-    folder: PathBuf,
-    /// What is included must be in here.
-    root: PathBuf,
     /// What was read already.
     programs: HashMap<PathBuf, Rc<Program>>,
 }
@@ -53,11 +49,8 @@ impl Rendering {
         text: &Text,
         file: Option<PathBuf>,
         bindings: Dict,
-        folder: PathBuf,
     ) -> Result<Self, Failure> {
         let program = parse(context, text, file.as_deref()).map_err(Fault::thrown)?;
-        let root = file.as_deref().and_then(Path::parent).unwrap_or(&folder);
-        let root = root.to_owned();
         let frame = Frame {
             program,
             at: 0,
@@ -67,10 +60,8 @@ impl Rendering {
         Ok(Self {
             frames: vec![frame],
             scopes: Scopes::new(bindings),
-            text: String::new(),
+            text: String::with_capacity(text.len()),
             spans: None,
-            folder,
-            root,
             programs: HashMap::new(),
         })
     }
@@ -210,6 +201,10 @@ impl Rendering {
                 let bound = self.spans.is_some().then(|| value.clone());
                 self.write(context, origin, position, text, bound)
             }
+            Value::Int(number) if self.spans.is_none() => {
+                let text = format_smolstr!("{number}");
+                self.write(context, origin, position, &text, None)
+            }
             value => {
                 let text = value.show();
                 let bound = self.spans.is_some().then(|| text.as_str().into());
@@ -321,14 +316,22 @@ impl Rendering {
         Ok(())
     }
 
-    /// Where an included template is.
+    /// Where an included template is. It is relative to the template that includes it and lies
+    /// below the folder of the top one; a text of the program is where its function is.
     fn find(&self, context: &mut Context<'_>, name: &str) -> Result<PathBuf, Trouble> {
-        let file = self.frames.last().and_then(|frame| frame.file.as_deref());
-        let folder = file.and_then(Path::parent).unwrap_or(&self.folder);
-        let found = locate(context, name, folder, &self.folder);
+        let calling = calling_folder(context);
+        let folder_of = |frame: Option<&Frame>| {
+            let file = frame.and_then(|frame| frame.file.as_deref());
+            file.and_then(Path::parent).unwrap_or(&calling).to_owned()
+        };
+        let (folder, root) = (
+            folder_of(self.frames.last()),
+            folder_of(self.frames.first()),
+        );
+        let found = locate(context, name, &folder, &calling);
         let Found { path, is_asset } = found.map_err(Trouble::Message)?;
-        if !is_asset && !path.starts_with(&self.root) {
-            let (path, root) = (path.display(), self.root.display());
+        if !is_asset && !path.starts_with(&root) {
+            let (path, root) = (path.display(), root.display());
             return wrong(format!("include path {path} escapes template root {root}"));
         }
         Ok(path)
