@@ -1,16 +1,18 @@
 //! Whoever stops waiting closes the connection at once.
 
 use std::io::Write;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 use crate::programs::check;
-use crate::server::{Server, until_closed};
+use crate::server::{Server, answer, until_closed};
 
 #[test]
 fn a_deadline_closes_the_connection() {
     let server = Server::start(|_, stream| until_closed(stream));
     check(
         &server.url,
-        r#"println(attempt({ -> deadline 50ms { http_get("URL") } }))"#,
+        r#"println(attempt({ -> deadline 500ms { http_get("URL") } }))"#,
         &["Deadline exceeded"],
     );
     server.await_farewell();
@@ -18,19 +20,25 @@ fn a_deadline_closes_the_connection() {
 
 #[test]
 fn a_task_that_is_cancelled_closes_the_connection() {
-    let server = Server::start(|_, stream| {
+    let (arrived, has_arrived) = channel();
+    let has_arrived = Mutex::new(has_arrived);
+    let server = Server::start(move |request, stream| {
+        if request.line == "GET /ready" {
+            has_arrived.lock().unwrap().recv().unwrap();
+            return stream.write_all(&answer("200 OK", &[], b"ready"));
+        }
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")?;
+        arrived.send(()).unwrap();
         until_closed(stream)
     });
     check(
         &server.url,
         r#"
-let task = spawn { http_get("URL") }
-sleep(20ms)
+let task = spawn { http_get("URL/") }
+println(http_get("URL/ready").body)
 cancel(task)
-println("on")
 "#,
-        &["on"],
+        &["ready"],
     );
     server.await_farewell();
 }
@@ -43,7 +51,7 @@ fn a_download_that_is_cancelled_leaves_no_file() {
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("part.bin");
-    let program = r#"println(attempt({ -> deadline 100ms { http_download("URL", "PATH") } }))"#;
+    let program = r#"println(attempt({ -> deadline 500ms { http_download("URL", "PATH") } }))"#;
     let program = program.replace("PATH", &path.display().to_string());
     check(&server.url, &program, &["Deadline exceeded"]);
     server.await_farewell();

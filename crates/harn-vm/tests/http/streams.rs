@@ -73,13 +73,13 @@ fn closing_a_stream_closes_its_connection() {
     check(
         &server.url,
         r#"
-let stream = http_stream_open("URL/", {read_timeout_ms: 30})
+let stream = http_stream_open("URL/", {read_timeout_ms: 300})
 http_stream_read(stream)
 println(attempt({ -> http_stream_read(stream) }))
 println(http_stream_close(stream))
 "#,
         &[
-            "http_stream_read: failed to read response body: timed out after 30ms",
+            "http_stream_read: failed to read response body: timed out after 300ms",
             "true",
         ],
     );
