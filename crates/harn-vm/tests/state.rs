@@ -18,20 +18,22 @@ impl Sink for Silent {
 /// Runs a program in a folder, as a process of its own would.
 fn run(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text).expect("the folder can be written");
     let options = RunOptions {
         folder: Some(folder.to_owned()),
         ..RunOptions::default()
     };
     let mut workspace = Workspace::new(Box::new(Disk));
     let mut program = Program::new(&mut workspace, &path);
-    let outcome = program.run(&options, Box::new(Silent)).unwrap();
+    let outcome = program
+        .run(&options, Box::new(Silent))
+        .expect("the program can be loaded");
     assert!(matches!(outcome, Outcome::Ended(Ok(_))), "{outcome:?}");
 }
 
 fn read(folder: &Path, name: &str) -> serde_json::Value {
-    let text = std::fs::read_to_string(folder.join(name)).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let text = std::fs::read_to_string(folder.join(name)).expect("the file is there");
+    serde_json::from_str(&text).expect("it is JSON")
 }
 
 /// Runs a program for each of some writers at the same time. `WRITER` in it is their number.
