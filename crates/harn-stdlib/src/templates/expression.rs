@@ -118,8 +118,15 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> bool {
 
 /// What a path leads to, or nil.
 fn follow(path: &Path, scopes: &Scopes) -> Value {
-    let mut value = scopes.get(&path.root).unwrap_or_default();
-    for step in &path.steps {
+    let fact = match path.steps.first() {
+        Some(Step::Key(key)) if path.root == "loop" => scopes.loop_fact(key),
+        _ => None,
+    };
+    let (mut value, steps) = match fact {
+        Some(fact) => (fact, &path.steps[1..]),
+        None => (scopes.get(&path.root).unwrap_or_default(), &path.steps[..]),
+    };
+    for step in steps {
         value = match step {
             Step::Key(key) => member(&value, key),
             Step::Index(index) => item(&value, *index),

@@ -32,6 +32,19 @@ impl Scopes {
         inner.or_else(|| self.given.get(name).cloned())
     }
 
+    /// A fact of the innermost loop, if `loop` means that here. To make all of them for one
+    /// would take longer than the rest of a turn.
+    pub(super) fn loop_fact(&self, name: &str) -> Option<Value> {
+        for scope in self.inner.iter().rev() {
+            match scope {
+                Scope::Loop(turn) if turn.own("loop").is_none() => return turn.fact(name),
+                Scope::With(bindings) if bindings.iter().all(|(key, _)| key != "loop") => {}
+                Scope::Loop(_) | Scope::With(_) => return None,
+            }
+        }
+        None
+    }
+
     pub(super) fn depth(&self) -> usize {
         self.inner.len()
     }
@@ -98,25 +111,39 @@ struct Turn {
 
 impl Turn {
     fn get(&self, name: &str) -> Option<Value> {
+        let own = self.own(name);
+        own.or_else(|| (name == "loop").then(|| self.describe()))
+    }
+
+    /// What a variable of the loop is bound to.
+    fn own(&self, name: &str) -> Option<Value> {
         match &self.variables {
             LoopVariables::Item(item) | LoopVariables::KeyAndItem(_, item) if item == name => {
                 Some(self.items.get(self.at).1)
             }
             LoopVariables::KeyAndItem(key, _) if key == name => Some(self.items.get(self.at).0),
-            _ => (name == "loop").then(|| self.describe()),
+            _ => None,
         }
     }
 
     /// `loop`
     fn describe(&self) -> Value {
+        let facts = ["first", "index", "index0", "last", "length"];
+        let known = facts.map(|name| (name, self.fact(name).unwrap_or_default()));
+        Value::dict(known)
+    }
+
+    /// A field of `loop`.
+    fn fact(&self, name: &str) -> Option<Value> {
         let length = self.items.len();
-        Value::dict([
-            ("first", (self.at == 0).into()),
-            ("index", (self.at + 1).into()),
-            ("index0", self.at.into()),
-            ("last", (self.at + 1 == length).into()),
-            ("length", length.into()),
-        ])
+        Some(match name {
+            "first" => (self.at == 0).into(),
+            "index" => (self.at + 1).into(),
+            "index0" => self.at.into(),
+            "last" => (self.at + 1 == length).into(),
+            "length" => length.into(),
+            _ => return None,
+        })
     }
 }
 
