@@ -183,7 +183,7 @@ impl Streams {
         let content = content.lock().await.take();
         let gone = || Err(failure(NetFailureKind::Connection, "it was closed"));
         let mut open = content.unwrap_or_else(gone)?;
-        save(&mut open.response, path, &open.limits)
+        save(&mut open.response, path, stream, &open.limits)
             .await
             .map(NetAnswer::Saved)
     }

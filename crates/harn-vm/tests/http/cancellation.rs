@@ -44,18 +44,21 @@ cancel(task)
 }
 
 #[test]
-fn a_download_that_is_cancelled_leaves_no_file() {
+fn a_download_that_is_cancelled_leaves_what_was_there() {
     let server = Server::start(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc")?;
         until_closed(stream)
     });
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("part.bin");
+    let path = folder.path().join("old.bin");
+    std::fs::write(&path, "old").unwrap();
     let program = r#"println(attempt({ -> deadline 500ms { http_download("URL", "PATH") } }))"#;
     let program = program.replace("PATH", &path.display().to_string());
     check(&server.url, &program, &["Deadline exceeded"]);
     server.await_farewell();
-    assert!(!path.exists());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    let beside = std::fs::read_dir(folder.path()).unwrap();
+    assert_eq!(beside.count(), 1);
 }
 
 #[test]

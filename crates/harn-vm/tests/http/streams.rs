@@ -107,4 +107,6 @@ println(attempt({ -> http_download("URL/", "/no/such/folder/x") }))
     let expected = ["300000", "200", "true", "x", "300000", unwritten];
     check(&server.url, &program, &expected);
     assert_eq!(std::fs::read(&path).unwrap(), body);
+    let beside = std::fs::read_dir(folder.path()).unwrap();
+    assert_eq!(beside.count(), 1);
 }
