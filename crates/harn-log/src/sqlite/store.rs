@@ -31,6 +31,8 @@ pub(crate) struct SqliteStore {
     counters: Arc<Counters>,
     /// What is known of topics. Right as long as nobody else commits.
     topics: HashMap<Topic, KnownTopic>,
+    /// The topics whose heads have to be written.
+    moved: Vec<Topic>,
     /// Changes when somebody else commits.
     data_version: i64,
     /// Why the transaction under way cannot be committed.
@@ -42,10 +44,14 @@ pub(crate) struct SqliteStore {
     bytes: usize,
 }
 
+/// How many topics are remembered. A process that opens sessions for ever must not remember them
+/// all; what was forgotten is looked up again.
+const TOPICS_MAX: usize = 4096;
+
 /// What is known of a topic.
 struct KnownTopic {
     head: Head,
-    /// Whether the head has to be written.
+    /// Whether it is among those whose heads have to be written.
     is_moved: bool,
     /// Headers by which records can be found.
     keys: BTreeSet<String>,
@@ -65,6 +71,7 @@ impl SqliteStore {
             reader,
             counters: Arc::new(Counters::default()),
             topics: HashMap::new(),
+            moved: Vec::new(),
             data_version: 0,
             failed: None,
             foreign: false,
@@ -137,9 +144,12 @@ impl SqliteStore {
             id: sealed.id,
             hash: Some(sealed.hash().to_owned()),
         };
-        known.is_moved = true;
+        let is_news = !std::mem::replace(&mut known.is_moved, true);
         let keys = known.keys.iter();
         let keys: Vec<_> = keys.filter_map(|name| sealed.key(name)).collect();
+        if is_news {
+            self.moved.push(topic.clone());
+        }
         let event = sealed.frame();
         self.connection
             .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
@@ -201,10 +211,11 @@ impl SqliteStore {
     }
 
     fn write_heads(&mut self) -> rusqlite::Result<()> {
-        for (topic, known) in &mut self.topics {
-            if !std::mem::take(&mut known.is_moved) {
+        for topic in std::mem::take(&mut self.moved) {
+            let Some(known) = self.topics.get_mut(&topic) else {
                 continue;
-            }
+            };
+            known.is_moved = false;
             self.connection
                 .prepare_cached(
                     "INSERT INTO topic_heads (topic, last_id, last_hash) VALUES (?1, ?2, ?3)
@@ -218,6 +229,7 @@ impl SqliteStore {
     /// Gives up the transaction under way.
     fn roll_back(&mut self) {
         self.topics.clear();
+        self.moved.clear();
         (self.records, self.bytes) = (0, 0);
         if !self.connection.is_autocommit() {
             // Should this fail as well, the next transaction cannot begin and says why.
@@ -228,6 +240,9 @@ impl SqliteStore {
     fn end_transaction(&mut self) -> rusqlite::Result<()> {
         self.write_heads()?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        if self.topics.len() > TOPICS_MAX {
+            self.topics.clear();
+        }
         Ok(())
     }
 
