@@ -164,3 +164,18 @@ fn a_record_that_is_too_deep_is_refused_by_itself() {
     assert!(matches!(error, LogError::TooDeep { .. }), "{error}");
     assert_eq!(log.append(&topic("t"), event(1)), 1);
 }
+
+#[test]
+fn more_topics_than_are_remembered_go_on_where_they_were() {
+    /// More than the writer remembers.
+    const TOPICS: usize = 4200;
+    let (_folder, path) = place();
+    let log = open(&path);
+    let topics: Vec<_> = (0..TOPICS).map(|n| topic(&format!("t{n}"))).collect();
+    let ids: Vec<u64> = topics.iter().map(|it| log.append(it, event(1))).collect();
+    assert!(ids.iter().all(|id| *id == 1));
+    for topic in [&topics[0], &topics[TOPICS - 1]] {
+        assert_eq!(log.append(topic, event(2)), 2);
+        assert!(log.verify(topic).verified);
+    }
+}
