@@ -43,6 +43,10 @@ use crate::session::Session;
 use crate::sync::FiberId;
 use crate::value::{Dict, Value};
 
+/// So many fibers run in one step at most. Those that hand over to each other before their
+/// slices are spent could otherwise go on for ever, and nobody outside could stop them.
+const HANDOVERS_MAX: usize = 256;
+
 /// What a program may use.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
@@ -210,7 +214,7 @@ impl Isolate {
 
     /// Goes on until the program has ended, waits, or has used its turn.
     pub fn step(&mut self) -> Step {
-        loop {
+        for _ in 0..HANDOVERS_MAX {
             if let Some(result) = self.result.take() {
                 self.is_over = true;
                 return Step::Done(result);
@@ -247,6 +251,7 @@ impl Isolate {
                 Stop::Waits(until) => self.machine.scheduler.park(fiber, until),
             }
         }
+        Step::SliceSpent
     }
 
     /// Waits until something arrives from outside or the time is over.
