@@ -133,7 +133,7 @@ async fn a_search_of_the_provider_is_told_too() {
     let query = stage.one("tool_search_query");
     assert_eq!(
         (&query["tool_use_id"], &query["mode"]),
-        (&json!("srv1"), &json!("native"))
+        (&json!("srv1"), &json!("anthropic"))
     );
     assert_eq!(query["name"], "tool_search_tool_bm25");
     let result = stage.one("tool_search_result");
