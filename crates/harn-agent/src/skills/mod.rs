@@ -11,6 +11,7 @@
 //! Nothing here knows a loop: what is decided when is written in `run::skills`.
 
 mod block;
+mod discovery;
 mod entry;
 mod front_matter;
 mod library;
@@ -23,6 +24,7 @@ mod scope;
 mod substitution;
 
 pub use block::prompt_block;
+pub use discovery::{ManifestSkills, ManifestSource, Means, SkillPlaces, discover};
 pub use entry::Skill;
 pub use library::{Body, BodyError, Discovered, Place, Shadowed, SkillLibrary, SkillSetup};
 pub use matching::{Candidate, Matcher};
