@@ -98,9 +98,9 @@ fn what_people_alone_may_start_is_no_candidate() {
 #[test]
 fn rare_words_weigh_more_with_bm25() {
     let registry = SkillRegistry::of(vec![
-        skill("a", "write the report", "", &[]),
-        skill("b", "write the letters", "", &[]),
-        skill("c", "write poems", "", &[]),
+        skill("xx", "write the report", "", &[]),
+        skill("yy", "write the letters", "", &[]),
+        skill("zz", "write poems", "", &[]),
     ]);
     let matcher = Matcher::new(&registry, Strategy::Bm25);
     let order = |prompt: &str| -> Vec<usize> {
