@@ -64,6 +64,7 @@ mod registry;
 mod run;
 mod runtime;
 pub mod session;
+pub mod skills;
 mod storage;
 pub mod surface;
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::loop_result::LoopResult;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
+use crate::skills::SkillSetup;
 use crate::tool::Tool;
 use crate::tool_hooks::{Hook, HookChain};
 use crate::watching::Watching;
@@ -39,6 +40,8 @@ pub struct Runtime {
     environment: BTreeMap<String, String>,
     /// What the tools and options of a program may touch.
     pub(crate) fence: Fenced,
+    /// What is known about skills.
+    pub(crate) skills: SkillSetup,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -68,6 +71,8 @@ pub struct RuntimeOptions {
     pub storage: Option<Arc<dyn DurableSinks>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// What is known about skills.
+    pub skills: SkillSetup,
 }
 
 /// What a loop is asked to do.
@@ -136,6 +141,7 @@ impl Runtime {
             folder: options.folder,
             environment: options.environment,
             fence: Fenced(options.fence),
+            skills: options.skills,
             hooks: Mutex::new(hooks),
             running: Mutex::default(),
         })

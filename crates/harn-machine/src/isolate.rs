@@ -126,6 +126,11 @@ impl Isolate {
         self.set_predefined("argv", arguments);
     }
 
+    /// What is predefined as `skills`: a registry of the skills that were discovered.
+    pub fn set_skills(&mut self, registry: Value) {
+        self.set_predefined("skills", registry);
+    }
+
     fn set_predefined(&mut self, name: &str, value: Value) {
         let at = PREDEFINED.iter().position(|one| *one == name);
         if let Some(at) = at {
@@ -395,6 +400,10 @@ fn predefine(machine: &mut Machine) {
     for (at, name) in PREDEFINED.iter().enumerate() {
         machine.globals[at] = match *name {
             "argv" => Value::list(Vec::new()),
+            "skills" => Value::dict([
+                ("_type", "skill_registry".into()),
+                ("skills", Value::list(Vec::new())),
+            ]),
             "pi" => Value::Float(std::f64::consts::PI),
             "e" => Value::Float(std::f64::consts::E),
             namespace => Value::Dict(namespaces.remove(namespace).unwrap_or_default()),

@@ -23,6 +23,7 @@ mod replace;
 #[cfg(feature = "net")]
 mod server;
 mod session;
+mod skills;
 mod tool_surface;
 mod world;
 
@@ -47,6 +48,7 @@ pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
     agents::register(&mut registry);
+    skills::register(&mut registry);
     tool_surface::register(&mut registry);
     registry
 }

@@ -23,6 +23,7 @@ use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
 #[cfg(feature = "net")]
 use crate::server::{ServerPort, certificate};
+use crate::skills::Skills;
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -133,6 +134,12 @@ impl World {
     /// The same world with the hooks of a project.
     pub(crate) fn with_hooks(mut self, hooks: Vec<ManifestHook>) -> Self {
         self.agents.await_hooks(hooks);
+        self
+    }
+
+    /// The same world with skills that may be discovered later.
+    pub(crate) fn with_skills(mut self, skills: Skills) -> Self {
+        self.agents.set_skills(skills);
         self
     }
 

@@ -6,6 +6,7 @@
 mod feedback;
 mod looping;
 mod sessions;
+mod skills;
 mod tools;
 mod transcripts;
 
@@ -71,6 +72,9 @@ impl Runtime {
             return answer;
         }
         if let Some(answer) = transcripts::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = skills::answer(self, &asked).await {
             return answer;
         }
         match tools::answer(self, &asked) {

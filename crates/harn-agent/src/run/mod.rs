@@ -24,6 +24,7 @@ mod post_turn;
 mod preflight;
 mod project;
 mod reading;
+mod search;
 mod skills;
 mod start;
 mod stream;
@@ -88,6 +89,8 @@ pub(crate) struct Run<'a> {
     ambient: Ambient,
     started_ms: i64,
     contract: contract::Cache,
+    skills: skills::RunSkills,
+    search: search::Searched,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
     /// What the user says now.

@@ -11,7 +11,10 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
+use super::dispatch::load_skill;
 use super::project::Projection;
+use super::search::Searched;
+use super::skills::RunSkills;
 use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
@@ -20,6 +23,7 @@ use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::Session;
+use crate::skills::SkillOptions;
 use crate::surface::{self, Severity, Surface};
 
 /// What a loop calls itself in messages.
@@ -39,6 +43,12 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         system: request.system.clone(),
         options: call_options.clone(),
     })?;
+    let warn = |text: &str| runtime.warn("agent.skill_match", text);
+    let skills = SkillOptions::parse(&request.options, &request.functions, &warn);
+    if !skills.registry.is_empty() {
+        let style = runtime.desk.style(&call.provider);
+        load_skill::offer(&mut call, style);
+    }
     let has_tools = !call.request.tools.is_empty();
     let choice = choose_format(runtime, &options, &call, has_tools, &request.options)?;
     let mode = mode_of(&choice.format);
@@ -69,6 +79,8 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         has_tools,
         ambient,
         contract: contract::Cache::default(),
+        skills: RunSkills::new(skills),
+        search: Searched::default(),
         prompt_messages,
     })
 }

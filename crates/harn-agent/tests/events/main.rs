@@ -20,6 +20,8 @@ mod options;
 mod published;
 mod searches;
 mod sessions;
+mod skills;
+mod skills_narrow;
 mod stage;
 mod streams;
 mod tools;

@@ -73,6 +73,10 @@ const TIMED_OUT: u8 = 124;
 /// HARN_EVENT_LOG_DIR say otherwise, and so does [event_log] in harn.toml; the backend
 /// `memory` keeps nothing. A program without agents opens no log.
 ///
+/// Skills are found in --skill-dir, HARN_SKILLS_PATH, .harn/skills of the project, what its
+/// harn.toml names, ~/.harn/skills, its packages, /etc/harn/skills and
+/// $XDG_CONFIG_HOME/harn/skills, in this order. A program sees them as `skills`.
+///
 /// Ctrl-C ends a program with agents or processes in good order, with status 130; a second
 /// one, at once.
 ///
@@ -105,6 +109,10 @@ pub(crate) struct Arguments {
     /// How much to tell about agents while they run, on standard error
     #[arg(long, value_name = "HOW", default_value = "auto")]
     progress: Progress,
+
+    /// Look for skills in this folder before all others; may be given again
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    skill_dir: Vec<PathBuf>,
 
     /// What the program finds in `argv`
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -139,6 +147,14 @@ fn parse_time(text: &str) -> Result<Duration, String> {
         number.checked_mul(scale).map(Duration::from_millis)
     });
     parsed.ok_or_else(|| "expected a time such as 500ms, 5s, 2m or 1h".to_owned())
+}
+
+fn parse_folder(text: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    match folder.is_dir() {
+        true => Ok(folder),
+        false => Err("there is no such folder".to_owned()),
+    }
 }
 
 fn parse_size(text: &str) -> Result<usize, String> {
@@ -247,6 +263,7 @@ impl Scene {
                     open_log: Some(Arc::clone(&open_log)),
                     storage: Some(keeping::files(&self.base)),
                     observer: self.live.as_ref().map(Live::observer),
+                    skill_folders: arguments.skill_dir.clone(),
                     ..AgentOptions::default()
                 },
                 event_log: EventLogOptions {

@@ -75,6 +75,7 @@ pub(crate) fn register(registry: &mut Registry) {
         "coding_tools",
         "conversation",
         "estimate_tokens",
+        "load_skill",
         "microcompact",
         "plan_artifact",
         "plan_entries",
@@ -119,7 +120,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.set_guard(guard::check);
 }
 
-fn ask(
+pub(crate) fn ask(
     context: &mut Context<'_>,
     builtin: &str,
     arguments: &mut [Value],

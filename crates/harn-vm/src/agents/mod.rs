@@ -20,7 +20,7 @@ mod workspace;
 
 pub use options::AgentOptions;
 
-pub(crate) use builtins::register;
+pub(crate) use builtins::{ask, register};
 pub(crate) use manifest::hooks as manifest_hooks;
 pub(crate) use port::AgentPort;
 

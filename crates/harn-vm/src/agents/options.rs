@@ -1,9 +1,11 @@
 //! What whoever runs a program says about agents.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
+use serde_json::Value;
 
 /// What whoever runs a program says about agents.
 #[derive(Clone, Default)]
@@ -19,6 +21,10 @@ pub struct AgentOptions {
     pub observer: Option<Arc<dyn AgentEventSink>>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
+    /// Folders of skills that stand before all others.
+    pub skill_folders: Vec<PathBuf>,
+    /// The skills of the host, as it lists them: `{id, name, description, …}` each.
+    pub host_skills: Vec<Value>,
 }
 
 impl fmt::Debug for AgentOptions {

@@ -17,6 +17,7 @@ use super::closure::ProgramClosure;
 use super::options::AgentOptions;
 use crate::models::{TokioHandle, encode};
 use crate::policy::{AgentFence, Policy};
+use crate::skills::Skills;
 
 /// Performs the effects of the kind `agent`. Nothing is made before the first one.
 pub(crate) struct AgentPort {
@@ -30,6 +31,8 @@ pub(crate) struct AgentPort {
     tasks: HashMap<EffectId, Task>,
     /// The hooks of the project, until their functions are there.
     awaited: Vec<Option<ManifestHook>>,
+    /// The skills of the program.
+    skills: Skills,
     /// Those whose functions are there.
     hooks: Vec<Arc<dyn Hook>>,
 }
@@ -55,6 +58,7 @@ impl AgentPort {
             runtime: None,
             tasks: HashMap::new(),
             awaited: Vec::new(),
+            skills: Skills::default(),
             hooks: Vec::new(),
         }
     }
@@ -67,6 +71,11 @@ impl AgentPort {
     /// The hooks of the project. Their functions are offered when their files have run.
     pub(crate) fn await_hooks(&mut self, hooks: Vec<ManifestHook>) {
         self.awaited = hooks.into_iter().map(Some).collect();
+    }
+
+    /// The skills of the program. They may be discovered later.
+    pub(crate) fn set_skills(&mut self, skills: Skills) {
+        self.skills = skills;
     }
 
     /// The function of a hook is there.
@@ -163,7 +172,7 @@ impl AgentPort {
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
-        let policy = &self.policy;
+        let (policy, skills) = (&self.policy, &self.skills);
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -180,6 +189,7 @@ impl AgentPort {
                     hooks: hooks.clone(),
                     environment: environment.clone(),
                     fence: fence(policy, environment),
+                    skills: skills.setup(environment, policy),
                     ..RuntimeOptions::default()
                 },
             )

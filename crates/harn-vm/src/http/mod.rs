@@ -12,6 +12,7 @@ mod clients;
 mod connect;
 mod exchange;
 mod failure;
+mod fetch;
 mod message;
 mod pin;
 mod save;
@@ -36,6 +37,7 @@ use failure::{answer, failure};
 use streams::{Streams, open};
 
 pub(crate) use connect::config as socket_config;
+pub(crate) use fetch::fetch_text;
 pub(crate) use sockets::{SocketLimits, Sockets};
 
 /// How many tasks are remembered before those that are over are looked for.
