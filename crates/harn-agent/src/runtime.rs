@@ -13,12 +13,15 @@ use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
+use crate::background::Spawn;
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
+use crate::daemons::Daemons;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
 use crate::loop_result::LoopResult;
+use crate::mailbox::Mailbox;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
@@ -41,6 +44,10 @@ pub struct Runtime {
     pub(crate) fence: Fenced,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
+    /// Where work goes on by itself; `None`: where this is run.
+    pub(crate) spawner: Option<Arc<dyn Spawn>>,
+    /// The daemons that were started.
+    pub(crate) daemons: Daemons,
     /// What holds inside the loops that run, by session; the innermost last.
     running: Mutex<BTreeMap<String, Vec<Ambient>>>,
 }
@@ -68,6 +75,8 @@ pub struct RuntimeOptions {
     pub storage: Option<Arc<dyn DurableSinks>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
+    pub spawner: Option<Arc<dyn Spawn>>,
 }
 
 /// What a loop is asked to do.
@@ -89,6 +98,8 @@ pub struct LoopRequest {
     pub unnamed_session_id: String,
     /// What holds outside of the loop.
     pub ambient: Ambient,
+    /// Messages for this loop alone.
+    pub mailbox: Option<Arc<dyn Mailbox>>,
 }
 
 /// The policies that are in force somewhere. A loop narrows them for what runs inside it.
@@ -137,6 +148,8 @@ impl Runtime {
             environment: options.environment,
             fence: Fenced(options.fence),
             hooks: Mutex::new(hooks),
+            spawner: options.spawner,
+            daemons: Daemons::default(),
             running: Mutex::default(),
         })
     }

@@ -45,6 +45,7 @@ use serde_json::{Value, json};
 use crate::compaction;
 use crate::loop_options::LoopOptions;
 use crate::loop_result::LoopResult;
+use crate::mailbox::Mailbox;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Change, Session};
@@ -90,6 +91,8 @@ pub(crate) struct Run<'a> {
     contract: contract::Cache,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
+    /// Messages for this loop alone.
+    mailbox: Option<Arc<dyn Mailbox>>,
     /// What the user says now.
     prompt_messages: Vec<Value>,
 }
@@ -150,7 +153,14 @@ impl Run<'_> {
 
     /// Goes round until something ends the loop; gives its status.
     async fn iterate(&self) -> Result<String, Thrown> {
-        begin::begin_run(self).await?;
+        let is_resumed = begin::begin_run(self).await?;
+        // A daemon was idle when it was saved, so there is nothing to ask the model yet.
+        if is_resumed && self.mailbox.is_some() {
+            let waited = daemon::wait(self).await?;
+            if let Flow::Break(status) = waited.flow {
+                return Ok(status);
+            }
+        }
         for iteration in 0..self.options.max_iterations {
             let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
             let turn = skills::match_skills(self, turn).await?;

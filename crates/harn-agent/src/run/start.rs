@@ -69,6 +69,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         has_tools,
         ambient,
         contract: contract::Cache::default(),
+        mailbox: request.mailbox,
         prompt_messages,
     })
 }

@@ -9,9 +9,11 @@
 //! A loop is a future. It is polled on the thread of the program, between the steps of its
 //! fibers, so calling a tool that is written in Harn costs no change of threads.
 
+mod background;
 mod builtins;
 mod closure;
 mod convert;
+mod daemons;
 mod guard;
 mod manifest;
 mod options;

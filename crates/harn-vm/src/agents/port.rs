@@ -13,6 +13,7 @@ use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
 use serde_json::{Value, json};
 
+use super::background::Background;
 use super::closure::ProgramClosure;
 use super::options::AgentOptions;
 use crate::models::{TokioHandle, encode};
@@ -28,6 +29,8 @@ pub(crate) struct AgentPort {
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
     tasks: HashMap<EffectId, Task>,
+    /// What goes on while no effect waits for it.
+    background: Background,
     /// The hooks of the project, until their functions are there.
     awaited: Vec<Option<ManifestHook>>,
     /// Those whose functions are there.
@@ -51,6 +54,7 @@ impl AgentPort {
             folder: PathBuf::new(),
             environment,
             policy,
+            background: Background::new(&outside),
             outside,
             runtime: None,
             tasks: HashMap::new(),
@@ -87,6 +91,7 @@ impl AgentPort {
         let asked: Value = serde_json::from_str(payload).unwrap_or_default();
         let outcome = match asked["builtin"].as_str() {
             Some("__new_session_id") => Ok(json!(self.new_session_id())),
+            Some("__daemon_session") => self.session_of_daemon(&asked["arguments"]),
             Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
             _ => Err(Thrown::Runtime(
                 "this takes time and must be begun".to_owned(),
@@ -99,6 +104,15 @@ impl AgentPort {
         let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
         let id = id.unwrap_or_else(crate::models::new_id);
         format!("agent_session_{id}")
+    }
+
+    /// The session of the daemon in a folder, if that may be looked at.
+    fn session_of_daemon(&self, arguments: &Value) -> Result<Value, Thrown> {
+        let root = self.folder.join(arguments[0].as_str().unwrap_or_default());
+        let fence = fence(&self.policy, &self.environment);
+        let may_read = |path: &PathBuf| fence.as_ref().is_none_or(|fence| fence.read(path).is_ok());
+        let may_read = may_read(&root.join("daemon.meta.json"));
+        Ok(json!(may_read.then(|| harn_agent::session_of_daemon(&root))))
     }
 
     /// Whether a builtin may be called inside the loop of a session, and the folders that it
@@ -135,6 +149,9 @@ impl AgentPort {
 
     /// Goes on with something that was begun.
     pub(crate) fn resume(&mut self, id: EffectId, tokio: &TokioHandle) {
+        if self.background.resume(id, tokio) {
+            return;
+        }
         // It may have been given up, or belong to somebody else.
         let Some(mut task) = self.tasks.remove(&id) else {
             return;
@@ -164,6 +181,7 @@ impl AgentPort {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
         let policy = &self.policy;
+        let spawner = self.background.spawner();
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -180,6 +198,7 @@ impl AgentPort {
                     hooks: hooks.clone(),
                     environment: environment.clone(),
                     fence: fence(policy, environment),
+                    spawner: Some(spawner),
                     ..RuntimeOptions::default()
                 },
             )
