@@ -53,6 +53,7 @@ mod host;
 mod join;
 mod keeper;
 mod ledger;
+mod long_running;
 mod loop_detector;
 mod loop_options;
 mod loop_result;
@@ -87,6 +88,7 @@ pub use fence::Fence;
 pub use host::{HostBridge, Seam};
 pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
+pub use long_running::Operation;
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use loop_options::{
     DONE_SENTINEL, DaemonOptions, LoopOptions, NativeFallback, RequiredTools, TurnPolicy,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use harn_events::{
     AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
+    SessionEndHookGuard,
 };
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
@@ -20,6 +21,7 @@ use crate::daemons::Daemons;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
+use crate::long_running::LongRunning;
 use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
@@ -46,6 +48,10 @@ pub struct Runtime {
     hooks: Mutex<HookChain>,
     /// Where work goes on by itself; `None`: where this is run.
     pub(crate) spawner: Option<Arc<dyn Spawn>>,
+    /// What tools have begun that answered at once.
+    pub(crate) long_running: Arc<LongRunning>,
+    /// Cancels those of a session whose loop has ended.
+    _cancels_operations: SessionEndHookGuard,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -137,7 +143,12 @@ impl Runtime {
         if let Some(observer) = options.observer {
             bus.register_wildcard_sink(observer);
         }
+        let long_running = Arc::<LongRunning>::default();
+        let open = Arc::clone(&long_running);
+        let ended = bus.session_end_hook(Arc::new(move |session_id| open.cancel(session_id)));
         Arc::new(Self {
+            long_running,
+            _cancels_operations: ended,
             sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
             calls_in_flight: CallsInFlight::default(),
             desk,

@@ -60,13 +60,18 @@ impl Config {
             return runtime_error("daemon_spawn: config must include `task` or `prompt`");
         };
         let Some(root) = first(["persist_path", "state_dir"]) else {
-            return runtime_error("daemon_spawn: config must include `persist_path` or `state_dir`");
+            return runtime_error(
+                "daemon_spawn: config must include `persist_path` or `state_dir`",
+            );
         };
         let (mut options, functions) = loop_options(config, &asked.functions);
         let mut also = |key: &str| {
             let nested = options.remove(key).filter(|value| !value.is_null());
             let nested = nested.map(|value| display(&value));
-            given.given_text(key).or(nested).filter(|text| !text.is_empty())
+            given
+                .given_text(key)
+                .or(nested)
+                .filter(|text| !text.is_empty())
         };
         let (system, session_id) = (also("system"), also("session_id"));
         let id = format!("daemon_{}", runtime.new_id());
@@ -134,7 +139,10 @@ impl Config {
 }
 
 /// The options of the loop: `options`, and over them what stands beside the daemon's own keys.
-fn loop_options(config: &Map<String, Value>, functions: &Functions) -> (Map<String, Value>, Functions) {
+fn loop_options(
+    config: &Map<String, Value>,
+    functions: &Functions,
+) -> (Map<String, Value>, Functions) {
     let nested = config.get("options").and_then(Value::as_object);
     let mut options = nested.cloned().unwrap_or_default();
     let inline = config.iter();

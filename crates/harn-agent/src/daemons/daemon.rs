@@ -121,7 +121,11 @@ impl Daemon {
     pub(super) fn restore_queue(&self, meta: &Value, snapshot: Option<&Value>) {
         let mut queue = Queue::read(meta);
         let seen = snapshot.and_then(last_event);
-        if queue.in_flight.as_ref().is_some_and(|event| Some(event.seq) == seen) {
+        if queue
+            .in_flight
+            .as_ref()
+            .is_some_and(|event| Some(event.seq) == seen)
+        {
             queue.in_flight = None;
         }
         queue.requeue();
@@ -251,7 +255,8 @@ impl Daemon {
     /// Waits a moment for the first snapshot.
     pub(super) async fn until_first_snapshot(&self) {
         let first = self.until(|state| {
-            let has_begun = state.last_snapshot.is_some() && (state.is_idle || state.mail.is_some());
+            let has_begun =
+                state.last_snapshot.is_some() && (state.is_idle || state.mail.is_some());
             has_begun || state.status != Status::Running
         });
         // The first turn may take longer.
@@ -363,7 +368,10 @@ impl Mailbox for Daemon {
     }
 
     fn saved(&self, snapshot: &Value) {
-        let said = (snapshot["daemon_state"].clone(), snapshot["saved_at"].clone());
+        let said = (
+            snapshot["daemon_state"].clone(),
+            snapshot["saved_at"].clone(),
+        );
         self.state().last_snapshot = Some(said);
         self.changed.notify_waiters();
     }

@@ -58,7 +58,12 @@ fn runtime_error<T>(text: impl Into<String>) -> Result<T, Thrown> {
 async fn spawn(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
     let config = Config::read(runtime, asked)?;
     let folder = files::Folder::new(runtime, &config.root);
-    let taken = || format!("daemon_spawn: a daemon is already running for '{}'", config.root);
+    let taken = || {
+        format!(
+            "daemon_spawn: a daemon is already running for '{}'",
+            config.root
+        )
+    };
     folder.make(runtime)?;
     let hold = runtime.daemons.hold(&folder).ok_or_else(taken);
     let hold = hold.map_err(Thrown::Runtime)?;

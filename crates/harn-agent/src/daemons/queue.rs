@@ -65,9 +65,17 @@ impl Queue {
     /// What a file has kept. What is no event is left out.
     pub(super) fn read(meta: &Value) -> Self {
         let pending = meta["pending_events"].as_array();
-        let pending: VecDeque<Event> = pending.into_iter().flatten().filter_map(Event::read).collect();
+        let pending: VecDeque<Event> = pending
+            .into_iter()
+            .flatten()
+            .filter_map(Event::read)
+            .collect();
         let in_flight = Event::read(&meta["inflight_event"]);
-        let last = pending.iter().chain(&in_flight).map(|event| event.seq).max();
+        let last = pending
+            .iter()
+            .chain(&in_flight)
+            .map(|event| event.seq)
+            .max();
         let next_seq = meta["next_event_seq"].as_u64().unwrap_or(1);
         Self {
             next_seq: next_seq.max(last.map_or(1, |last| last.saturating_add(1))),

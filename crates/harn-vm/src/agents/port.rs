@@ -11,11 +11,14 @@ use harn_agent::llm::desk::{Desk, Thrown};
 use harn_agent::tool_hooks::{Hook, ManifestHook};
 use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
+use harn_stdlib::Sought;
 use serde_json::{Value, json};
 
 use super::background::Background;
 use super::closure::ProgramClosure;
 use super::options::AgentOptions;
+use super::searches::{Search, Searches};
+use crate::files::Files;
 use crate::models::{TokioHandle, encode};
 use crate::policy::{AgentFence, Policy};
 
@@ -31,6 +34,8 @@ pub(crate) struct AgentPort {
     tasks: HashMap<EffectId, Task>,
     /// What goes on while no effect waits for it.
     background: Background,
+    /// What is looked for while the program goes on.
+    searches: Searches,
     /// The hooks of the project, until their functions are there.
     awaited: Vec<Option<ManifestHook>>,
     /// Those whose functions are there.
@@ -58,6 +63,7 @@ impl AgentPort {
             outside,
             runtime: None,
             tasks: HashMap::new(),
+            searches: Searches::default(),
             awaited: Vec::new(),
             hooks: Vec::new(),
         }
@@ -86,6 +92,46 @@ impl AgentPort {
         }
     }
 
+    /// Begins something that a session hears of later, and answers with its handle.
+    pub(crate) fn begin_search(
+        &mut self,
+        payload: &str,
+        desk: Result<Arc<Desk>, Thrown>,
+        files: &Files,
+    ) -> Answer {
+        let Ok(desk) = desk else {
+            return Answer::Text(None);
+        };
+        let payload: Value = serde_json::from_str(payload).unwrap_or_default();
+        let text = |key: &str| payload[key].as_str();
+        let depth_max = payload["depth_max"].as_u64();
+        let sought = Sought {
+            top: PathBuf::from(text("top").unwrap_or_default()),
+            pattern: text("pattern").map(str::to_owned),
+            depth_max: depth_max.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX)),
+            follows_links: payload["follows_links"] == true,
+        };
+        let operation = self.runtime(desk).begin_operation(
+            text("session"),
+            text("operation").unwrap_or_default(),
+            text("descriptor").unwrap_or_default(),
+        );
+        let said = |key: &str| {
+            let said = operation.handle()[key].as_str();
+            said.unwrap_or_default().to_owned()
+        };
+        let handle = (said("handle_id"), said("started_at"));
+        // What nobody will hear of need not be looked for.
+        if !operation.is_cancelled() {
+            self.searches.begin(Search {
+                operation,
+                sought,
+                files: files.clone(),
+            });
+        }
+        Answer::Pairs(vec![handle])
+    }
+
     /// Answers at once.
     pub(crate) fn perform(&mut self, payload: &str) -> Answer {
         let asked: Value = serde_json::from_str(payload).unwrap_or_default();
@@ -112,7 +158,9 @@ impl AgentPort {
         let fence = fence(&self.policy, &self.environment);
         let may_read = |path: &PathBuf| fence.as_ref().is_none_or(|fence| fence.read(path).is_ok());
         let may_read = may_read(&root.join("daemon.meta.json"));
-        Ok(json!(may_read.then(|| harn_agent::session_of_daemon(&root))))
+        Ok(json!(
+            may_read.then(|| harn_agent::session_of_daemon(&root))
+        ))
     }
 
     /// Whether a builtin may be called inside the loop of a session, and the folders that it
@@ -199,6 +247,7 @@ impl AgentPort {
                     environment: environment.clone(),
                     fence: fence(policy, environment),
                     spawner: Some(spawner),
+                    bus: options.bus.clone(),
                     ..RuntimeOptions::default()
                 },
             )
