@@ -110,10 +110,22 @@ enum Experiment {
 struct Busy<'a>(&'a Runtime, &'a Session);
 
 impl<'a> Busy<'a> {
-    fn begin(runtime: &'a Runtime, session: &'a Session, ambient: &Ambient) -> Self {
-        runtime.sessions().begin_run(session.id());
-        runtime.enter(session.id(), ambient);
-        Self(runtime, session)
+    /// # Errors
+    /// Another loop runs on a session that the program has named. Both would write one
+    /// conversation, and neither model could make sense of it.
+    fn begin(run: &'a Run<'_>) -> Result<Self, Thrown> {
+        let (runtime, session) = (&**run.runtime, &*run.session);
+        let mut sessions = runtime.sessions();
+        if run.options.session_id.is_some() && sessions.is_running(session.id()) {
+            return Err(Thrown::Runtime(format!(
+                "agent_loop: session '{}' has a running loop",
+                session.id()
+            )));
+        }
+        sessions.begin_run(session.id());
+        drop(sessions);
+        runtime.enter(session.id(), &run.ambient);
+        Ok(Self(runtime, session))
     }
 }
 
@@ -132,7 +144,7 @@ impl Drop for Busy<'_> {
 impl Run<'_> {
     async fn to_end(&self) -> Result<LoopResult, Thrown> {
         let session_id = self.session.id();
-        let _busy = Busy::begin(self.runtime, &self.session, &self.ambient);
+        let _busy = Busy::begin(self)?;
         let guard = self.runtime.bus.begin_run(session_id);
         let result = match self.iterate().await {
             Ok(status) => finalize::finish(self, status).await,

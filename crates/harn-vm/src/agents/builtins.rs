@@ -209,6 +209,7 @@ fn begin_loop(
         Value::Dict(options) => !matches!(options.get("policy"), None | Some(Value::Nil)),
         _ => false,
     };
+    let has_policy = has_policy || session_has_policy(context, &id)?;
     let request = inside(context, &id, has_policy, |context| {
         request(context, builtin, arguments, (outer, Some(&id)))
     });
@@ -234,6 +235,18 @@ pub(super) fn new_session_id(context: &mut Context<'_>) -> Result<String, Failur
     }) {
         Answer::Text(Some(text)) => Ok(decode(&text)?.to_text().to_string()),
         _ => Err(Fault::runtime("the world does not know agents")),
+    }
+}
+
+/// Whether a session has a policy of its own, which holds in all its loops.
+fn session_has_policy(context: &mut Context<'_>, id: &str) -> Result<bool, Failure> {
+    let payload = json!({"builtin": "__has_policy", "arguments": [id]}).to_string();
+    match context.perform(&Request::Other {
+        kind: KIND,
+        payload,
+    }) {
+        Answer::Text(Some(text)) => Ok(decode(&text)?.is_truthy()),
+        _ => Ok(false),
     }
 }
 

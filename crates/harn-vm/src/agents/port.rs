@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
+use harn_agent::session::kept::WORKSPACE_POLICY;
 use harn_agent::tool_hooks::{Hook, ManifestHook};
 use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
@@ -137,6 +138,7 @@ impl AgentPort {
         let asked: Value = serde_json::from_str(payload).unwrap_or_default();
         let outcome = match asked["builtin"].as_str() {
             Some("__new_session_id") => Ok(json!(self.new_session_id())),
+            Some("__has_policy") => Ok(json!(self.has_policy(&asked["arguments"]))),
             Some("__daemon_session") => self.session_of_daemon(&asked["arguments"]),
             Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
             _ => Err(Thrown::Runtime(
@@ -150,6 +152,16 @@ impl AgentPort {
         let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
         let id = id.unwrap_or_else(crate::models::new_id);
         format!("agent_session_{id}")
+    }
+
+    /// Whether a session has a policy of its own.
+    fn has_policy(&self, arguments: &Value) -> bool {
+        let id = arguments[0].as_str().unwrap_or_default();
+        let session = self
+            .runtime
+            .as_ref()
+            .and_then(|runtime| runtime.session(id));
+        session.is_some_and(|session| session.kept(WORKSPACE_POLICY).is_some())
     }
 
     /// The session of the daemon in a folder, if that may be looked at.
