@@ -68,6 +68,11 @@ impl Functions {
         inner
     }
 
+    /// Notes the functions of another list; where both have one, the other's counts.
+    pub fn extend(&mut self, other: Functions) {
+        self.0.extend(other.0);
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background;
 #[cfg(doctest)]
 mod book;
 mod builtins;
@@ -45,15 +46,18 @@ mod callback;
 mod calls_in_flight;
 pub mod coding;
 pub mod compaction;
+mod daemons;
 mod event_log;
 mod fence;
 mod host;
 mod join;
 mod keeper;
 mod ledger;
+mod long_running;
 mod loop_detector;
 mod loop_options;
 mod loop_result;
+mod mailbox;
 pub mod microcompact;
 mod own_tools;
 mod plan;
@@ -75,19 +79,23 @@ pub mod transcript;
 pub mod verify;
 mod watching;
 
+pub use background::Spawn;
 pub use builtins::Asked;
 pub use callback::{BoxFuture, Callback, Functions};
 pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
+pub use daemons::session_of_daemon;
 pub use event_log::{LoggedSessions, session_events};
 pub use fence::Fence;
 pub use host::{HostBridge, Seam};
 pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
+pub use long_running::Operation;
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use loop_options::{
     DONE_SENTINEL, DaemonOptions, LoopOptions, NativeFallback, RequiredTools, TurnPolicy,
 };
 pub use loop_result::LoopResult;
+pub use mailbox::{Mail, Mailbox};
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;

@@ -7,18 +7,23 @@ use std::time::Duration;
 
 use harn_events::{
     AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
+    SessionEndHookGuard,
 };
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
+use crate::background::Spawn;
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
+use crate::daemons::Daemons;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
+use crate::long_running::LongRunning;
 use crate::loop_result::LoopResult;
+use crate::mailbox::Mailbox;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
@@ -44,6 +49,14 @@ pub struct Runtime {
     pub(crate) skills: SkillSetup,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
+    /// Where work goes on by itself; `None`: where this is run.
+    pub(crate) spawner: Option<Arc<dyn Spawn>>,
+    /// What tools have begun that answered at once.
+    pub(crate) long_running: Arc<LongRunning>,
+    /// Cancels those of a session whose loop has ended.
+    _cancels_operations: SessionEndHookGuard,
+    /// The daemons that were started.
+    pub(crate) daemons: Daemons,
     /// What holds inside the loops that run, by session; the innermost last.
     running: Mutex<BTreeMap<String, Vec<Ambient>>>,
 }
@@ -73,6 +86,8 @@ pub struct RuntimeOptions {
     pub observer: Option<Arc<dyn AgentEventSink>>,
     /// What is known about skills.
     pub skills: SkillSetup,
+    /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
+    pub spawner: Option<Arc<dyn Spawn>>,
 }
 
 /// What a loop is asked to do.
@@ -94,6 +109,8 @@ pub struct LoopRequest {
     pub unnamed_session_id: String,
     /// What holds outside of the loop.
     pub ambient: Ambient,
+    /// Messages for this loop alone.
+    pub mailbox: Option<Arc<dyn Mailbox>>,
 }
 
 /// The policies that are in force somewhere. A loop narrows them for what runs inside it.
@@ -131,7 +148,12 @@ impl Runtime {
         if let Some(observer) = options.observer {
             bus.register_wildcard_sink(observer);
         }
+        let long_running = Arc::<LongRunning>::default();
+        let open = Arc::clone(&long_running);
+        let ended = bus.session_end_hook(Arc::new(move |session_id| open.cancel(session_id)));
         Arc::new(Self {
+            long_running,
+            _cancels_operations: ended,
             sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
             calls_in_flight: CallsInFlight::default(),
             desk,
@@ -143,6 +165,8 @@ impl Runtime {
             fence: Fenced(options.fence),
             skills: options.skills,
             hooks: Mutex::new(hooks),
+            spawner: options.spawner,
+            daemons: Daemons::default(),
             running: Mutex::default(),
         })
     }

@@ -71,6 +71,7 @@ mod tools;
 use harn_machine::Registry;
 
 pub use encoding::uuid_of_time;
+pub use files::background::{AGENT_SESSION, LONG_RUNNING, Sighted, Sought};
 pub use formats::yaml_value;
 pub use observability::{event_log, spans};
 pub use offers::Offers;

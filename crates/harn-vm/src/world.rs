@@ -11,7 +11,7 @@ use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
 };
-use harn_stdlib::{CERTIFICATE_EFFECT, WEB_SERVER_EFFECT, event_log};
+use harn_stdlib::{CERTIFICATE_EFFECT, LONG_RUNNING, WEB_SERVER_EFFECT, event_log};
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
@@ -290,6 +290,10 @@ impl Effects for World {
             }
             Request::Other { kind, payload } if *kind == agents::KIND => {
                 self.agents.perform(payload)
+            }
+            Request::Other { kind, payload } if *kind == LONG_RUNNING => {
+                let (desk, _) = self.models.lend();
+                self.agents.begin_search(payload, desk, &self.files)
             }
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)

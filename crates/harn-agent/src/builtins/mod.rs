@@ -16,6 +16,7 @@ use harn_llm::desk::Thrown;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
+use crate::daemons;
 use crate::runtime::Runtime;
 
 /// A call of a builtin.
@@ -35,12 +36,12 @@ pub struct Asked {
 
 impl Asked {
     /// An argument, or nil.
-    fn argument(&self, at: usize) -> &Value {
+    pub(crate) fn argument(&self, at: usize) -> &Value {
         self.arguments.get(at).unwrap_or(&Value::Null)
     }
 
     /// An argument that is a text.
-    fn text(&self, at: usize) -> Option<&str> {
+    pub(crate) fn text(&self, at: usize) -> Option<&str> {
         self.argument(at).as_str()
     }
 
@@ -65,6 +66,9 @@ impl Runtime {
             Ok(answer) => return answer,
             Err(asked) => asked,
         };
+        if let Some(answer) = daemons::answer(self, &asked).await {
+            return answer;
+        }
         if let Some(answer) = feedback::answer(self, &asked).await {
             return answer;
         }

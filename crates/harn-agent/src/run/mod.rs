@@ -46,6 +46,7 @@ use serde_json::{Value, json};
 use crate::compaction;
 use crate::loop_options::LoopOptions;
 use crate::loop_result::LoopResult;
+use crate::mailbox::Mailbox;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Change, Session};
@@ -93,6 +94,8 @@ pub(crate) struct Run<'a> {
     search: search::Searched,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
+    /// Messages for this loop alone.
+    mailbox: Option<Arc<dyn Mailbox>>,
     /// What the user says now.
     prompt_messages: Vec<Value>,
 }
@@ -110,10 +113,22 @@ enum Experiment {
 struct Busy<'a>(&'a Runtime, &'a Session);
 
 impl<'a> Busy<'a> {
-    fn begin(runtime: &'a Runtime, session: &'a Session, ambient: &Ambient) -> Self {
-        runtime.sessions().begin_run(session.id());
-        runtime.enter(session.id(), ambient);
-        Self(runtime, session)
+    /// # Errors
+    /// Another loop runs on a session that the program has named. Both would write one
+    /// conversation, and neither model could make sense of it.
+    fn begin(run: &'a Run<'_>) -> Result<Self, Thrown> {
+        let (runtime, session) = (&**run.runtime, &*run.session);
+        let mut sessions = runtime.sessions();
+        if run.options.session_id.is_some() && sessions.is_running(session.id()) {
+            return Err(Thrown::Runtime(format!(
+                "agent_loop: session '{}' has a running loop",
+                session.id()
+            )));
+        }
+        sessions.begin_run(session.id());
+        drop(sessions);
+        runtime.enter(session.id(), &run.ambient);
+        Ok(Self(runtime, session))
     }
 }
 
@@ -132,7 +147,7 @@ impl Drop for Busy<'_> {
 impl Run<'_> {
     async fn to_end(&self) -> Result<LoopResult, Thrown> {
         let session_id = self.session.id();
-        let _busy = Busy::begin(self.runtime, &self.session, &self.ambient);
+        let _busy = Busy::begin(self)?;
         let guard = self.runtime.bus.begin_run(session_id);
         let result = match self.iterate().await {
             Ok(status) => finalize::finish(self, status).await,
@@ -153,7 +168,14 @@ impl Run<'_> {
 
     /// Goes round until something ends the loop; gives its status.
     async fn iterate(&self) -> Result<String, Thrown> {
-        begin::begin_run(self).await?;
+        let is_resumed = begin::begin_run(self).await?;
+        // A daemon was idle when it was saved, so there is nothing to ask the model yet.
+        if is_resumed && self.mailbox.is_some() {
+            let waited = daemon::wait(self).await?;
+            if let Flow::Break(status) = waited.flow {
+                return Ok(status);
+            }
+        }
         for iteration in 0..self.options.max_iterations {
             let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
             let turn = skills::match_skills(self, turn).await?;

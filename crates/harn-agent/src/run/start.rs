@@ -22,7 +22,7 @@ use crate::loop_options::{LoopOptions, call_options};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
-use crate::session::Session;
+use crate::session::{Session, kept};
 use crate::skills::SkillOptions;
 use crate::surface::{self, Severity, Surface};
 
@@ -31,7 +31,7 @@ const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
 pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
-    let options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
+    let mut options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
     let tools = request.registry(runtime);
     let mut call_options = call_options(&request.options, LABEL)?;
     if !request.tools.is_empty() {
@@ -50,14 +50,15 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         load_skill::offer(&mut call, style);
     }
     let has_tools = !call.request.tools.is_empty();
+    let (session, _is_named) = open_session(runtime, &options, &request).await?;
+    hold_to_format(&session, &mut options)?;
     let choice = choose_format(runtime, &options, &call, has_tools, &request.options)?;
     let mode = mode_of(&choice.format);
     call.tool_format.clone_from(&choice.format);
     settle_channel(&mut call, mode, &options);
     let context = runtime.desk.context_window(&call.request.model);
     let compaction = compaction::Policy::parse(&request.options, &request.functions, context)?;
-    let (session, _is_named) = open_session(runtime, &options, &request).await?;
-    let ambient = narrow(&request)?;
+    let ambient = narrow(&request, &session)?;
     tools.check()?;
     check_surface(runtime, &request, &options, &tools, &ambient)?;
     warn_about_stops(runtime, &options, &call);
@@ -81,6 +82,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         contract: contract::Cache::default(),
         skills: RunSkills::new(skills),
         search: Searched::default(),
+        mailbox: request.mailbox,
         prompt_messages,
     })
 }
@@ -104,6 +106,23 @@ async fn open_session(
             Ok((runtime.open_session(&id).await?, true))
         }
         None => Ok((runtime.sessions().open_unnamed(&id), false)),
+    }
+}
+
+/// A session that was promised one format keeps it.
+fn hold_to_format(session: &Session, options: &mut LoopOptions) -> Result<(), Thrown> {
+    let Some(Value::String(pinned)) = session.kept(kept::TOOL_FORMAT) else {
+        return Ok(());
+    };
+    match options.tool_format.as_deref() {
+        Some(asked) if asked != "auto" && asked != pinned => Err(Thrown::Plain(format!(
+            "agent_loop: session '{}' uses tool format '{pinned}' and cannot change to '{asked}'",
+            session.id()
+        ))),
+        _ => {
+            options.tool_format = Some(pinned);
+            Ok(())
+        }
     }
 }
 
@@ -216,8 +235,9 @@ fn format_events(choice: &Choice, session_id: &str) -> Vec<AgentEvent> {
     [overridden, gap].into_iter().flatten().collect()
 }
 
-/// What holds inside the loop: what holds outside, and what its options add.
-fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
+/// What holds inside the loop: what holds outside, what holds for its session, and what its
+/// options add.
+fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
@@ -229,8 +249,14 @@ fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
         ));
     }
     ambient.depth += 1;
-    if let Some(policy) = given.given("policy") {
-        let inner = CapabilityPolicy::read("agent_loop: policy", policy)?;
+    let of_session = session.kept(kept::WORKSPACE_POLICY);
+    let policies = [
+        ("agent_loop: workspace_policy", of_session.as_ref()),
+        ("agent_loop: policy", given.given("policy")),
+    ];
+    for (label, policy) in policies {
+        let Some(policy) = policy else { continue };
+        let inner = CapabilityPolicy::read(label, policy)?;
         let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);
         let both = CapabilityPolicy::intersect(&outer, &inner);
         ambient.policy = Some(both.map_err(Thrown::Plain)?);

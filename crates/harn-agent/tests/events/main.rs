@@ -13,6 +13,7 @@
 
 mod budgets;
 mod daemon;
+mod daemons;
 mod iterations;
 mod messages;
 mod network;

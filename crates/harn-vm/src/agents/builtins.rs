@@ -7,6 +7,7 @@ use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Wa
 use serde_json::json;
 
 use super::convert;
+use super::daemons;
 use super::guard;
 use super::{KIND, POLICY, SESSION};
 use crate::models::decode;
@@ -74,6 +75,9 @@ pub(crate) fn register(registry: &mut Registry) {
         "clear_tool_hooks",
         "coding_tools",
         "conversation",
+        "daemon_snapshot",
+        "daemon_stop",
+        "daemon_trigger",
         "estimate_tokens",
         "load_skill",
         "microcompact",
@@ -112,6 +116,8 @@ pub(crate) fn register(registry: &mut Registry) {
             begin_loop(context, ("agent_turn", 1), arguments, waiting)
         }),
         ("agent_subscribe", subscribe),
+        ("daemon_resume", daemons::resume),
+        ("daemon_spawn", daemons::spawn),
     ]);
     registry.plain(&[("agent_session_current_id", current_id)]);
     registry.file("agents", include_str!("../../harn/agents.harn"));
@@ -137,7 +143,7 @@ pub(crate) fn ask(
 }
 
 /// Begins an effect, or gives its answer.
-fn answered(
+pub(super) fn answered(
     context: &mut Context<'_>,
     waiting: &mut Waiting,
     request: Option<Request>,
@@ -152,7 +158,7 @@ fn answered(
 }
 
 /// What is asked, from inside which session, and which id an unnamed one would get.
-fn request(
+pub(super) fn request(
     context: &mut Context<'_>,
     builtin: &str,
     arguments: &[Value],
@@ -173,7 +179,7 @@ fn request(
 }
 
 /// The session in whose loop the task runs.
-fn current(context: &mut Context<'_>) -> Option<String> {
+pub(super) fn current(context: &mut Context<'_>) -> Option<String> {
     match context.strand().values.get(SESSION) {
         Some(Value::Text(id)) => Some(id.to_string()),
         _ => None,
@@ -204,6 +210,7 @@ fn begin_loop(
         Value::Dict(options) => !matches!(options.get("policy"), None | Some(Value::Nil)),
         _ => false,
     };
+    let has_policy = has_policy || session_has_policy(context, &id)?;
     let request = inside(context, &id, has_policy, |context| {
         request(context, builtin, arguments, (outer, Some(&id)))
     });
@@ -211,7 +218,7 @@ fn begin_loop(
 }
 
 /// The session that options name.
-fn session_id(options: &Value) -> Option<String> {
+pub(super) fn session_id(options: &Value) -> Option<String> {
     match options {
         Value::Dict(options) => match options.get("session_id") {
             None | Some(Value::Nil) => None,
@@ -221,7 +228,7 @@ fn session_id(options: &Value) -> Option<String> {
     }
 }
 
-fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
+pub(super) fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
     let payload = json!({"builtin": "__new_session_id"}).to_string();
     match context.perform(&Request::Other {
         kind: KIND,
@@ -232,9 +239,21 @@ fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
     }
 }
 
+/// Whether a session has a policy of its own, which holds in all its loops.
+fn session_has_policy(context: &mut Context<'_>, id: &str) -> Result<bool, Failure> {
+    let payload = json!({"builtin": "__has_policy", "arguments": [id]}).to_string();
+    match context.perform(&Request::Other {
+        kind: KIND,
+        payload,
+    }) {
+        Answer::Text(Some(text)) => Ok(decode(&text)?.is_truthy()),
+        _ => Ok(false),
+    }
+}
+
 /// Does something as if the task ran inside a session's loop; closures that are let out
 /// meanwhile do.
-fn inside<T>(
+pub(super) fn inside<T>(
     context: &mut Context<'_>,
     session: &str,
     has_policy: bool,

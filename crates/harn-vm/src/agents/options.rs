@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use harn_agent::events::EventBus;
 use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
 use serde_json::Value;
 
@@ -19,6 +20,9 @@ pub struct AgentOptions {
     pub open_log: Option<OpenLog>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// The bus that events go to and that notes for models come from; `None`: one of the
+    /// program's own. A host that uses the functions of the process gives the bus behind them.
+    pub bus: Option<EventBus>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
     /// Folders of skills that stand before all others.

@@ -8,13 +8,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
+use harn_agent::session::kept::WORKSPACE_POLICY;
 use harn_agent::tool_hooks::{Hook, ManifestHook};
 use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
 use harn_machine::{Answer, EffectId, Outside};
+use harn_stdlib::Sought;
 use serde_json::{Value, json};
 
+use super::background::Background;
 use super::closure::ProgramClosure;
 use super::options::AgentOptions;
+use super::searches::{Search, Searches};
+use crate::files::Files;
 use crate::models::{TokioHandle, encode};
 use crate::policy::{AgentFence, Policy};
 use crate::skills::Skills;
@@ -29,6 +34,10 @@ pub(crate) struct AgentPort {
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
     tasks: HashMap<EffectId, Task>,
+    /// What goes on while no effect waits for it.
+    background: Background,
+    /// What is looked for while the program goes on.
+    searches: Searches,
     /// The hooks of the project, until their functions are there.
     awaited: Vec<Option<ManifestHook>>,
     /// The skills of the program.
@@ -54,9 +63,11 @@ impl AgentPort {
             folder: PathBuf::new(),
             environment,
             policy,
+            background: Background::new(&outside),
             outside,
             runtime: None,
             tasks: HashMap::new(),
+            searches: Searches::default(),
             awaited: Vec::new(),
             skills: Skills::default(),
             hooks: Vec::new(),
@@ -91,11 +102,53 @@ impl AgentPort {
         }
     }
 
+    /// Begins something that a session hears of later, and answers with its handle.
+    pub(crate) fn begin_search(
+        &mut self,
+        payload: &str,
+        desk: Result<Arc<Desk>, Thrown>,
+        files: &Files,
+    ) -> Answer {
+        let Ok(desk) = desk else {
+            return Answer::Text(None);
+        };
+        let payload: Value = serde_json::from_str(payload).unwrap_or_default();
+        let text = |key: &str| payload[key].as_str();
+        let depth_max = payload["depth_max"].as_u64();
+        let sought = Sought {
+            top: PathBuf::from(text("top").unwrap_or_default()),
+            pattern: text("pattern").map(str::to_owned),
+            depth_max: depth_max.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX)),
+            follows_links: payload["follows_links"] == true,
+        };
+        let operation = self.runtime(desk).begin_operation(
+            text("session"),
+            text("operation").unwrap_or_default(),
+            text("descriptor").unwrap_or_default(),
+        );
+        let said = |key: &str| {
+            let said = operation.handle()[key].as_str();
+            said.unwrap_or_default().to_owned()
+        };
+        let handle = (said("handle_id"), said("started_at"));
+        // What nobody will hear of need not be looked for.
+        if !operation.is_cancelled() {
+            self.searches.begin(Search {
+                operation,
+                sought,
+                files: files.clone(),
+            });
+        }
+        Answer::Pairs(vec![handle])
+    }
+
     /// Answers at once.
     pub(crate) fn perform(&mut self, payload: &str) -> Answer {
         let asked: Value = serde_json::from_str(payload).unwrap_or_default();
         let outcome = match asked["builtin"].as_str() {
             Some("__new_session_id") => Ok(json!(self.new_session_id())),
+            Some("__has_policy") => Ok(json!(self.has_policy(&asked["arguments"]))),
+            Some("__daemon_session") => self.session_of_daemon(&asked["arguments"]),
             Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
             _ => Err(Thrown::Runtime(
                 "this takes time and must be begun".to_owned(),
@@ -108,6 +161,27 @@ impl AgentPort {
         let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
         let id = id.unwrap_or_else(crate::models::new_id);
         format!("agent_session_{id}")
+    }
+
+    /// Whether a session has a policy of its own.
+    fn has_policy(&self, arguments: &Value) -> bool {
+        let id = arguments[0].as_str().unwrap_or_default();
+        let session = self
+            .runtime
+            .as_ref()
+            .and_then(|runtime| runtime.session(id));
+        session.is_some_and(|session| session.kept(WORKSPACE_POLICY).is_some())
+    }
+
+    /// The session of the daemon in a folder, if that may be looked at.
+    fn session_of_daemon(&self, arguments: &Value) -> Result<Value, Thrown> {
+        let root = self.folder.join(arguments[0].as_str().unwrap_or_default());
+        let fence = fence(&self.policy, &self.environment);
+        let may_read = |path: &PathBuf| fence.as_ref().is_none_or(|fence| fence.read(path).is_ok());
+        let may_read = may_read(&root.join("daemon.meta.json"));
+        Ok(json!(
+            may_read.then(|| harn_agent::session_of_daemon(&root))
+        ))
     }
 
     /// Whether a builtin may be called inside the loop of a session, and the folders that it
@@ -144,6 +218,9 @@ impl AgentPort {
 
     /// Goes on with something that was begun.
     pub(crate) fn resume(&mut self, id: EffectId, tokio: &TokioHandle) {
+        if self.background.resume(id, tokio) {
+            return;
+        }
         // It may have been given up, or belong to somebody else.
         let Some(mut task) = self.tasks.remove(&id) else {
             return;
@@ -173,6 +250,7 @@ impl AgentPort {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
         let (policy, skills) = (&self.policy, &self.skills);
+        let spawner = self.background.spawner();
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -190,6 +268,8 @@ impl AgentPort {
                     environment: environment.clone(),
                     fence: fence(policy, environment),
                     skills: skills.setup(environment, policy),
+                    spawner: Some(spawner),
+                    bus: options.bus.clone(),
                     ..RuntimeOptions::default()
                 },
             )
