@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, interrupted, texts};
+use super::{Delivered, Run, daemon, interrupted, resumption, texts};
 use crate::host::Seam;
 use crate::session::{Change, kept};
 
@@ -16,6 +16,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
+    resumption::forget(run);
     remember_system_prompt(run);
     interrupted::answer_calls(run);
     adopt_summary(run);

@@ -20,10 +20,12 @@ mod finalize;
 mod interrupted;
 mod messages;
 mod model_call;
+mod pause;
 mod post_turn;
 mod preflight;
 mod project;
 mod reading;
+mod resumption;
 mod skills;
 mod start;
 mod stream;
@@ -32,6 +34,8 @@ mod turn;
 
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;
+pub use pause::Pause;
+pub(crate) use resumption::AwaitResumption;
 
 use std::sync::Arc;
 
@@ -56,10 +60,18 @@ pub(crate) async fn run(
     request: LoopRequest,
 ) -> Result<LoopResult, Thrown> {
     let sink = request.event_sink.clone();
-    let run = start::start(runtime, request).await?;
+    let mut request = request;
+    let resumption = resumption::tool(&request.options);
+    request
+        .tools
+        .extend(resumption.clone().map(|tool| tool as _));
+    let mut run = start::start(runtime, request).await?;
+    run.resumption = resumption;
     let bus = &runtime.bus;
     let inside = async move {
         let _session = run.runtime.bus.enter_session(run.session.id());
+        let audit = run.ambient.audit.clone();
+        let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
         run.to_end().await
     };
     bus.scope_loop_sink(sink, inside).await
@@ -90,6 +102,10 @@ pub(crate) struct Run<'a> {
     contract: contract::Cache,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
+    /// The tool with which the model stops the loop, if it has it.
+    resumption: Option<Arc<AwaitResumption>>,
+    /// Lets somebody stop the loop between two turns.
+    pause: Option<Arc<dyn Pause>>,
     /// What the user says now.
     prompt_messages: Vec<Value>,
 }
@@ -152,6 +168,7 @@ impl Run<'_> {
     async fn iterate(&self) -> Result<String, Thrown> {
         begin::begin_run(self).await?;
         for iteration in 0..self.options.max_iterations {
+            pause::pass(self).await;
             let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
             let turn = skills::match_skills(self, turn).await?;
             let turn = preflight::prepare(self, turn).await?;

@@ -22,14 +22,15 @@ use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::Session;
 use crate::surface::{self, Severity, Surface};
 
-/// What a loop calls itself in messages.
+/// What a loop calls itself in messages, unless it is somebody's own.
 const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
 pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
-    let options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
+    let label = request.label.unwrap_or(LABEL);
+    let options = LoopOptions::parse(&request.options, &request.functions, label)?;
     let tools = request.registry(runtime);
-    let mut call_options = call_options(&request.options, LABEL)?;
+    let mut call_options = call_options(&request.options, label)?;
     if !request.tools.is_empty() {
         call_options.insert("tools".to_owned(), tools.to_value());
     }
@@ -69,6 +70,8 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         has_tools,
         ambient,
         contract: contract::Cache::default(),
+        pause: request.pause,
+        resumption: None,
         prompt_messages,
     })
 }
