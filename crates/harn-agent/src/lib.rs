@@ -78,9 +78,10 @@ pub mod tool_hooks;
 pub mod transcript;
 pub mod verify;
 mod watching;
+mod workers;
 
 pub use background::Spawn;
-pub use builtins::Asked;
+pub use builtins::{Asked, worker_surroundings};
 pub use callback::{BoxFuture, Callback, Functions};
 pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use daemons::session_of_daemon;
@@ -100,9 +101,11 @@ pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;
 pub use registry::{Backend, Entry, ToolRegistry};
+pub use run::Pause;
 pub use runtime::{Ambient, LoopRequest, Runtime, RuntimeOptions};
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
+pub use workers::WorkerPlaces;
 
 pub use harn_events as events;
 pub use harn_events::AgentEventSink;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use harn_events::{
     AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
-    SessionEndHookGuard,
+    MutationSessionRecord, SessionEndHookGuard,
 };
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
@@ -26,11 +26,13 @@ use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
+use crate::run::Pause;
 use crate::session::{Session, SessionStore};
 use crate::skills::SkillSetup;
 use crate::tool::Tool;
 use crate::tool_hooks::{Hook, HookChain};
 use crate::watching::Watching;
+use crate::workers::{WorkerPlaces, Workers};
 
 /// What all sessions of one program share: whom to ask, whom to tell, and the sessions.
 pub struct Runtime {
@@ -57,6 +59,8 @@ pub struct Runtime {
     _cancels_operations: SessionEndHookGuard,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
+    /// The workers that were started.
+    pub(crate) workers: Workers,
     /// What holds inside the loops that run, by session; the innermost last.
     running: Mutex<BTreeMap<String, Vec<Ambient>>>,
 }
@@ -88,6 +92,8 @@ pub struct RuntimeOptions {
     pub skills: SkillSetup,
     /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
     pub spawner: Option<Arc<dyn Spawn>>,
+    /// Where workers are kept between runs.
+    pub worker_places: WorkerPlaces,
 }
 
 /// What a loop is asked to do.
@@ -111,6 +117,10 @@ pub struct LoopRequest {
     pub ambient: Ambient,
     /// Messages for this loop alone.
     pub mailbox: Option<Arc<dyn Mailbox>>,
+    /// What the loop calls itself in messages; `None`: `agent_loop`.
+    pub label: Option<&'static str>,
+    /// Lets somebody stop it between two turns.
+    pub pause: Option<Arc<dyn Pause>>,
 }
 
 /// The policies that are in force somewhere. A loop narrows them for what runs inside it.
@@ -124,6 +134,10 @@ pub struct Ambient {
     pub permissions: Vec<Permissions>,
     /// How many loops are around.
     pub depth: u64,
+    /// Who is held to account for what is changed, if anybody is.
+    pub audit: Option<MutationSessionRecord>,
+    /// The worker that all of this is a part of.
+    pub worker_id: Option<String>,
 }
 
 impl Runtime {
@@ -167,6 +181,7 @@ impl Runtime {
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
             daemons: Daemons::default(),
+            workers: Workers::new(options.worker_places),
             running: Mutex::default(),
         })
     }
@@ -210,6 +225,17 @@ impl Runtime {
         Ok(session)
     }
 
+    /// The same for a child, which is never refused. The session works until
+    /// [`SessionStore::end_run`] is called.
+    pub(crate) async fn open_working_session(&self, id: &str) -> Arc<Session> {
+        let (session, evicted) = self.sessions().open_working(id);
+        for id in evicted {
+            let closing = CloseSession::because("evicted");
+            self.bus.close_session_and_await(&id, closing).await;
+        }
+        session
+    }
+
     fn running(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Ambient>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -234,8 +260,9 @@ impl Runtime {
 
     /// What holds inside the loop of a session.
     pub fn ambient_in(&self, session_id: Option<&str>) -> Ambient {
+        let session_id = session_id.map(|id| self.workers.session_now(id));
         let running = self.running();
-        let inside = session_id.and_then(|id| running.get(id)?.last().cloned());
+        let inside = session_id.and_then(|id| running.get(&id)?.last().cloned());
         inside.unwrap_or_default()
     }
 

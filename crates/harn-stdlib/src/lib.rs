@@ -56,6 +56,7 @@ mod state;
 mod streams;
 mod strings;
 mod supervisors;
+mod surroundings;
 mod tasks;
 mod templates;
 mod transport;
@@ -77,6 +78,8 @@ pub use observability::{event_log, spans};
 pub use offers::Offers;
 pub use schema::schema_errors;
 pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;
+pub use state::{WorkerFolders, worker_folders};
+pub use surroundings::{EXECUTION, WORKER};
 pub use tools::bound_tools;
 pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 

@@ -9,6 +9,9 @@ mod sessions;
 mod skills;
 mod tools;
 mod transcripts;
+mod workers;
+
+pub use workers::worker_surroundings;
 
 use std::sync::Arc;
 
@@ -32,6 +35,8 @@ pub struct Asked {
     pub session_id: Option<String>,
     /// The id of a session that nobody can name, if the builtin begins one.
     pub unnamed_session_id: String,
+    /// The id of the worker, if the builtin begins one; empty: a new one.
+    pub worker_id: String,
 }
 
 impl Asked {
@@ -61,12 +66,17 @@ impl Runtime {
     ///
     /// # Errors
     /// What the program catches.
-    pub async fn answer(self: &Arc<Self>, asked: Asked) -> Result<Value, Thrown> {
+    pub async fn answer(self: &Arc<Self>, mut asked: Asked) -> Result<Value, Thrown> {
+        let session_id = asked.session_id.take();
+        asked.session_id = session_id.map(|id| self.workers.session_now(&id));
         let asked = match looping::answer(self, asked).await {
             Ok(answer) => return answer,
             Err(asked) => asked,
         };
         if let Some(answer) = daemons::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = workers::answer(self, &asked).await {
             return answer;
         }
         if let Some(answer) = feedback::answer(self, &asked).await {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, interrupted, skills, texts};
+use super::{Delivered, Run, daemon, interrupted, resumption, skills, texts};
 use crate::host::Seam;
 use crate::mailbox::Mail;
 use crate::session::{Change, kept};
@@ -19,6 +19,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
         resumed_iterations: 0,
     });
     skills::restore(run);
+    resumption::forget(run);
     remember_system_prompt(run);
     interrupted::answer_calls(run);
     adopt_summary(run);

@@ -20,10 +20,12 @@ mod finalize;
 mod interrupted;
 mod messages;
 mod model_call;
+mod pause;
 mod post_turn;
 mod preflight;
 mod project;
 mod reading;
+mod resumption;
 mod search;
 mod skills;
 mod start;
@@ -33,6 +35,8 @@ mod turn;
 
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;
+pub use pause::Pause;
+pub(crate) use resumption::AwaitResumption;
 
 use std::sync::Arc;
 
@@ -58,10 +62,18 @@ pub(crate) async fn run(
     request: LoopRequest,
 ) -> Result<LoopResult, Thrown> {
     let sink = request.event_sink.clone();
-    let run = start::start(runtime, request).await?;
+    let mut request = request;
+    let resumption = resumption::tool(&request.options);
+    request
+        .tools
+        .extend(resumption.clone().map(|tool| tool as _));
+    let mut run = start::start(runtime, request).await?;
+    run.resumption = resumption;
     let bus = &runtime.bus;
     let inside = async move {
         let _session = run.runtime.bus.enter_session(run.session.id());
+        let audit = run.ambient.audit.clone();
+        let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
         run.to_end().await
     };
     bus.scope_loop_sink(sink, inside).await
@@ -96,6 +108,10 @@ pub(crate) struct Run<'a> {
     format_events: Vec<AgentEvent>,
     /// Messages for this loop alone.
     mailbox: Option<Arc<dyn Mailbox>>,
+    /// The tool with which the model stops the loop, if it has it.
+    resumption: Option<Arc<AwaitResumption>>,
+    /// Lets somebody stop the loop between two turns.
+    pause: Option<Arc<dyn Pause>>,
     /// What the user says now.
     prompt_messages: Vec<Value>,
 }
@@ -177,6 +193,7 @@ impl Run<'_> {
             }
         }
         for iteration in 0..self.options.max_iterations {
+            pause::pass(self).await;
             let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
             let turn = skills::match_skills(self, turn).await?;
             let turn = preflight::prepare(self, turn).await?;

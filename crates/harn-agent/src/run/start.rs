@@ -26,14 +26,15 @@ use crate::session::{Session, kept};
 use crate::skills::SkillOptions;
 use crate::surface::{self, Severity, Surface};
 
-/// What a loop calls itself in messages.
+/// What a loop calls itself in messages, unless it is somebody's own.
 const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
 pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
-    let mut options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
+    let label = request.label.unwrap_or(LABEL);
+    let mut options = LoopOptions::parse(&request.options, &request.functions, label)?;
     let tools = request.registry(runtime);
-    let mut call_options = call_options(&request.options, LABEL)?;
+    let mut call_options = call_options(&request.options, label)?;
     if !request.tools.is_empty() {
         call_options.insert("tools".to_owned(), tools.to_value());
     }
@@ -83,6 +84,8 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         skills: RunSkills::new(skills),
         search: Searched::default(),
         mailbox: request.mailbox,
+        pause: request.pause,
+        resumption: None,
         prompt_messages,
     })
 }

@@ -87,16 +87,39 @@ impl SessionStore {
         let mut evicted = Vec::new();
         if !self.named.contains_key(id) {
             evicted = self.make_room(id)?;
-            let session = self.begin(id);
-            let named = Named {
-                session,
-                last_use: 0,
-                runs: 0,
-            };
-            self.named.insert(id.to_owned(), named);
+            self.add(id);
         }
         self.touch(id);
         Ok((Arc::clone(&self.named[id].session), evicted))
+    }
+
+    /// The same for a child, which works from now on until [`end_run`](Self::end_run). It is
+    /// never refused: where all sessions work there is one more, and as many as too many go
+    /// when they rest.
+    pub fn open_working(&mut self, id: &str) -> (Arc<Session>, Vec<String>) {
+        let mut evicted = Vec::new();
+        if !self.named.contains_key(id) {
+            while self.named.len() >= self.sessions_max
+                && let Some(oldest) = self.oldest_idle()
+            {
+                self.remove(&oldest);
+                evicted.push(oldest);
+            }
+            self.add(id);
+            let sessions = self.named.len().max(self.sessions_max);
+            self.bus.set_session_cap(sessions + 2 * UNNAMED_MAX);
+        }
+        self.begin_run(id);
+        (Arc::clone(&self.named[id].session), evicted)
+    }
+
+    fn add(&mut self, id: &str) {
+        let named = Named {
+            session: self.begin(id),
+            last_use: 0,
+            runs: 0,
+        };
+        self.named.insert(id.to_owned(), named);
     }
 
     /// A session for one loop that nobody can name.
@@ -192,12 +215,17 @@ impl SessionStore {
         }
     }
 
+    /// The session that was not used for longest and has no loop running.
+    fn oldest_idle(&self) -> Option<String> {
+        let idle = self.named.iter().filter(|(_, named)| named.runs == 0);
+        let oldest = idle.min_by_key(|(_, named)| named.last_use);
+        oldest.map(|(id, _)| id.clone())
+    }
+
     fn make_room(&mut self, id: &str) -> Result<Vec<String>, AllActive> {
         let mut evicted = Vec::new();
         while self.named.len() >= self.sessions_max {
-            let idle = self.named.iter().filter(|(_, named)| named.runs == 0);
-            let oldest = idle.min_by_key(|(_, named)| named.last_use);
-            let Some(oldest) = oldest.map(|(id, _)| id.clone()) else {
+            let Some(oldest) = self.oldest_idle() else {
                 return Err(AllActive {
                     id: id.to_owned(),
                     sessions_max: self.sessions_max,

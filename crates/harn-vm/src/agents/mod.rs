@@ -19,6 +19,7 @@ mod manifest;
 mod options;
 mod port;
 mod searches;
+mod workers;
 mod workspace;
 
 pub use options::AgentOptions;

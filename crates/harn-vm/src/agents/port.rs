@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use harn_agent::llm::desk::{Desk, Thrown};
 use harn_agent::session::kept::WORKSPACE_POLICY;
 use harn_agent::tool_hooks::{Hook, ManifestHook};
-use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
+use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions, WorkerPlaces};
 use harn_machine::{Answer, EffectId, Outside};
 use harn_stdlib::Sought;
 use serde_json::{Value, json};
@@ -149,6 +149,9 @@ impl AgentPort {
             Some("__new_session_id") => Ok(json!(self.new_session_id())),
             Some("__has_policy") => Ok(json!(self.has_policy(&asked["arguments"]))),
             Some("__daemon_session") => self.session_of_daemon(&asked["arguments"]),
+            Some("__new_id") => Ok(json!(self.new_id())),
+            Some("__session_now") => Ok(self.session_now(&asked["arguments"])),
+            Some("__worker_surroundings") => Ok(self.surroundings(&asked["arguments"])),
             Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
             _ => Err(Thrown::Runtime(
                 "this takes time and must be begun".to_owned(),
@@ -158,9 +161,26 @@ impl AgentPort {
     }
 
     fn new_session_id(&self) -> String {
+        format!("agent_session_{}", self.new_id())
+    }
+
+    fn new_id(&self) -> String {
         let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
-        let id = id.unwrap_or_else(crate::models::new_id);
-        format!("agent_session_{id}")
+        id.unwrap_or_else(crate::models::new_id)
+    }
+
+    /// The session that a worker works in now.
+    fn session_now(&self, arguments: &Value) -> Value {
+        let known = arguments[0].as_str().unwrap_or_default();
+        let now = self.runtime.as_ref();
+        json!(now.map_or_else(|| known.to_owned(), |runtime| runtime.session_now(known)))
+    }
+
+    /// Where the functions of a worker run.
+    fn surroundings(&self, arguments: &Value) -> Value {
+        let worker = arguments[0].as_str().unwrap_or_default();
+        let places = places(&json!({"worktrees": arguments[2]}));
+        harn_agent::worker_surroundings(&places, worker, &arguments[1])
     }
 
     /// Whether a session has a policy of its own.
@@ -204,11 +224,14 @@ impl AgentPort {
         desk: Result<Arc<Desk>, Thrown>,
         tokio: &TokioHandle,
     ) {
-        let (asked, functions) = self.read(payload);
+        let (asked, functions, places) = self.read(payload);
         let runtime = match desk {
             Ok(desk) => self.runtime(desk),
             Err(thrown) => return self.complete(id, Err(thrown)),
         };
+        if let Some(places) = places {
+            runtime.set_worker_places(places);
+        }
         let asked = Asked { functions, ..asked };
         let future = Box::pin(async move { runtime.answer(asked).await });
         let waker = self.outside.waker(id);
@@ -278,7 +301,7 @@ impl AgentPort {
     }
 
     /// Reads what a builtin asks. Every closure in it is claimed, whatever becomes of it.
-    fn read(&self, payload: &str) -> (Asked, Functions) {
+    fn read(&self, payload: &str) -> (Asked, Functions, Option<WorkerPlaces>) {
         let mut payload: Value = serde_json::from_str(payload).unwrap_or_default();
         let mut functions = Functions::default();
         for closure in payload["closures"].as_array().into_iter().flatten() {
@@ -294,13 +317,24 @@ impl AgentPort {
             builtin: text("builtin").unwrap_or_default(),
             session_id: text("session"),
             unnamed_session_id: text("unnamed").unwrap_or_default(),
+            worker_id: text("worker").unwrap_or_default(),
             arguments: match payload["arguments"].take() {
                 Value::Array(arguments) => arguments,
                 _ => Vec::new(),
             },
             ..Asked::default()
         };
-        (asked, functions)
+        let places = payload.get("places").map(places);
+        (asked, functions, places)
+    }
+}
+
+/// Where workers are kept and work, as a builtin says.
+fn places(given: &Value) -> WorkerPlaces {
+    let path = |key: &str| PathBuf::from(given[key].as_str().unwrap_or_default());
+    WorkerPlaces {
+        state: path("state"),
+        worktrees: path("worktrees"),
     }
 }
 
