@@ -102,6 +102,7 @@ impl Isolate {
             names: Vec::new(),
             interner: Interner::default(),
             covered: None,
+            is_traced: false,
         };
         predefine(&mut machine);
         Self {
