@@ -106,6 +106,7 @@ impl Isolate {
             names: Vec::new(),
             interner: Interner::default(),
             covered: None,
+            is_traced: false,
         };
         predefine(&mut machine);
         Self {

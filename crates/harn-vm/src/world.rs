@@ -9,7 +9,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
+    Request, Stream, TlsOptions,
 };
 use harn_stdlib::{CERTIFICATE_EFFECT, LONG_RUNNING, WEB_SERVER_EFFECT, event_log};
 
@@ -17,7 +18,7 @@ use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
 use crate::files::Files;
 #[cfg(feature = "net")]
-use crate::http::NetPort;
+use crate::http::{Destination, NetPort};
 use crate::models::{self, ModelOptions, ModelPort};
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
@@ -182,16 +183,12 @@ impl World {
             NetRequest::Exchange(request)
             | NetRequest::Open(request)
             | NetRequest::OpenLater(request) => {
-                self.options.policy.check_url(&request.url)?;
-                if let Some(proxy) = &request.route.proxy {
-                    self.options.policy.check_url(&proxy.url)?;
-                }
-                let tls = &request.route.tls;
-                let files = [&tls.authorities, &tls.certificate, &tls.key, &tls.identity];
-                let mut files = files.into_iter().flatten();
-                files.try_for_each(|file| self.check_file(Access::Read, file))
+                let route = &request.route;
+                self.check_connection(&request.url, route.proxy.as_ref(), &route.tls)
             }
-            NetRequest::ConnectSocket(request) => self.options.policy.check_url(&request.url),
+            NetRequest::ConnectSocket(request) => {
+                self.check_connection(&request.url, request.proxy.as_ref(), &request.tls)
+            }
             NetRequest::Save { path, .. } => self.check_file(Access::Write, path),
             NetRequest::Head { .. }
             | NetRequest::Read { .. }
@@ -201,6 +198,22 @@ impl World {
             | NetRequest::ReceiveMessage { .. }
             | NetRequest::CloseSocket(_) => Ok(()),
         }
+    }
+
+    /// Whether a connection may be made, and whether the files may be used that it needs.
+    fn check_connection(
+        &self,
+        url: &str,
+        proxy: Option<&HttpProxy>,
+        tls: &TlsOptions,
+    ) -> Result<(), Refusal> {
+        self.options.policy.check_url(url)?;
+        if let Some(proxy) = proxy {
+            self.options.policy.check_url(&proxy.url)?;
+        }
+        let files = [&tls.authorities, &tls.certificate, &tls.key, &tls.identity];
+        let mut files = files.into_iter().flatten();
+        files.try_for_each(|file| self.check_file(Access::Read, file))
     }
 
     /// Whether others may connect to where a server wants to listen.
@@ -390,7 +403,28 @@ impl World {
         }
     }
 
+    /// Saves a body where its path leads now, and nowhere else.
+    fn begin_save(&mut self, id: EffectId, stream: u64, path: &Path) {
+        let resolve = harn_agent::real_path::resolve;
+        let place = match self.files.place(path, Access::Write, resolve) {
+            Ok(place) => place,
+            Err(refused) => return self.processes.answer(id, refused),
+        };
+        match self.models.thread() {
+            Ok(tokio) => {
+                let destination = Destination::Checked(place);
+                self.net.save(id, stream, destination, &tokio);
+            }
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+
     fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        if let NetRequest::Save { stream, path } = &request
+            && !self.options.policy.is_open_to_files()
+        {
+            return self.begin_save(id, *stream, path);
+        }
         match self.models.thread() {
             Ok(tokio) => {
                 let environment = &self.options.environment;

@@ -5,13 +5,11 @@
 //! interruption  what Ctrl-C does
 //! live          what a person sees of its agents
 //! screen        the terminal that both of them write to
-//! permissions   what it may do
 //! ```
 
 mod interruption;
 pub(super) mod keeping;
 mod live;
-mod permissions;
 mod screen;
 mod terminal;
 
@@ -32,13 +30,13 @@ use harn_vm::{
 use super::Outcome;
 use super::answers::{Answers, Recordings};
 use super::findings::Findings;
+use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
 use interruption::Interruption;
 use live::{Live, Prices, Progress};
-use permissions::Permissions;
 use screen::Screen;
 
 pub(crate) use terminal::Terminal;
@@ -190,12 +188,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             return Ok(Outcome::Problems);
         }
     };
-    let policy = match arguments.permissions.policy() {
-        Ok(policy) => policy,
-        Err(why) => {
-            output.error(format_args!("{}", Untrusted(why)));
-            return Ok(Outcome::WrongUsage);
-        }
+    let Some(policy) = arguments.permissions.policy_or_complaint(output) else {
+        return Ok(Outcome::WrongUsage);
     };
     let scene = Scene::new(arguments, &models, output);
     let mut options = scene.options(arguments, models);

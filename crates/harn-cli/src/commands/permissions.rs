@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use harn_vm::policy::{Host, Policy, Rule, Rules};
 
+use crate::output::{Output, Untrusted};
+
 /// What a program may do. Everything, unless one of these options says less.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Permissions")]
@@ -46,11 +48,22 @@ enum What {
 }
 
 impl Permissions {
+    /// As the policy of a run. `None`: the options make no sense, which was told.
+    pub(super) fn policy_or_complaint(&self, output: &mut Output) -> Option<Policy> {
+        match self.policy() {
+            Ok(policy) => Some(policy),
+            Err(why) => {
+                output.error(format_args!("{}", Untrusted(why)));
+                None
+            }
+        }
+    }
+
     /// As the policy of a run.
     ///
     /// # Errors
     /// Two options contradict each other, or a path leads nowhere.
-    pub(super) fn policy(&self) -> Result<Policy, String> {
+    fn policy(&self) -> Result<Policy, String> {
         let rules = Rules {
             workspace_roots: Vec::new(),
             read: self.rule(What::Read, "read", &self.allow_read)?,
