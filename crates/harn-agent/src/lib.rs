@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod artifacts;
 #[cfg(doctest)]
 mod book;
 mod builtins;
@@ -47,6 +48,7 @@ pub mod coding;
 pub mod compaction;
 mod event_log;
 mod fence;
+pub mod handoff;
 mod host;
 mod join;
 mod keeper;

@@ -70,6 +70,7 @@ mod tools;
 
 use harn_machine::Registry;
 
+pub use dates::clock::now_ms;
 pub use encoding::uuid_of_time;
 pub use observability::{event_log, spans};
 pub use offers::Offers;

@@ -6,6 +6,7 @@ use harn_machine::value::Text;
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
 use serde_json::json;
 
+use super::artifacts;
 use super::convert;
 use super::guard;
 use super::{KIND, POLICY, SESSION};
@@ -116,6 +117,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.file("agents", include_str!("../../harn/agents.harn"));
     let written_in_harn = ["agent_loop", "agent_turn"];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
+    artifacts::register(registry);
     registry.set_guard(guard::check);
 }
 
@@ -136,7 +138,7 @@ fn ask(
 }
 
 /// Begins an effect, or gives its answer.
-fn answered(
+pub(super) fn answered(
     context: &mut Context<'_>,
     waiting: &mut Waiting,
     request: Option<Request>,
@@ -172,7 +174,7 @@ fn request(
 }
 
 /// The session in whose loop the task runs.
-fn current(context: &mut Context<'_>) -> Option<String> {
+pub(super) fn current(context: &mut Context<'_>) -> Option<String> {
     match context.strand().values.get(SESSION) {
         Some(Value::Text(id)) => Some(id.to_string()),
         _ => None,

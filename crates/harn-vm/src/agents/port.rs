@@ -204,6 +204,7 @@ impl AgentPort {
             builtin: text("builtin").unwrap_or_default(),
             session_id: text("session"),
             unnamed_session_id: text("unnamed").unwrap_or_default(),
+            now_ms: payload["now"].as_i64(),
             arguments: match payload["arguments"].take() {
                 Value::Array(arguments) => arguments,
                 _ => Vec::new(),
