@@ -57,7 +57,9 @@ mod loop_detector;
 mod loop_options;
 mod loop_result;
 pub mod microcompact;
+mod moment;
 mod own_tools;
+pub mod people;
 mod plan;
 pub mod policy;
 pub mod real_path;
@@ -89,6 +91,7 @@ pub use loop_options::{
     DONE_SENTINEL, DaemonOptions, LoopOptions, NativeFallback, RequiredTools, TurnPolicy,
 };
 pub use loop_result::LoopResult;
+pub use moment::rfc3339;
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;

@@ -74,6 +74,7 @@ pub use dates::clock::now_ms;
 pub use encoding::uuid_of_time;
 pub use observability::{event_log, spans};
 pub use offers::Offers;
+pub use people::{AGENT_SESSION, EFFECT as PEOPLE_EFFECT};
 pub use schema::schema_errors;
 pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;
 pub use tools::bound_tools;

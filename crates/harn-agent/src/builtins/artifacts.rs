@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat};
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
 use harn_llm::transcript::runtime_event;
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use super::Asked;
 use crate::artifacts::{self, LiveArtifact, Making};
 use crate::handoff::{self, BeyondSender, Handoff, narrowed};
+use crate::moment::rfc3339;
 use crate::runtime::Runtime;
 use crate::session::Change;
 
@@ -46,9 +46,7 @@ pub(super) async fn answer(runtime: &Arc<Runtime>, asked: &Asked) -> Option<Resu
 
 /// The time by the clock of the program, or else by that of the runtime.
 fn now(runtime: &Runtime, asked: &Asked) -> String {
-    let now = asked.now_ms.unwrap_or_else(|| runtime.now_ms());
-    let moment = DateTime::from_timestamp_millis(now).unwrap_or_default();
-    moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+    rfc3339(asked.now_ms.unwrap_or_else(|| runtime.now_ms()))
 }
 
 /// Settles what the receiver of a handoff may do, if the handoff says anything about it.

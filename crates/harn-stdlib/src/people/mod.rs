@@ -20,6 +20,12 @@ use crate::dates::iso8601;
 use crate::random::octets;
 use crate::uuid_of_time;
 
+/// The kind of effects that tell others of people who are asked.
+pub const EFFECT: &str = "people";
+
+/// The value of a task that says in which session's loop it runs.
+pub const AGENT_SESSION: &str = "__agent_session";
+
 pub(crate) fn register(registry: &mut Registry) {
     registry.file("people", include_str!("../../harn/people.harn"));
     hitl::register(registry);

@@ -29,7 +29,7 @@ pub(crate) use port::AgentPort;
 pub(crate) const KIND: &str = "agent";
 
 /// The value of a task that says in which session's loop it runs.
-const SESSION: &str = "__agent_session";
+const SESSION: &str = harn_stdlib::AGENT_SESSION;
 
 /// The value of a task that says that a policy is in force.
 const POLICY: &str = "__agent_policy";
