@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod artifacts;
 mod background;
 #[cfg(doctest)]
 mod book;
@@ -49,6 +50,7 @@ pub mod compaction;
 mod daemons;
 mod event_log;
 mod fence;
+pub mod handoff;
 mod host;
 mod join;
 mod keeper;
@@ -59,7 +61,9 @@ mod loop_options;
 mod loop_result;
 mod mailbox;
 pub mod microcompact;
+mod moment;
 mod own_tools;
+pub mod people;
 mod plan;
 pub mod policy;
 pub mod real_path;
@@ -97,6 +101,7 @@ pub use loop_options::{
 };
 pub use loop_result::LoopResult;
 pub use mailbox::{Mail, Mailbox};
+pub use moment::rfc3339;
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;

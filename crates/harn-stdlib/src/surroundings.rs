@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use harn_machine::{Context, ProcessRequest, Value};
 
+/// The value of a task that says in which session's loop it runs.
+pub const AGENT_SESSION: &str = "__agent_session";
+
 /// The value of a task that names the worker it is a part of.
 pub const WORKER: &str = "__agent_worker";
 

@@ -16,6 +16,7 @@ mod http;
 mod interrupt;
 mod json;
 mod models;
+mod people;
 pub mod policy;
 mod process;
 mod program;

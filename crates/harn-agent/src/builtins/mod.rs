@@ -3,6 +3,7 @@
 //! An interpreter converts and does nothing else, so a program in another language, or a test
 //! in Rust, gets the same answers.
 
+mod artifacts;
 mod feedback;
 mod looping;
 mod sessions;
@@ -33,6 +34,8 @@ pub struct Asked {
     pub functions: Functions,
     /// The session whose loop calls it, if one does.
     pub session_id: Option<String>,
+    /// Milliseconds since the epoch by the clock of the program, if it was looked at.
+    pub now_ms: Option<i64>,
     /// The id of a session that nobody can name, if the builtin begins one.
     pub unnamed_session_id: String,
     /// The id of the worker, if the builtin begins one; empty: a new one.
@@ -89,6 +92,9 @@ impl Runtime {
             return answer;
         }
         if let Some(answer) = skills::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = artifacts::answer(self, &asked).await {
             return answer;
         }
         match tools::answer(self, &asked) {

@@ -261,7 +261,9 @@ impl Scene {
                     ..AgentOptions::default()
                 },
                 event_log: EventLogOptions {
-                    open: keeping::is_configured(&self.base).then_some(open_log),
+                    open: keeping::is_configured(&self.base).then(|| Arc::clone(&open_log)),
+                    keep: Some(open_log),
+                    program: named(arguments),
                 },
                 first_process: Some(Announce(Arc::new(listen))),
                 ..WorldOptions::default()
@@ -282,6 +284,14 @@ impl Scene {
         self.interruption.finish();
         self.interruption.status()
     }
+}
+
+/// What a program is called: its file, wherever it is run from.
+fn named(arguments: &Arguments) -> String {
+    let file = arguments.file.as_deref();
+    let file = file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_owned()));
+    file.map(|file| file.display().to_string())
+        .unwrap_or_default()
 }
 
 /// Who answers when the program asks a model.

@@ -7,6 +7,7 @@ use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Wa
 use harn_stdlib::WORKER;
 use serde_json::json;
 
+use super::artifacts;
 use super::convert;
 use super::daemons;
 use super::guard;
@@ -134,6 +135,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.file("agents", include_str!("../../harn/agents.harn"));
     let written_in_harn = ["agent_loop", "agent_turn", "sub_agent_run"];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
+    artifacts::register(registry);
     registry.set_guard(guard::check);
 }
 

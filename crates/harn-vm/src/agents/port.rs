@@ -46,8 +46,11 @@ pub(crate) struct AgentPort {
     hooks: Vec<Arc<dyn Hook>>,
 }
 
+/// What is on its way.
+type Answering = Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>;
+
 struct Task {
-    future: Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>,
+    future: Answering,
     waker: Waker,
 }
 
@@ -234,9 +237,19 @@ impl AgentPort {
         }
         let asked = Asked { functions, ..asked };
         let future = Box::pin(async move { runtime.answer(asked).await });
+        self.run(id, future, tokio);
+    }
+
+    /// Runs something to its end, between the steps of the program.
+    pub(crate) fn run(&mut self, id: EffectId, future: Answering, tokio: &TokioHandle) {
         let waker = self.outside.waker(id);
         self.tasks.insert(id, Task { future, waker });
         self.resume(id, tokio);
+    }
+
+    /// What all sessions share, if there was one.
+    pub(crate) fn known_runtime(&self) -> Option<Arc<Runtime>> {
+        self.runtime.clone()
     }
 
     /// Goes on with something that was begun.
@@ -318,6 +331,7 @@ impl AgentPort {
             session_id: text("session"),
             unnamed_session_id: text("unnamed").unwrap_or_default(),
             worker_id: text("worker").unwrap_or_default(),
+            now_ms: payload["now"].as_i64(),
             arguments: match payload["arguments"].take() {
                 Value::Array(arguments) => arguments,
                 _ => Vec::new(),
