@@ -68,6 +68,8 @@ pub struct RuntimeOptions {
     pub storage: Option<Arc<dyn DurableSinks>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
 }
 
 /// What a loop is asked to do.
@@ -126,8 +128,12 @@ impl Runtime {
         if let Some(observer) = options.observer {
             bus.register_wildcard_sink(observer);
         }
+        let mut sessions = SessionStore::new(bus.clone(), keeper.clone());
+        if let Some(id) = options.resumes {
+            sessions.set_resumed(id);
+        }
         Arc::new(Self {
-            sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            sessions: Mutex::new(sessions),
             calls_in_flight: CallsInFlight::default(),
             desk,
             bus,

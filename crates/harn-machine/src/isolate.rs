@@ -100,6 +100,7 @@ impl Isolate {
             exports: Exports::default(),
             library_functions: HashMap::new(),
             names: Vec::new(),
+            entry_module: None,
             interner: Interner::default(),
             covered: None,
         };
@@ -120,6 +121,18 @@ impl Isolate {
     pub fn set_arguments(&mut self, arguments: impl IntoIterator<Item = String>) {
         let arguments: Value = arguments.into_iter().map(Value::from).collect();
         self.set_predefined("argv", arguments);
+    }
+
+    /// Binds a parameter of the pipeline that is the entry of the loaded program, as hosts do.
+    /// Gives whether the file knows the name at all.
+    pub fn bind_parameter(&mut self, name: &str, value: Value) -> bool {
+        let names = self.machine.entry_module.map(|at| at as usize);
+        let names = names.and_then(|at| self.machine.names.get(at));
+        let Some(global) = names.and_then(|names| names.get(name)) else {
+            return false;
+        };
+        self.machine.globals[*global as usize] = value;
+        true
     }
 
     fn set_predefined(&mut self, name: &str, value: Value) {

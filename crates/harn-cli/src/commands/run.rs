@@ -10,8 +10,8 @@
 
 mod interruption;
 pub(super) mod keeping;
-mod live;
-mod permissions;
+pub(super) mod live;
+pub(super) mod permissions;
 mod screen;
 mod terminal;
 
@@ -37,7 +37,8 @@ use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
 use interruption::Interruption;
-use live::{Live, Prices, Progress};
+use live::prices::Prices;
+use live::{Live, Progress};
 use permissions::Permissions;
 use screen::Screen;
 
@@ -304,7 +305,7 @@ fn program(arguments: &Arguments, workspace: &mut Workspace) -> io::Result<PathB
 }
 
 /// Shows what is wrong, and tells whether the program can run nevertheless.
-fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
+pub(super) fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
     let file = match workspace.parsed(path) {
         Ok(file) => file,
         Err(error) => {

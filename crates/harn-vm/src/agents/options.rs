@@ -17,6 +17,8 @@ pub struct AgentOptions {
     pub open_log: Option<OpenLog>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
 }
