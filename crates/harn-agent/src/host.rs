@@ -31,6 +31,9 @@ pub trait HostBridge: Send + Sync {
 
     /// Whether the host has asked a waiting loop to go on; asking takes the wish away.
     fn take_resume(&self, session_id: &str) -> bool;
+
+    /// A loop of a session begins with these tools, each with what the model reads about it.
+    fn see_tools(&self, _session_id: &str, _tools: &[(String, String)]) {}
 }
 
 /// A point of the loop where messages of the host are delivered.

@@ -94,6 +94,8 @@ pub struct RuntimeOptions {
     pub spawner: Option<Arc<dyn Spawn>>,
     /// Where workers are kept between runs.
     pub worker_places: WorkerPlaces,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
 }
 
 /// What a loop is asked to do.
@@ -165,10 +167,14 @@ impl Runtime {
         let long_running = Arc::<LongRunning>::default();
         let open = Arc::clone(&long_running);
         let ended = bus.session_end_hook(Arc::new(move |session_id| open.cancel(session_id)));
+        let mut sessions = SessionStore::new(bus.clone(), keeper.clone());
+        if let Some(id) = options.resumes {
+            sessions.set_resumed(id);
+        }
         Arc::new(Self {
             long_running,
             _cancels_operations: ended,
-            sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            sessions: Mutex::new(sessions),
             calls_in_flight: CallsInFlight::default(),
             desk,
             bus,

@@ -104,6 +104,7 @@ impl Isolate {
             exports: Exports::default(),
             library_functions: HashMap::new(),
             names: Vec::new(),
+            entry_module: None,
             interner: Interner::default(),
             covered: None,
             is_traced: false,
@@ -130,6 +131,18 @@ impl Isolate {
     /// What is predefined as `skills`: a registry of the skills that were discovered.
     pub fn set_skills(&mut self, registry: Value) {
         self.set_predefined("skills", registry);
+    }
+
+    /// Binds a parameter of the pipeline that is the entry of the loaded program, as hosts do.
+    /// Gives whether the file knows the name at all.
+    pub fn bind_parameter(&mut self, name: &str, value: Value) -> bool {
+        let names = self.machine.entry_module.map(|at| at as usize);
+        let names = names.and_then(|at| self.machine.names.get(at));
+        let Some(global) = names.and_then(|names| names.get(name)) else {
+            return false;
+        };
+        self.machine.globals[*global as usize] = value;
+        true
     }
 
     fn set_predefined(&mut self, name: &str, value: Value) {

@@ -20,6 +20,7 @@ mod people;
 pub mod policy;
 mod process;
 mod program;
+mod prompted;
 mod replace;
 #[cfg(feature = "net")]
 mod server;
@@ -34,9 +35,10 @@ pub use driver::{Outcome, drive};
 pub use event_log::EventLogOptions;
 pub use interrupt::Interrupt;
 pub use models::{
-    KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,
+    KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn, new_id,
 };
 pub use program::{LoadedProgram, Program, RunOptions};
+pub use prompted::{PROMPT, SESSION_ID, answering_pipeline};
 pub use session::{Session, Typed};
 pub use world::{Announce, Sink, World, WorldOptions};
 

@@ -21,6 +21,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
     skills::restore(run);
     resumption::forget(run);
     remember_system_prompt(run);
+    show_tools_to_host(run);
     interrupted::answer_calls(run);
     adopt_summary(run);
     let is_resumed = daemon::resumed(run).await?;
@@ -40,6 +41,15 @@ fn remember_system_prompt(run: &Run<'_>) {
     let system = json!(run.system);
     if run.session.kept(kept::SYSTEM_PROMPT).unwrap_or_default() != system {
         run.session.keep(kept::SYSTEM_PROMPT, system);
+    }
+}
+
+/// Whoever sits in front of the host may want to know what the model can do.
+fn show_tools_to_host(run: &Run<'_>) {
+    if let Some(bridge) = &run.runtime.bridge {
+        let tools = run.call.request.tools.iter();
+        let tools = tools.map(|tool| (tool.name.clone(), tool.description.clone()));
+        bridge.see_tools(run.session.id(), &tools.collect::<Vec<_>>());
     }
 }
 

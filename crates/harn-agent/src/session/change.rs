@@ -17,6 +17,9 @@ pub enum Change {
     /// The session begins with nothing in it. What was recorded before belongs to an earlier
     /// session of the same name.
     Opened,
+    /// Another run of a program goes on with the session. Nothing about it changes; a loop that
+    /// had not ended never will.
+    Resumed,
     /// Its content is that of a transcript.
     Restored {
         /// The transcript.

@@ -131,6 +131,7 @@ impl SessionState {
         self.prepare_undoing(change);
         match change {
             Change::Opened => *self = Self::default(),
+            Change::Resumed => self.run.open_calls.clear(),
             Change::Restored { transcript } => self.restore(transcript),
             Change::Forked { content } => self.fork(content),
             Change::RolledBack => self.roll_back(),

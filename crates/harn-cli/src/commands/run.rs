@@ -9,7 +9,7 @@
 
 mod interruption;
 pub(super) mod keeping;
-mod live;
+pub(super) mod live;
 mod screen;
 mod terminal;
 
@@ -36,7 +36,8 @@ use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
 use interruption::Interruption;
-use live::{Live, Prices, Progress};
+use live::prices::Prices;
+use live::{Live, Progress};
 use screen::Screen;
 
 pub(crate) use terminal::Terminal;
@@ -263,7 +264,7 @@ impl Scene {
                 event_log: EventLogOptions {
                     open: keeping::is_configured(&self.base).then(|| Arc::clone(&open_log)),
                     keep: Some(open_log),
-                    program: named(arguments),
+                    program: program_name(arguments.file.as_deref()),
                 },
                 first_process: Some(Announce(Arc::new(listen))),
                 ..WorldOptions::default()
@@ -287,8 +288,7 @@ impl Scene {
 }
 
 /// What a program is called: its file, wherever it is run from.
-fn named(arguments: &Arguments) -> String {
-    let file = arguments.file.as_deref();
+pub(super) fn program_name(file: Option<&Path>) -> String {
     let file = file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_owned()));
     file.map(|file| file.display().to_string())
         .unwrap_or_default()
@@ -325,7 +325,7 @@ fn program(arguments: &Arguments, workspace: &mut Workspace) -> io::Result<PathB
 }
 
 /// Shows what is wrong, and tells whether the program can run nevertheless.
-fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
+pub(super) fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
     let file = match workspace.parsed(path) {
         Ok(file) => file,
         Err(error) => {

@@ -23,6 +23,8 @@ pub struct AgentOptions {
     /// The bus that events go to and that notes for models come from; `None`: one of the
     /// program's own. A host that uses the functions of the process gives the bus behind them.
     pub bus: Option<EventBus>,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
     /// Folders of skills that stand before all others.

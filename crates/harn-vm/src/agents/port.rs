@@ -299,6 +299,7 @@ impl AgentPort {
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
+                    resumes: options.resumes.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),
