@@ -232,7 +232,7 @@ impl Runtime {
     }
 
     /// The same for a child, which is never refused. The session works until
-    /// [`SessionStore::end_run`] is called.
+    /// [`SessionStore::release`] is called.
     pub(crate) async fn open_working_session(&self, id: &str) -> Arc<Session> {
         let (session, evicted) = self.sessions().open_working(id);
         for id in evicted {
