@@ -16,7 +16,7 @@ use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
 use crate::loop_options::{LoopOptions, call_options};
-use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
+use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::Session;
@@ -212,11 +212,14 @@ fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
+    // Loops that start loops come to an end also where nobody has said a word about policies.
     let limit = policy.and_then(|policy| policy.recursion_limit);
-    if let Some(limit) = limit.filter(|limit| ambient.depth >= *limit) {
+    let limit = limit.unwrap_or(RECURSION_LIMIT);
+    if ambient.depth >= limit {
+        let label = request.label.unwrap_or(LABEL);
         return Err(Thrown::Categorised(
             Category::ToolRejected,
-            format!("agent_loop exceeds recursion ceiling: {limit}"),
+            format!("{label} exceeds recursion ceiling: {limit}"),
         ));
     }
     ambient.depth += 1;

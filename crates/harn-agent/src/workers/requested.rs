@@ -61,7 +61,9 @@ pub(crate) fn read_policy(value: Option<&Value>) -> Result<Option<CapabilityPoli
 pub(crate) fn parse_policy(value: &Value) -> Result<CapabilityPolicy, String> {
     for key in ["tools", "workspace_roots"] {
         if value[key].is_string() {
-            return Err(format!("policy.{key}: expected a list of strings, got string"));
+            return Err(format!(
+                "policy.{key}: expected a list of strings, got string"
+            ));
         }
     }
     CapabilityPolicy::read("policy", value).map_err(|thrown| told(&thrown))
