@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ambient;
 mod background;
 #[cfg(doctest)]
 mod book;
@@ -76,6 +77,7 @@ pub mod verify;
 mod watching;
 mod workers;
 
+pub use ambient::Level;
 pub use background::Spawn;
 pub use builtins::{Asked, worker_surroundings};
 pub use callback::{BoxFuture, Callback, Functions};

@@ -48,7 +48,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
     let context = runtime.desk.context_window(&call.request.model);
     let compaction = compaction::Policy::parse(&request.options, &request.functions, context)?;
     let (session, _is_named) = open_session(runtime, &options, &request).await?;
-    let ambient = narrow(&request)?;
+    let ambient = narrow(&request, session.id())?;
     tools.check()?;
     check_surface(runtime, &request, &options, &tools, &ambient)?;
     warn_about_stops(runtime, &options, &call);
@@ -208,7 +208,7 @@ fn format_events(choice: &Choice, session_id: &str) -> Vec<AgentEvent> {
 }
 
 /// What holds inside the loop: what holds outside, and what its options add.
-fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
+fn narrow(request: &LoopRequest, session_id: &str) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
@@ -223,24 +223,21 @@ fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
         ));
     }
     ambient.depth += 1;
-    if let Some(policy) = given.given("policy") {
-        let inner = CapabilityPolicy::read("agent_loop: policy", policy)?;
-        let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);
-        let both = CapabilityPolicy::intersect(&outer, &inner);
-        ambient.policy = Some(both.map_err(Thrown::Plain)?);
-    }
-    if let Some(policy) = given.given("approval_policy") {
-        let inner = ApprovalPolicy::read("agent_loop: approval_policy", policy)?;
-        ambient.approval = Some(match &ambient.approval {
-            Some(outer) => ApprovalPolicy::intersect(outer, &inner),
-            None => inner,
-        });
-    }
+    let policy = given.given("policy");
+    let policy = policy.map(|policy| CapabilityPolicy::read("agent_loop: policy", policy));
+    let approval = given.given("approval_policy");
+    let approval =
+        approval.map(|policy| ApprovalPolicy::read("agent_loop: approval_policy", policy));
+    let (policy, approval) = (policy.transpose()?, approval.transpose()?);
+    ambient
+        .narrow(policy.as_ref(), approval.as_ref())
+        .map_err(Thrown::Plain)?;
     if let Some(permissions) = given.given("permissions") {
         let functions = request.functions.below("/permissions");
+        let level = Permissions::read("permissions", permissions, &functions)?;
         ambient
             .permissions
-            .extend(Permissions::read("permissions", permissions, &functions)?);
+            .extend(level.map(|level| level.of(session_id)));
     }
     Ok(ambient)
 }
