@@ -24,3 +24,4 @@ mod stage;
 mod streams;
 mod tools;
 mod transcripts;
+mod workers;
