@@ -18,6 +18,7 @@
     reason = "the table is this program's output"
 )]
 
+mod children;
 mod creation;
 mod growth;
 mod idle;
@@ -38,13 +39,14 @@ static HEAP: PeakHeap<MiMalloc> = PeakHeap::new(MiMalloc);
 /// A part of the benchmark.
 type Part = fn(Effort, &mut Table) -> Result<(), String>;
 
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("turn", turns::without_storage),
     ("durable", turns::durable),
     ("create", creation::measure),
     ("growth", growth::measure),
     ("idle", idle::measure),
     ("subscriber", subscriber::measure),
+    ("children", children::measure),
 ];
 
 fn main() -> ExitCode {
