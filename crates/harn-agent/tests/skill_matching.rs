@@ -5,7 +5,6 @@
 //! noticed, one that makes it better may raise the guard.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![expect(clippy::print_stdout, reason = "the table is what one wants to see")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

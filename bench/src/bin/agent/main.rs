@@ -19,6 +19,7 @@
 )]
 
 mod creation;
+mod finding;
 mod growth;
 mod idle;
 mod ours;
@@ -38,13 +39,14 @@ static HEAP: PeakHeap<MiMalloc> = PeakHeap::new(MiMalloc);
 /// A part of the benchmark.
 type Part = fn(Effort, &mut Table) -> Result<(), String>;
 
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("turn", turns::without_storage),
     ("durable", turns::durable),
     ("create", creation::measure),
     ("growth", growth::measure),
     ("idle", idle::measure),
     ("subscriber", subscriber::measure),
+    ("finding", finding::measure),
 ];
 
 fn main() -> ExitCode {
