@@ -20,6 +20,7 @@
 
 mod children;
 mod creation;
+mod finding;
 mod growth;
 mod idle;
 mod ours;
@@ -39,7 +40,7 @@ static HEAP: PeakHeap<MiMalloc> = PeakHeap::new(MiMalloc);
 /// A part of the benchmark.
 type Part = fn(Effort, &mut Table) -> Result<(), String>;
 
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("turn", turns::without_storage),
     ("durable", turns::durable),
     ("create", creation::measure),
@@ -47,6 +48,7 @@ const PARTS: [(&str, Part); 7] = [
     ("idle", idle::measure),
     ("subscriber", subscriber::measure),
     ("children", children::measure),
+    ("finding", finding::measure),
 ];
 
 fn main() -> ExitCode {
