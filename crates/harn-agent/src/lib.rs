@@ -62,6 +62,7 @@ pub mod microcompact;
 mod own_tools;
 mod plan;
 pub mod policy;
+mod progress;
 pub mod real_path;
 mod redact;
 mod registry;

@@ -15,8 +15,8 @@ use harn_llm::desk::Thrown;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
-use crate::daemons;
 use crate::runtime::Runtime;
+use crate::{daemons, progress};
 
 /// A call of a builtin.
 #[derive(Default)]
@@ -66,6 +66,9 @@ impl Runtime {
             Err(asked) => asked,
         };
         if let Some(answer) = daemons::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = progress::answer(self, &asked).await {
             return answer;
         }
         if let Some(answer) = feedback::answer(self, &asked).await {

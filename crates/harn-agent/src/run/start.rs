@@ -11,12 +11,14 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
+use super::control::Controls;
 use super::project::Projection;
 use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
 use crate::loop_options::{LoopOptions, call_options};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
+use crate::progress;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Session, kept};
@@ -26,8 +28,15 @@ use crate::surface::{self, Severity, Surface};
 const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
-pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
+pub(super) async fn start(
+    runtime: &Arc<Runtime>,
+    mut request: LoopRequest,
+) -> Result<Run<'_>, Thrown> {
     let mut options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
+    request
+        .tools
+        .extend(progress::tool(runtime, &request.options)?);
+    let controls = Controls::read(&request.options, &request.functions, options.max_iterations)?;
     let tools = request.registry(runtime);
     let mut call_options = call_options(&request.options, LABEL)?;
     if !request.tools.is_empty() {
@@ -70,6 +79,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         has_tools,
         ambient,
         contract: contract::Cache::default(),
+        controls,
         mailbox: request.mailbox,
         prompt_messages,
     })

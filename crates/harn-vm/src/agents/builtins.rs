@@ -31,6 +31,7 @@ pub(crate) fn register(registry: &mut Registry) {
         "add_user",
         "agent_emit_event",
         "agent_inject_feedback",
+        "agent_progress",
         "agent_session_actor_chain",
         "agent_session_add_root",
         "agent_session_ancestry",
@@ -122,6 +123,9 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.file("agents", include_str!("../../harn/agents.harn"));
     let written_in_harn = ["agent_loop", "agent_turn"];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
+    registry.file("validators", include_str!("../../harn/validators.harn"));
+    let validators = ["agent_done_contract", "with_structural_validator"];
+    registry.harn("validators", &validators.map(|name| (name, name)));
     registry.set_guard(guard::check);
 }
 
