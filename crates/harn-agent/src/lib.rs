@@ -74,6 +74,7 @@ pub mod surface;
 #[cfg(test)]
 mod testing;
 mod tool;
+mod tool_callers;
 pub mod tool_hooks;
 pub mod transcript;
 pub mod verify;

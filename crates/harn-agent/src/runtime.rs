@@ -28,6 +28,7 @@ use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::session::{Session, SessionStore};
 use crate::tool::Tool;
+use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
 use crate::watching::Watching;
 
@@ -52,6 +53,8 @@ pub struct Runtime {
     pub(crate) long_running: Arc<LongRunning>,
     /// Cancels those of a session whose loop has ended.
     _cancels_operations: SessionEndHookGuard,
+    /// The calls that functions of programs are busy with.
+    pub(crate) tool_callers: ToolCallers,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
     /// What holds inside the loops that run, by session; the innermost last.
@@ -160,6 +163,7 @@ impl Runtime {
             fence: Fenced(options.fence),
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
+            tool_callers: ToolCallers::default(),
             daemons: Daemons::default(),
             running: Mutex::default(),
         })

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::callback::Functions;
 use crate::runtime::Runtime;
-use crate::{daemons, progress};
+use crate::{daemons, progress, tool_callers};
 
 /// A call of a builtin.
 #[derive(Default)]
@@ -66,6 +66,9 @@ impl Runtime {
             Err(asked) => asked,
         };
         if let Some(answer) = daemons::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = tool_callers::answer(self, &asked).await {
             return answer;
         }
         if let Some(answer) = progress::answer(self, &asked).await {

@@ -17,6 +17,7 @@ builtins! {
     "__llm_stream_open(prompt: string, system: string | nil, options: dict | nil) -> int" [] Model "Asks a model for an answer in pieces.";
     "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
     "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";
+    "__tool_next(number: int, call: dict) -> dict" [] Io "Makes the tool call that a function was put around.";
     "__tools_bind_loop(options: any) -> any" [] Pure "Makes the tools of a loop those of this scope and gives those it had.";
     "__tools_unbind_loop(bound: any) -> nil" [] Pure "Gives this scope its tools back.";
     "agent_done_contract(options: dict) -> dict" [] Pure "Describes when an agent is done.";

@@ -24,6 +24,7 @@ macro_rules! asking {
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.waiting(asking![
+        "__tool_next",
         "add_assistant",
         "add_message",
         "add_system",
@@ -126,6 +127,19 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.file("validators", include_str!("../../harn/validators.harn"));
     let validators = ["agent_done_contract", "with_structural_validator"];
     registry.harn("validators", &validators.map(|name| (name, name)));
+    registry.file("middleware", include_str!("../../harn/middleware.harn"));
+    let middleware = [
+        "compose_tool_callers",
+        "tools_use_middleware",
+        "with_consent",
+        "with_dry_run",
+        "with_idempotency",
+        "with_redaction",
+        "with_required_reason",
+        "with_scoped_executor",
+        "with_telemetry",
+    ];
+    registry.harn("middleware", &middleware.map(|name| (name, name)));
     registry.set_guard(guard::check);
 }
 

@@ -15,12 +15,14 @@ mod judge;
 mod options;
 mod structure;
 
+use std::sync::Arc;
+
 use harn_llm::desk::Thrown;
 use serde_json::{Map, Value};
 
 use super::Run;
 use super::turn::{Flow, Turn};
-use crate::callback::Functions;
+use crate::callback::{Callback, Functions};
 use crate::loop_result::distinct;
 use crate::session::{CallOutcome, Change, ControlState};
 
@@ -33,6 +35,8 @@ pub(super) struct Controls {
     completion: completion::Judges,
     input: input::Gate,
     structure: Option<structure::Validator>,
+    /// What the program has put around its tool calls.
+    pub(super) tool_caller: Option<Arc<dyn Callback>>,
 }
 
 impl Controls {
@@ -49,6 +53,7 @@ impl Controls {
             completion: completion::Judges::read(given)?,
             input: input::Gate::read(given)?,
             structure: structure::Validator::read(given)?,
+            tool_caller: given.closure("tool_caller")?,
         })
     }
 

@@ -12,6 +12,7 @@ mod events;
 mod execute;
 mod finish;
 mod gates;
+mod middleware;
 mod search;
 
 use harn_events::ToolCallErrorCategory;
