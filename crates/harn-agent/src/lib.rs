@@ -67,6 +67,7 @@ mod own_tools;
 pub mod people;
 mod plan;
 pub mod policy;
+mod progress;
 pub mod real_path;
 mod redact;
 mod registry;
@@ -79,6 +80,7 @@ pub mod surface;
 #[cfg(test)]
 mod testing;
 mod tool;
+mod tool_callers;
 pub mod tool_hooks;
 pub mod transcript;
 pub mod verify;

@@ -126,6 +126,13 @@ impl RequiredTools {
         }
     }
 
+    /// The names that have not succeeded.
+    pub fn missing(&self, successful: &[String]) -> Vec<String> {
+        let names = self.groups.iter().flatten();
+        let missing = names.filter(|name| !successful.contains(name));
+        missing.cloned().collect()
+    }
+
     /// Whether what has succeeded is enough.
     pub fn are_satisfied(&self, successful: &[String]) -> bool {
         let succeeded = |group: &Vec<String>| group.iter().any(|name| successful.contains(name));

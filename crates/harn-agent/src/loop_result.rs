@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use harn_llm::grammar::visible;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::ledger::TaskLedger;
 use crate::runtime::Runtime;
@@ -40,6 +40,8 @@ pub struct LoopResult {
     pub daemon_state: String,
     /// Where a daemon keeps what it has to know when it is started again.
     pub daemon_snapshot_path: Option<String>,
+    /// What guards and judges tell, by key: `stop_reason`, `adaptive_budget`, …
+    pub told: Map<String, Value>,
     runtime: Arc<Runtime>,
     session: Arc<Session>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct Ending {
     pub(crate) tool_format: String,
     pub(crate) is_daemon: bool,
     pub(crate) daemon_snapshot_path: Option<String>,
+    /// What guards and judges tell, by key.
+    pub(crate) told: Map<String, Value>,
 }
 
 impl LoopResult {
@@ -77,6 +81,7 @@ impl LoopResult {
                     (false, _) => "active".to_owned(),
                 },
                 daemon_snapshot_path: ending.daemon_snapshot_path,
+                told: ending.told,
                 runtime: Arc::clone(runtime),
                 session: Arc::clone(session),
             }
@@ -116,6 +121,9 @@ impl LoopResult {
             "daemon_state": self.daemon_state,
             "daemon_snapshot_path": self.daemon_snapshot_path,
         });
+        for (key, told) in &self.told {
+            value[key] = told.clone();
+        }
         // Moved in, because they are large.
         value["transcript"] = transcript;
         value["trace"] = trace;

@@ -42,6 +42,11 @@ pub fn plan_artifact(tool: &str, arguments: &Value) -> Value {
     plan
 }
 
+/// The entries of a report about progress, which is a plan that has no name.
+pub(crate) fn progress_entries(written: &Value) -> Vec<Value> {
+    steps::entries(written)
+}
+
 /// The steps of a plan as hosts show them: at least one.
 ///
 /// Takes a plan in any shape.

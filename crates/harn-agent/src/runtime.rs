@@ -31,6 +31,7 @@ use crate::run::Pause;
 use crate::session::{Session, SessionStore};
 use crate::skills::SkillSetup;
 use crate::tool::Tool;
+use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
 use crate::watching::Watching;
 use crate::workers::{WorkerPlaces, Workers};
@@ -58,6 +59,8 @@ pub struct Runtime {
     pub(crate) long_running: Arc<LongRunning>,
     /// Cancels those of a session whose loop has ended.
     _cancels_operations: SessionEndHookGuard,
+    /// The calls that functions of programs are busy with.
+    pub(crate) tool_callers: ToolCallers,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
     /// The workers that were started.
@@ -194,6 +197,7 @@ impl Runtime {
             skills: options.skills,
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
+            tool_callers: ToolCallers::default(),
             daemons: Daemons::default(),
             workers: Workers::new(options.worker_places),
             running: Mutex::default(),

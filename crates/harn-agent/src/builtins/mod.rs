@@ -20,8 +20,8 @@ use harn_llm::desk::Thrown;
 use serde_json::{Map, Value};
 
 use crate::callback::Functions;
-use crate::daemons;
 use crate::runtime::Runtime;
+use crate::{daemons, progress, tool_callers};
 
 /// A call of a builtin.
 #[derive(Default)]
@@ -80,6 +80,12 @@ impl Runtime {
             return answer;
         }
         if let Some(answer) = workers::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = tool_callers::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = progress::answer(self, &asked).await {
             return answer;
         }
         if let Some(answer) = feedback::answer(self, &asked).await {

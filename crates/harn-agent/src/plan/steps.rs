@@ -27,6 +27,13 @@ pub(super) fn entry(step: &Value) -> Value {
     entry
 }
 
+/// The entries of a report about progress, as hosts show them.
+pub(super) fn entries(written: &Value) -> Vec<Value> {
+    let items = written.as_array().into_iter().flatten().zip(1..);
+    let steps = items.filter_map(|(item, number)| step(item, number));
+    steps.map(|step| entry(&step)).collect()
+}
+
 /// One step; one without content is none.
 fn step(item: &Value, number: usize) -> Option<Value> {
     let content = match item {

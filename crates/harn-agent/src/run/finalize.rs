@@ -31,7 +31,7 @@ pub(super) async fn finish(run: &Run<'_>, status: String) -> Result<LoopResult, 
         "total_duration_ms": duration_ms,
     }));
     let last = run.session.read(|state| state.run.iteration + 1);
-    let last = last.min(run.options.max_iterations);
+    let last = last.min(run.limit());
     let delivered = Delivered {
         host: audited,
         ..Delivered::default()
@@ -44,6 +44,10 @@ pub(super) async fn finish(run: &Run<'_>, status: String) -> Result<LoopResult, 
         tool_format: run.call.tool_format.clone(),
         is_daemon: run.options.daemon.is_some(),
         daemon_snapshot_path: daemon::snapshot_path(run),
+        told: run.controls.told(
+            &run.session.read(|state| state.run.controls.clone()),
+            run.limit(),
+        ),
     };
     Ok(LoopResult::of(run.runtime, &run.session, ending))
 }

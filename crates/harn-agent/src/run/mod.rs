@@ -14,6 +14,7 @@ mod archive;
 mod begin;
 mod compact;
 mod contract;
+mod control;
 mod daemon;
 mod dispatch;
 mod finalize;
@@ -106,6 +107,8 @@ pub(crate) struct Run<'a> {
     search: search::Searched,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
+    /// What watches over the loop.
+    controls: control::Controls,
     /// Messages for this loop alone.
     mailbox: Option<Arc<dyn Mailbox>>,
     /// The tool with which the model stops the loop, if it has it.
@@ -192,29 +195,56 @@ impl Run<'_> {
                 return Ok(status);
             }
         }
-        for iteration in 0..self.options.max_iterations {
-            pause::pass(self).await;
-            let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
-            let turn = skills::match_skills(self, turn).await?;
-            let turn = preflight::prepare(self, turn).await?;
-            if let Some(over) = self.runtime.desk.over_budget(turn.call()) {
-                return self.over_budget(&turn, &over).await;
-            }
-            let turn = model_call::ask(self, turn).await?;
-            let turn = reading::read(self, turn).await?;
-            let turn = dispatch::dispatch(self, turn).await?;
-            let flow = post_turn::conclude(self, turn).await?;
-            if let Some(status) = self.spent_tokens(&flow).await {
+        let mut iteration = 0;
+        while iteration < self.limit() {
+            if let Flow::Break(status) = self.iterate_once(iteration).await? {
                 return Ok(status);
             }
-            if let Flow::Break(status) = flow {
-                return Ok(status);
-            }
+            iteration += 1;
         }
-        match self.options.max_iterations {
+        match self.limit() {
             0 => Ok("done".to_owned()),
             _ => Ok(self.exhausted("max_iterations", None).await),
         }
+    }
+
+    /// Goes round once.
+    async fn iterate_once(&self, iteration: usize) -> Result<Flow, Thrown> {
+        pause::pass(self).await;
+        let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
+        let turn = skills::match_skills(self, turn).await?;
+        let turn = preflight::prepare(self, turn).await?;
+        if let Some(status) = control::before_call(self, &turn).await? {
+            return Ok(Flow::Break(status));
+        }
+        if let Some(over) = self.runtime.desk.over_budget(turn.call()) {
+            return self.over_budget(&turn, &over).await.map(Flow::Break);
+        }
+        let mut unanswered = Turn::new(iteration);
+        if self.has_breaker() {
+            unanswered.call.clone_from(&turn.call);
+        }
+        let turn = match model_call::ask(self, turn).await {
+            Ok(turn) => turn,
+            Err(thrown) => match self.after_failure(&unanswered, &thrown).await {
+                control::Failed::GoOn => return Ok(Flow::Continue),
+                control::Failed::End(status) => return Ok(Flow::Break(status)),
+                control::Failed::Throw => return Err(thrown),
+            },
+        };
+        let turn = reading::read(self, turn).await?;
+        if control::after_answer(self, &turn).await? {
+            return Ok(Flow::Continue);
+        }
+        let refused_before = self.session.read(|state| state.run.rejected.len());
+        let turn = dispatch::dispatch(self, turn).await?;
+        let facts = control::Facts::of(self, &turn, refused_before);
+        let flow = post_turn::conclude(self, turn).await?;
+        let flow = control::after_turn(self, &facts, flow).await?;
+        Ok(match self.spent_tokens(&flow).await {
+            Some(status) => Flow::Break(status),
+            None => flow,
+        })
     }
 
     /// A call would cost too much: it is not made.
@@ -231,7 +261,9 @@ impl Run<'_> {
     async fn spent_tokens(&self, flow: &Flow) -> Option<String> {
         let budget = self.options.token_budget?;
         let is_terminal = matches!(flow, Flow::Break(status) if status != "done");
-        let spent = self.session.read(|state| state.run.tokens);
+        let spent = self
+            .session
+            .read(|state| state.run.tokens + state.run.controls.tokens);
         if is_terminal || spent < budget {
             return None;
         }
@@ -240,15 +272,33 @@ impl Run<'_> {
 
     /// Says that a ceiling was reached.
     async fn exhausted(&self, kind: &str, cost_usd: Option<f64>) -> String {
+        self.exhausted_after(kind, cost_usd, None).await
+    }
+
+    /// The same, where the time matters.
+    async fn exhausted_after(
+        &self,
+        kind: &str,
+        cost_usd: Option<f64>,
+        wall_clock_ms: Option<u64>,
+    ) -> String {
         self.emit(AgentEvent::BudgetExhausted {
             session_id: self.id(),
-            max_iterations: self.options.max_iterations,
+            max_iterations: self.limit(),
             kind: Some(kind.to_owned()),
             cost_usd,
-            wall_clock_ms: None,
+            wall_clock_ms,
         })
         .await;
         "budget_exhausted".to_owned()
+    }
+
+    /// What the user wants.
+    fn task(&self) -> String {
+        let said = self.prompt_messages.iter().rev();
+        let mut said = said.filter(|message| message["role"] == "user");
+        let said = said.find_map(|message| message["content"].as_str());
+        said.unwrap_or_default().to_owned()
     }
 
     fn id(&self) -> String {

@@ -11,6 +11,7 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
+use super::control::Controls;
 use super::dispatch::load_skill;
 use super::project::Projection;
 use super::search::Searched;
@@ -20,6 +21,7 @@ use crate::callback::Functions;
 use crate::compaction;
 use crate::loop_options::{LoopOptions, call_options};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
+use crate::progress;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Session, kept};
@@ -30,9 +32,16 @@ use crate::surface::{self, Severity, Surface};
 const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
-pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
+pub(super) async fn start(
+    runtime: &Arc<Runtime>,
+    mut request: LoopRequest,
+) -> Result<Run<'_>, Thrown> {
     let label = request.label.unwrap_or(LABEL);
     let mut options = LoopOptions::parse(&request.options, &request.functions, label)?;
+    request
+        .tools
+        .extend(progress::tool(runtime, &request.options)?);
+    let controls = Controls::read(&request.options, &request.functions, options.max_iterations)?;
     let tools = request.registry(runtime);
     let mut call_options = call_options(&request.options, label)?;
     if !request.tools.is_empty() {
@@ -83,6 +92,7 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         contract: contract::Cache::default(),
         skills: RunSkills::new(skills),
         search: Searched::default(),
+        controls,
         mailbox: request.mailbox,
         pause: request.pause,
         resumption: None,

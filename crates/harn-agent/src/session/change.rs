@@ -253,6 +253,11 @@ pub enum Change {
         /// The tools on offer beyond the usual ones, oldest first.
         names: Vec<String>,
     },
+    /// A guard or a judge of the loop has decided something.
+    ControlsSet {
+        /// All that was decided so far.
+        controls: Box<super::ControlState>,
+    },
     /// A daemon waits, works, or has ended.
     DaemonSet {
         /// Its state.

@@ -12,6 +12,7 @@
 
 mod change;
 mod content;
+mod controls;
 mod journal;
 pub mod kept;
 mod scratchpad;
@@ -21,6 +22,7 @@ mod turns;
 
 pub use change::{CallOutcome, Change};
 pub use content::Content;
+pub use controls::ControlState;
 pub use journal::{
     JOURNAL_TOPIC_PREFIX, JournalRecord, Session, journal_topic, load_session, session_records,
 };

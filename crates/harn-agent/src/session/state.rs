@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::change::{CallOutcome, Change};
+use super::controls::ControlState;
 use super::kept;
 use super::turns::Turns;
 use crate::ledger::TaskLedger;
@@ -123,6 +124,8 @@ pub struct RunState {
     pub idle_backoff_ms: u64,
     /// When the watched files were last changed.
     pub watch_state: Map<String, Value>,
+    /// What guards and judges have decided.
+    pub controls: ControlState,
 }
 
 impl SessionState {
@@ -337,6 +340,7 @@ impl RunState {
                 self.daemon_state.clone_from(state);
                 self.idle_backoff_ms = *backoff_ms;
             }
+            Change::ControlsSet { controls } => self.controls = (**controls).clone(),
             Change::Watched { stamps } => self.watch_state.clone_from(stamps),
             Change::RunEnded { status } => {
                 self.status.clone_from(status);

@@ -27,6 +27,7 @@ macro_rules! asking {
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.waiting(asking![
+        "__tool_next",
         "add_assistant",
         "add_message",
         "add_system",
@@ -34,6 +35,7 @@ pub(crate) fn register(registry: &mut Registry) {
         "add_user",
         "agent_emit_event",
         "agent_inject_feedback",
+        "agent_progress",
         "agent_session_actor_chain",
         "agent_session_add_root",
         "agent_session_ancestry",
@@ -136,6 +138,22 @@ pub(crate) fn register(registry: &mut Registry) {
     let written_in_harn = ["agent_loop", "agent_turn", "sub_agent_run"];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
     artifacts::register(registry);
+    registry.file("validators", include_str!("../../harn/validators.harn"));
+    let validators = ["agent_done_contract", "with_structural_validator"];
+    registry.harn("validators", &validators.map(|name| (name, name)));
+    registry.file("middleware", include_str!("../../harn/middleware.harn"));
+    let middleware = [
+        "compose_tool_callers",
+        "tools_use_middleware",
+        "with_consent",
+        "with_dry_run",
+        "with_idempotency",
+        "with_redaction",
+        "with_required_reason",
+        "with_scoped_executor",
+        "with_telemetry",
+    ];
+    registry.harn("middleware", &middleware.map(|name| (name, name)));
     registry.set_guard(guard::check);
 }
 

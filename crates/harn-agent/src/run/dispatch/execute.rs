@@ -9,12 +9,15 @@ use harn_events::ToolCallErrorCategory;
 use harn_llm::Category;
 use serde_json::{Value, json};
 
+use super::super::turn::Call;
 use super::super::{Run, archive};
 use super::gates::Started;
+use super::middleware::{Audit, call_through};
 use crate::calls_in_flight::CallCancelled;
 use crate::own_tools;
 use crate::policy::denied_result;
 use crate::registry::Backend;
+use crate::runtime::Runtime;
 use crate::tool::{ToolCall, ToolError};
 
 /// What came of a call.
@@ -24,6 +27,8 @@ pub(super) struct Executed {
     pub(super) failure: Option<(String, ToolCallErrorCategory)>,
     pub(super) is_rejected: bool,
     pub(super) took_ms: i64,
+    /// What the function around the call has noted.
+    pub(super) audit: Audit,
 }
 
 /// The largest pause between two tries is the first one doubled this often.
@@ -63,19 +68,22 @@ pub(super) async fn execute(run: &Run<'_>, started: &Started) -> Executed {
 async fn execute_retrying(run: &Run<'_>, started: &Started) -> Executed {
     let mut attempt = 0;
     loop {
-        let error = match execute_once(run, started).await {
-            Ok(text) => return Executed::said(text),
+        let (made, audit) = execute_once(run, started).await;
+        let error = match made {
+            Ok(text) => return Executed::said(text).noted(audit),
             Err(error) => error,
         };
         let (category, message) = match error {
-            ToolError::Failed(text) => return Executed::said(format!("Error: {text}")),
+            ToolError::Failed(text) => {
+                return Executed::said(format!("Error: {text}")).noted(audit);
+            }
             ToolError::Rejected(reason) => {
-                return Executed::rejected(&started.call.name, reason);
+                return Executed::rejected(&started.call.name, reason).noted(audit);
             }
             ToolError::Backend { category, message } => (category, message),
         };
         if u64::from(attempt) >= run.options.tool_retries {
-            return Executed::unreachable(category, message);
+            return Executed::unreachable(category, message).noted(audit);
         }
         attempt += 1;
         let doublings = attempt.min(DOUBLINGS_MAX);
@@ -84,11 +92,28 @@ async fn execute_retrying(run: &Run<'_>, started: &Started) -> Executed {
     }
 }
 
-async fn execute_once(run: &Run<'_>, started: &Started) -> Result<String, ToolError> {
+async fn execute_once(run: &Run<'_>, started: &Started) -> (Result<String, ToolError>, Audit) {
     let call = &started.call;
+    if matches!(started.backend, Backend::Own) && call.name == archive::NAME {
+        return (Ok(archive::read(run, &call.arguments)), Audit::default());
+    }
+    if let Some(caller) = &run.controls.tool_caller {
+        return call_through(run, caller, started).await;
+    }
+    let made = run_backend(run.runtime, run.session.id(), &started.backend, call).await;
+    (made, Audit::default())
+}
+
+/// Lets whoever runs a tool make the call.
+pub(super) async fn run_backend(
+    runtime: &Runtime,
+    session_id: &str,
+    backend: &Backend,
+    call: &Call,
+) -> Result<String, ToolError> {
     let asked = ToolCall {
         id: &call.id,
-        session_id: run.session.id(),
+        session_id,
         name: &call.name,
         arguments: &call.arguments,
     };
@@ -97,53 +122,54 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> Result<String, ToolEr
             "{reason} Do not retry this tool."
         )))
     };
-    match &started.backend {
+    match backend {
         Backend::Provider => not_here(format!(
             "tool '{}' is declared executor: \"provider_native\" — the runtime does not dispatch \
              these locally; the provider must have already executed the call",
             call.name
         )),
-        Backend::Host => match &run.runtime.bridge {
-            Some(_) => ask_host(run, &call.name, &call.arguments).await,
+        Backend::Host => match &runtime.bridge {
+            Some(_) => ask_host(runtime, asked).await,
             None => not_here(format!(
                 "tool '{}' is declared executor: \"host_bridge\" but no host bridge is connected \
                  to this environment",
                 call.name
             )),
         },
-        Backend::Mcp { server, handler } => match (handler, &run.runtime.bridge) {
+        Backend::Mcp { server, handler } => match (handler, &runtime.bridge) {
             (Some(handler), _) => contained(async { handler.call(asked).await }).await,
-            (None, Some(_)) => ask_host(run, &call.name, &call.arguments).await,
+            (None, Some(_)) => ask_host(runtime, asked).await,
             (None, None) => not_here(format!(
                 "tool '{}' (mcp_server: \"{server}\") cannot be dispatched: no direct MCP client, \
                  bridge, or Harn handler",
                 call.name
             )),
         },
-        Backend::Own => Ok(own(run, &call.name, &call.arguments)),
+        Backend::Own => Ok(own(runtime, &call.name, &call.arguments)),
         Backend::Here(tool) => contained(async { tool.call(asked).await }).await,
         Backend::Nobody(reason) => not_here(reason.clone()),
     }
 }
 
-fn own(run: &Run<'_>, name: &str, arguments: &Value) -> String {
-    if name == archive::NAME {
-        return archive::read(run, arguments);
-    }
-    if let Err(reason) = own_tools::allowed(name, arguments, run.runtime) {
+fn own(runtime: &Runtime, name: &str, arguments: &Value) -> String {
+    if let Err(reason) = own_tools::allowed(name, arguments, runtime) {
         return format!("Error: {reason}");
     }
-    let answer = own_tools::answer(name, arguments, &run.runtime.folder);
+    let answer = own_tools::answer(name, arguments, &runtime.folder);
     answer.unwrap_or_else(|| format!("Error: nobody knows the tool '{name}'"))
 }
 
-async fn ask_host(run: &Run<'_>, name: &str, arguments: &Value) -> Result<String, ToolError> {
-    let Some(bridge) = &run.runtime.bridge else {
+async fn ask_host(runtime: &Runtime, call: ToolCall<'_>) -> Result<String, ToolError> {
+    let Some(bridge) = &runtime.bridge else {
         return Err(ToolError::Rejected(
             "no host bridge is connected".to_owned(),
         ));
     };
-    let parameters = json!({"name": name, "args": arguments, "sessionId": run.session.id()});
+    let parameters = json!({
+        "name": call.name,
+        "args": call.arguments,
+        "sessionId": call.session_id,
+    });
     match bridge.request("builtin_call", parameters).await {
         Ok(Value::String(text)) => Ok(text),
         Ok(Value::Null) => Ok("(no output)".to_owned()),
@@ -180,12 +206,17 @@ async fn contained(
 }
 
 impl Executed {
+    fn noted(self, audit: Audit) -> Self {
+        Self { audit, ..self }
+    }
+
     fn said(text: String) -> Self {
         Self {
             text,
             failure: None,
             is_rejected: false,
             took_ms: 0,
+            audit: Audit::default(),
         }
     }
 
@@ -195,6 +226,7 @@ impl Executed {
             failure: Some((reason, ToolCallErrorCategory::PermissionDenied)),
             is_rejected: true,
             took_ms: 0,
+            audit: Audit::default(),
         }
     }
 
@@ -205,6 +237,7 @@ impl Executed {
             failure: Some((message, ToolCallErrorCategory::Cancelled)),
             is_rejected: false,
             took_ms: 0,
+            audit: Audit::default(),
         }
     }
 
@@ -215,6 +248,7 @@ impl Executed {
             text,
             is_rejected: false,
             took_ms: 0,
+            audit: Audit::default(),
         }
     }
 }

@@ -61,6 +61,7 @@ pub(super) async fn finish(
     if own_tools::is_plan_tool(&call.name) && outcome == CallOutcome::Ok {
         tell_plan(run, &call).await;
     }
+    run.tell_audit(&call, executed.audit).await;
     let shown = run.detect_loop(&call.name, &call.arguments, &text);
     run.note_exit_code(&call.name, &text);
     run.trace(json!({

@@ -309,7 +309,7 @@ async fn refuse(run: &Run<'_>, turn: &mut Turn, call: &Call, refused: Refused) {
 
 impl Run<'_> {
     /// What is known about a tool: what the policy says, else what the tool says about itself.
-    pub(super) fn annotations_of(&self, name: &str) -> Option<&ToolAnnotations> {
+    pub(in crate::run) fn annotations_of(&self, name: &str) -> Option<&ToolAnnotations> {
         let own = self.own_annotations(name);
         match &self.ambient.policy {
             Some(policy) => policy.annotations_for(name, own),

@@ -13,6 +13,7 @@ mod execute;
 mod finish;
 mod gates;
 pub(super) mod load_skill;
+mod middleware;
 mod search;
 
 use harn_events::ToolCallErrorCategory;

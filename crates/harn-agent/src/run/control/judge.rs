@@ -1,0 +1,53 @@
+//! Asks a model for a verdict.
+
+use harn_llm::desk::Question;
+use serde_json::{Map, Value, json};
+
+use super::super::Run;
+
+/// What a model is asked.
+pub(super) struct Case<'a> {
+    pub(super) system: String,
+    pub(super) prompt: String,
+    pub(super) schema: Value,
+    /// Options of whoever asks: `provider`, `model`, `timeout_ms`, …
+    pub(super) config: &'a Map<String, Value>,
+}
+
+/// The options that a judge may have of its own.
+const OWN_OPTIONS: &[&str] = &[
+    "provider",
+    "model",
+    "timeout_ms",
+    "temperature",
+    "max_tokens",
+    "llm_retries",
+    "schema_retries",
+];
+
+/// Asks; gives what the model said, or why it could not be asked. What that costs counts.
+pub(super) async fn ask(run: &Run<'_>, case: Case<'_>) -> Result<Value, String> {
+    let mut options = Map::new();
+    options.insert("provider".to_owned(), json!(run.call.provider));
+    options.insert("model".to_owned(), json!(run.call.request.model));
+    options.insert("schema_retries".to_owned(), json!(1));
+    for key in OWN_OPTIONS {
+        if let Some(value) = case.config.get(*key).filter(|value| !value.is_null()) {
+            options.insert((*key).to_owned(), value.clone());
+        }
+    }
+    let question = Question {
+        prompt: case.prompt,
+        system: Some(case.system),
+        options,
+    };
+    let desk = &run.runtime.desk;
+    let mut answer = desk.call_structured_result(&question, &case.schema).await;
+    let tokens = |key: &str| answer["usage"][key].as_u64().unwrap_or(0);
+    let tokens = tokens("input_tokens") + tokens("output_tokens");
+    run.set_controls(|state| state.tokens += tokens);
+    match answer["ok"] == true {
+        true => Ok(answer["data"].take()),
+        false => Err(answer["error"].as_str().unwrap_or_default().to_owned()),
+    }
+}

@@ -1,0 +1,87 @@
+//! Options of guards and judges, with one text for each kind of mistake.
+
+use std::sync::Arc;
+
+use harn_llm::desk::Thrown;
+use harn_llm::options::value::display;
+use serde_json::{Map, Value};
+
+use crate::callback::{Callback, Functions};
+
+/// The options of a loop and the functions among them.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a>(pub(super) &'a Map<String, Value>, pub(super) &'a Functions);
+
+/// A feature that is switched on.
+pub(super) struct Config {
+    /// Its options; empty if it was only switched on.
+    pub(super) options: Map<String, Value>,
+    /// The functions among them.
+    pub(super) functions: Functions,
+}
+
+impl Given<'_> {
+    fn value(&self, key: &str) -> Option<&Value> {
+        self.0.get(key).filter(|value| !value.is_null())
+    }
+
+    /// A function, or nil.
+    pub(super) fn closure(&self, key: &str) -> Result<Option<Arc<dyn Callback>>, Thrown> {
+        if let Some(function) = self.1.at(&format!("/{key}")) {
+            return Ok(Some(Arc::clone(function)));
+        }
+        match self.value(key) {
+            None => Ok(None),
+            Some(other) => refuse(key, &format!("a closure or nil; got {}", kind(other))),
+        }
+    }
+
+    /// A dict, a switch, or nil; `None` if it is off.
+    pub(super) fn config(&self, key: &str) -> Result<Option<Config>, Thrown> {
+        let is_function = self.1.at(&format!("/{key}")).is_some();
+        let options = match self.value(key) {
+            None if !is_function => return Ok(None),
+            Some(Value::Bool(false)) => return Ok(None),
+            Some(Value::Bool(true)) => Map::new(),
+            Some(Value::Object(options)) => options.clone(),
+            other => {
+                let kind = other.map_or("closure", kind);
+                return refuse(key, &format!("a dict, bool, or nil; got {kind}"));
+            }
+        };
+        Ok(Some(Config {
+            options,
+            functions: self.1.below(&format!("/{key}")),
+        }))
+    }
+
+    /// An int above 0.
+    pub(super) fn positive(&self, key: &str) -> Result<Option<u64>, Thrown> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(value) => match value.as_u64().filter(|number| *number > 0) {
+                Some(number) => Ok(Some(number)),
+                None => refuse(key, &format!("a positive integer; got {}", display(value))),
+            },
+        }
+    }
+}
+
+fn refuse<T>(key: &str, expected: &str) -> Result<T, Thrown> {
+    Err(Thrown::Plain(format!(
+        "agent_loop: `{key}` must be {expected}"
+    )))
+}
+
+/// What a program calls the kind of a value.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nil",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float",
+        Value::Number(_) => "int",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "dict",
+    }
+}
