@@ -388,7 +388,7 @@ fn show(app: &mut App, inbox: &Receiver<Message>) -> io::Result<Outcome> {
         };
         match effect {
             Effect::Nothing => {}
-            Effect::Redraw => terminal.drawn.clear()?,
+            Effect::Redraw => terminal.redraw()?,
             Effect::Write(text) => terminal.write(&text)?,
             Effect::Leave => return Ok(Outcome::Done),
             Effect::LeaveBy(signal) => return Ok(Outcome::Status(signals::status_of(signal))),

@@ -4,6 +4,7 @@
 //! an earlier run.
 
 mod agents;
+mod chat;
 mod check;
 mod completions;
 mod event_log;
@@ -17,4 +18,5 @@ mod pseudo_terminal;
 mod quickstart;
 mod sessions;
 mod streams;
+mod tmux;
 mod types;

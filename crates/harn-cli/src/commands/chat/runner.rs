@@ -5,8 +5,8 @@
 //!    └────► interrupt ───────────────┘ between turns what was left running goes on
 //! ```
 //!
-//! The program stays loaded from one turn to the next, with its variables, its servers and its
-//! background work. A turn that is stopped takes the program with it: the next one loads it
+//! The program stays loaded from one turn to the next, with what it shares between its tasks,
+//! its servers and its background work. A turn that is stopped takes the program with it: the next one loads it
 //! again and goes on with the session where its journal ends.
 
 use std::collections::VecDeque;

@@ -59,8 +59,15 @@ impl Terminal {
         let output = &mut terminal.output;
         queue!(output, EnterAlternateScreen, EnableBracketedPaste)?;
         output.flush()?;
-        terminal.drawn.clear()?;
+        terminal.redraw()?;
         Ok(terminal)
+    }
+
+    /// Has everything drawn again. Ratatui can clear as well, but asks the terminal where the
+    /// cursor is first, and the answer would have to wait for whoever reads keys.
+    pub(super) fn redraw(&mut self) -> io::Result<()> {
+        let area = self.drawn.size()?.into();
+        self.drawn.resize(area)
     }
 
     /// Writes something that is not drawn.

@@ -205,10 +205,7 @@ fn narrow_and_tiny_terminals_get_what_fits() {
     stage.state.view.meter.context_window = Some(200_000);
     stage.answer("word ".repeat(30).trim());
     let rows = stage.shown(40, 12);
-    assert_eq!(
-        rows[11],
-        "3s · asking a-model-wi…  6% of 200k · $0"
-    );
+    assert_eq!(rows[11], "3s · asking a-model-wi…  6% of 200k · $0");
     stage.ask();
     for (columns, rows) in [(1, 1), (3, 1), (10, 2), (20, 3), (5, 40), (200, 60)] {
         stage.shown(columns, rows);
