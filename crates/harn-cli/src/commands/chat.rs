@@ -280,7 +280,7 @@ impl Setting {
         let (messages, inbox) = sync_channel(MESSAGES_MAX);
         let shared = self.shared(&messages);
         let options = self.options(&shared, plain::host());
-        let mut runner = Runner::start(agent, options, shared.clone(), messages)?;
+        let runner = Runner::start(agent, options, shared.clone(), messages)?;
         let outcome = plain::talk(&shared, &runner, &inbox, &self.partner, output);
         runner.stop();
         outcome
@@ -316,9 +316,14 @@ impl Setting {
             app.go_on(&past);
         }
         let left = show(&mut app, &inbox);
-        app.runner.stop();
-        let App { partner, log, .. } = app;
-        if log.is_some_and(|log| past::find(&log, &partner.session_id).is_ok()) {
+        let App {
+            partner,
+            log,
+            runner,
+            ..
+        } = app;
+        runner.stop();
+        if log.is_some_and(|log| past::exactly(&log, &partner.session_id).is_some()) {
             let id = &partner.session_id;
             output.note(format_args!("go on with: harn chat --session {id}"));
         }

@@ -180,10 +180,8 @@ impl Drop for Window {
 
 fn tmux(server: &str) -> Command {
     let mut tmux = Command::new("tmux");
-    let path = std::env::var_os("PATH").unwrap_or_default();
     // Nothing of the person who runs the tests; all texts are UTF-8.
-    tmux.args(["-u", "-L", server])
-        .env_clear()
-        .env("PATH", path);
+    tmux.args(["-u", "-L", server]).env_clear();
+    tmux.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     tmux
 }
