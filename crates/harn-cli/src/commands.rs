@@ -18,6 +18,7 @@ mod matrix;
 mod models;
 mod new;
 mod parse;
+mod permissions;
 mod project;
 mod repl;
 mod replacing;

@@ -37,6 +37,8 @@ pub(crate) struct Machine {
     pub(crate) interner: crate::compile::Interner,
     /// The files whose lines are counted, if they are.
     pub(crate) covered: Option<Vec<Rc<Source>>>,
+    /// Whether the program wants to see spans.
+    pub(crate) is_traced: bool,
 }
 
 impl Machine {

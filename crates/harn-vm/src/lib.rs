@@ -16,6 +16,7 @@ mod http;
 mod interrupt;
 mod json;
 mod models;
+mod people;
 pub mod policy;
 mod process;
 mod program;
@@ -24,6 +25,7 @@ mod replace;
 #[cfg(feature = "net")]
 mod server;
 mod session;
+mod skills;
 mod tool_surface;
 mod world;
 
@@ -49,6 +51,7 @@ pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
     agents::register(&mut registry);
+    skills::register(&mut registry);
     tool_surface::register(&mut registry);
     registry
 }

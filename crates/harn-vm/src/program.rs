@@ -12,6 +12,7 @@ use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 use crate::agents::manifest_hooks;
 use crate::driver::{Outcome, drive_until, rest_until};
 use crate::interrupt::Interrupt;
+use crate::skills::Skills;
 use crate::world::{Sink, World, WorldOptions};
 
 /// How a program is run.
@@ -65,8 +66,10 @@ impl<'a> Program<'a> {
             Some(manifest) => manifest_hooks(self.workspace, manifest)?,
             None => Default::default(),
         };
-        let mut isolate = isolate(options, sink, hooks);
+        let skills = Skills::default();
+        let mut isolate = isolate(options, sink, hooks, &skills);
         isolate.load_offering(self.workspace, self.path, &options.entry, &offers)?;
+        skills.discover_for(&mut isolate, options, self.path);
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
@@ -80,10 +83,13 @@ pub(crate) fn isolate(
     options: &RunOptions,
     sink: Box<dyn Sink>,
     hooks: Vec<ManifestHook>,
+    skills: &Skills,
 ) -> Isolate {
     let (outside, inbox) = inbox();
     options.interrupt.attach(outside.clone());
-    let mut world = World::new(options.world.clone(), sink, outside).with_hooks(hooks);
+    let mut world = World::new(options.world.clone(), sink, outside)
+        .with_hooks(hooks)
+        .with_skills(skills.clone());
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
     }

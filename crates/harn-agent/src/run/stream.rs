@@ -166,7 +166,7 @@ impl<'a> Watcher<'a> {
             session_id: self.run.id(),
             tool_call_id: id.clone(),
             tool_name: name.to_owned(),
-            kind: self.run.tools.get(name).and_then(|entry| entry.kind()),
+            kind: self.run.tool(name).and_then(|entry| entry.kind()),
             status: ToolCallStatus::Pending,
             raw_input: json!({}),
             parsing: None,
@@ -208,7 +208,7 @@ impl<'a> Watcher<'a> {
                     AgentEvent::ToolCall {
                         session_id: self.run.id(),
                         tool_call_id: id,
-                        kind: self.run.tools.get(&name).and_then(|entry| entry.kind()),
+                        kind: self.run.tool(&name).and_then(|entry| entry.kind()),
                         tool_name: name,
                         status: ToolCallStatus::Pending,
                         raw_input: json!({}),

@@ -187,6 +187,16 @@ pub enum Change {
         /// What.
         name: String,
     },
+    /// The model used something that is no tool of the registry, and it failed.
+    PseudoToolFailed {
+        /// What.
+        name: String,
+    },
+    /// The model asked for what a skill says, and got it.
+    SkillLoaded {
+        /// The skill.
+        id: String,
+    },
     /// A call was refused before it began.
     CallRefused {
         /// The tool.

@@ -34,6 +34,8 @@ struct Named {
     last_use: u64,
     /// Loops that run on it. It is not taken away from them.
     runs: usize,
+    /// Children that work in it, also between their loops. It is not taken away from them.
+    holds: usize,
 }
 
 /// The table is full of sessions that are at work.
@@ -115,15 +117,44 @@ impl SessionStore {
         if !self.named.contains_key(id) {
             evicted = self.make_room(id)?;
             let session = self.begin_or_resume(id)?;
-            let named = Named {
-                session,
-                last_use: 0,
-                runs: 0,
-            };
-            self.named.insert(id.to_owned(), named);
+            self.add(id, session);
         }
         self.touch(id);
         Ok((Arc::clone(&self.named[id].session), evicted))
+    }
+
+    /// The same for a child, which works from now on until [`release`](Self::release). It is
+    /// never refused: where all sessions work there is one more, and as many as too many go
+    /// when they rest.
+    pub fn open_working(&mut self, id: &str) -> (Arc<Session>, Vec<String>) {
+        let mut evicted = Vec::new();
+        if !self.named.contains_key(id) {
+            while self.named.len() >= self.sessions_max
+                && let Some(oldest) = self.oldest_idle()
+            {
+                self.remove(&oldest);
+                evicted.push(oldest);
+            }
+            let session = self.begin(id);
+            self.add(id, session);
+            let sessions = self.named.len().max(self.sessions_max);
+            self.bus.set_session_cap(sessions + 2 * UNNAMED_MAX);
+        }
+        self.touch(id);
+        if let Some(named) = self.named.get_mut(id) {
+            named.holds += 1;
+        }
+        (Arc::clone(&self.named[id].session), evicted)
+    }
+
+    fn add(&mut self, id: &str, session: Arc<Session>) {
+        let named = Named {
+            session,
+            last_use: 0,
+            runs: 0,
+            holds: 0,
+        };
+        self.named.insert(id.to_owned(), named);
     }
 
     /// A session for one loop that nobody can name.
@@ -185,6 +216,13 @@ impl SessionStore {
         }
     }
 
+    /// A child no longer works in a session.
+    pub fn release(&mut self, id: &str) {
+        if let Some(named) = self.named.get_mut(id) {
+            named.holds = named.holds.saturating_sub(1);
+        }
+    }
+
     /// Whether a loop runs on a session.
     pub fn is_running(&self, id: &str) -> bool {
         self.named.get(id).is_some_and(|named| named.runs > 0)
@@ -234,12 +272,18 @@ impl SessionStore {
         }
     }
 
+    /// The session that was not used for longest and that nobody works in.
+    fn oldest_idle(&self) -> Option<String> {
+        let is_idle = |named: &Named| named.runs == 0 && named.holds == 0;
+        let idle = self.named.iter().filter(|(_, named)| is_idle(named));
+        let oldest = idle.min_by_key(|(_, named)| named.last_use);
+        oldest.map(|(id, _)| id.clone())
+    }
+
     fn make_room(&mut self, id: &str) -> Result<Vec<String>, AllActive> {
         let mut evicted = Vec::new();
         while self.named.len() >= self.sessions_max {
-            let idle = self.named.iter().filter(|(_, named)| named.runs == 0);
-            let oldest = idle.min_by_key(|(_, named)| named.last_use);
-            let Some(oldest) = oldest.map(|(id, _)| id.clone()) else {
+            let Some(oldest) = self.oldest_idle() else {
                 return Err(AllActive {
                     id: id.to_owned(),
                     sessions_max: self.sessions_max,

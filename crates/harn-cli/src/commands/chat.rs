@@ -46,10 +46,10 @@ use harn_vm::{AgentOptions, Announce, EventLogOptions, RunOptions, Warn, WorldOp
 
 use super::Outcome;
 use super::answers::{Answers, Recordings};
+use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
-use super::run::keeping;
 use super::run::live::prices::Prices;
-use super::run::permissions::Permissions;
+use super::run::{keeping, program_name};
 use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::environment;
@@ -228,6 +228,8 @@ impl Setting {
                 },
                 event_log: EventLogOptions {
                     open: Some(open_log),
+                    keep: None, // It is the log of the project already.
+                    program: program_name(arguments.file.as_deref()),
                 },
                 policy,
                 // We hear of Ctrl-C and end the run; its processes are to end with it.

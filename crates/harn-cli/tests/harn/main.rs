@@ -17,6 +17,7 @@ mod program;
 mod pseudo_terminal;
 mod quickstart;
 mod sessions;
+mod skills;
 mod streams;
 mod tmux;
 mod types;
