@@ -282,7 +282,7 @@ impl Setting {
         let (messages, inbox) = sync_channel(MESSAGES_MAX);
         let shared = self.shared(&messages);
         let options = self.options(&shared, plain::host());
-        let mut runner = Runner::start(agent, options, shared.clone(), messages)?;
+        let runner = Runner::start(agent, options, shared.clone(), messages)?;
         let outcome = plain::talk(&shared, &runner, &inbox, &self.partner, output);
         runner.stop();
         outcome
@@ -318,9 +318,14 @@ impl Setting {
             app.go_on(&past);
         }
         let left = show(&mut app, &inbox);
-        app.runner.stop();
-        let App { partner, log, .. } = app;
-        if log.is_some_and(|log| past::find(&log, &partner.session_id).is_ok()) {
+        let App {
+            partner,
+            log,
+            runner,
+            ..
+        } = app;
+        runner.stop();
+        if log.is_some_and(|log| past::exactly(&log, &partner.session_id).is_some()) {
             let id = &partner.session_id;
             output.note(format_args!("go on with: harn chat --session {id}"));
         }
@@ -390,7 +395,7 @@ fn show(app: &mut App, inbox: &Receiver<Message>) -> io::Result<Outcome> {
         };
         match effect {
             Effect::Nothing => {}
-            Effect::Redraw => terminal.drawn.clear()?,
+            Effect::Redraw => terminal.redraw()?,
             Effect::Write(text) => terminal.write(&text)?,
             Effect::Leave => return Ok(Outcome::Done),
             Effect::LeaveBy(signal) => return Ok(Outcome::Status(signals::status_of(signal))),

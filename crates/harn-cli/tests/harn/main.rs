@@ -4,6 +4,7 @@
 //! an earlier run.
 
 mod agents;
+mod chat;
 mod check;
 mod completions;
 mod event_log;
@@ -18,4 +19,5 @@ mod quickstart;
 mod sessions;
 mod skills;
 mod streams;
+mod tmux;
 mod types;

@@ -82,6 +82,15 @@ pub(super) fn find(log: &Arc<AnyEventLog>, id: &str) -> Result<Opened, String> {
     Ok(Opened { session })
 }
 
+/// The session of exactly this id, if something is kept of it.
+pub(super) fn exactly(log: &Arc<AnyEventLog>, id: &str) -> Option<Opened> {
+    let log = OpenLog {
+        log: Arc::clone(log),
+    };
+    let session = stored::named(&log, id).ok()??;
+    Some(Opened { session })
+}
+
 /// A session that was read.
 pub(super) struct Opened {
     session: Stored,

@@ -5,15 +5,16 @@
 //!    └────► interrupt ───────────────┘ between turns what was left running goes on
 //! ```
 //!
-//! The program stays loaded from one turn to the next, with its variables, its servers and its
-//! background work. A turn that is stopped takes the program with it: the next one loads it
+//! The program stays loaded from one turn to the next, with what it shares between its tasks,
+//! its servers and its background work. A turn that is stopped takes the program with it: the next one loads it
 //! again and goes on with the session where its journal ends.
 
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::time::Duration;
 
 use harn_vm::machine::{FaultKind, Stream, Value};
 use harn_vm::{
@@ -27,6 +28,9 @@ use super::view::Ended;
 
 /// Parsing is recursive, and a thread has less room than the first one has.
 const STACK_BYTES: usize = 16 << 20;
+
+/// How long the program has to close what it has opened.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whom somebody talks to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +50,8 @@ enum Order {
 /// Runs the program. All orders are done one after the other.
 pub(super) struct Runner {
     inbox: Arc<Inbox>,
-    thread: Option<JoinHandle<()>>,
+    /// Closed when the thread has ended.
+    over: Receiver<()>,
 }
 
 #[derive(Default)]
@@ -78,11 +83,12 @@ impl Runner {
         };
         let thread = thread::Builder::new().name("harn-chat".to_owned());
         let thread = thread.stack_size(STACK_BYTES);
-        let thread = thread.spawn(move || worker.work())?;
-        Ok(Self {
-            inbox,
-            thread: Some(thread),
-        })
+        let (ends, over): (Sender<()>, _) = channel();
+        thread.spawn(move || {
+            worker.work();
+            drop(ends);
+        })?;
+        Ok(Self { inbox, over })
     }
 
     /// Begins a turn.
@@ -100,13 +106,12 @@ impl Runner {
         self.inbox.interrupt().raise();
     }
 
-    /// Stops everything. The program closes what it has opened.
-    pub(super) fn stop(&mut self) {
+    /// Stops everything. The program closes what it has opened; one that does not stop is left
+    /// to the end of the process.
+    pub(super) fn stop(self) {
         self.inbox.put(Order::Stop);
         self.cancel();
-        if let Some(thread) = self.thread.take() {
-            let _a_panic_was_reported_there = thread.join();
-        }
+        let _it_had_its_time = self.over.recv_timeout(PATIENCE);
     }
 }
 

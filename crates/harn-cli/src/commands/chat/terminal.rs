@@ -10,7 +10,7 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, ThreadId};
 
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
@@ -59,8 +59,15 @@ impl Terminal {
         let output = &mut terminal.output;
         queue!(output, EnterAlternateScreen, EnableBracketedPaste)?;
         output.flush()?;
-        terminal.drawn.clear()?;
+        terminal.redraw()?;
         Ok(terminal)
+    }
+
+    /// Has everything drawn again. Ratatui can clear as well, but asks the terminal where the
+    /// cursor is first, and the answer would have to wait for whoever reads keys.
+    pub(super) fn redraw(&mut self) -> io::Result<()> {
+        let area = self.drawn.size()?.into();
+        self.drawn.resize(area)
     }
 
     /// Writes something that is not drawn.
@@ -72,15 +79,15 @@ impl Terminal {
     /// is told in the chat: tools that panic have only failed.
     pub(super) fn guard_against_panics(&self, told: Arc<Mutex<Vec<String>>>) -> io::Result<()> {
         let before = panic::take_hook();
-        let ours = thread::current().id();
-        let (lent, output) = (Arc::clone(&self.lent), self.output.try_clone()?);
+        let on_panic = Panicked {
+            lent: Arc::clone(&self.lent),
+            output: self.output.try_clone()?,
+            told,
+            ours: thread::current().id(),
+        };
         panic::set_hook(Box::new(move |panicked| {
-            if thread::current().id() == ours || !lent.0.load(Ordering::Acquire) {
-                lent.give_back(&output);
+            if !on_panic.is_told_in_the_chat(&panicked.to_string()) {
                 before(panicked);
-            } else {
-                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-                told.push(panicked.to_string());
             }
         }));
         Ok(())
@@ -114,6 +121,29 @@ impl Terminal {
     }
 }
 
+/// What is done about a panic.
+struct Panicked {
+    lent: Arc<Lent>,
+    output: File,
+    told: Arc<Mutex<Vec<String>>>,
+    /// The thread that draws.
+    ours: ThreadId,
+}
+
+impl Panicked {
+    /// Notes a panic to be told in the chat. `false` if the chat is what panics, or is over: then
+    /// the terminal is given back, so that it can be told there.
+    fn is_told_in_the_chat(&self, text: &str) -> bool {
+        if thread::current().id() == self.ours || !self.lent.0.load(Ordering::Acquire) {
+            self.lent.give_back(&self.output);
+            return false;
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push(text.to_owned());
+        true
+    }
+}
+
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.lent.give_back(&self.output);
@@ -134,5 +164,45 @@ impl Lent {
         );
         let _likewise = output.flush();
         let _likewise = disable_raw_mode();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek};
+
+    use super::*;
+
+    #[test]
+    fn the_terminal_is_given_back_once() {
+        let mut output = tempfile::tempfile().unwrap();
+        let lent = Lent(AtomicBool::new(true));
+        lent.give_back(&output);
+        lent.give_back(&output);
+        let mut written = String::new();
+        output.rewind().unwrap();
+        output.read_to_string(&mut written).unwrap();
+        assert_eq!(written, "\u{1b}[?2004l\u{1b}[?1049l\u{1b}[?25h");
+    }
+
+    #[test]
+    fn a_panic_of_another_thread_leaves_the_terminal_alone() {
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let lent = Arc::new(Lent(AtomicBool::new(true)));
+        let on_panic = Panicked {
+            lent: Arc::clone(&lent),
+            output: tempfile::tempfile().unwrap(),
+            told: Arc::clone(&told),
+            ours: thread::current().id(),
+        };
+        thread::scope(|scope| {
+            let elsewhere = scope.spawn(|| on_panic.is_told_in_the_chat("a tool"));
+            assert!(elsewhere.join().unwrap());
+        });
+        assert!(lent.0.load(Ordering::Acquire));
+        assert_eq!(*told.lock().unwrap(), ["a tool"]);
+        assert!(!on_panic.is_told_in_the_chat("the chat"));
+        assert!(!lent.0.load(Ordering::Acquire), "it was given back");
+        assert!(!on_panic.is_told_in_the_chat("later"));
     }
 }

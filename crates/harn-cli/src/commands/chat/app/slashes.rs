@@ -107,9 +107,9 @@ impl App {
     /// Takes a session up again.
     pub(in super::super) fn go_on_with(&mut self, id: &str) {
         let Some(log) = &self.log else { return };
-        match past::find(log, id) {
-            Ok(opened) => self.go_on(&opened),
-            Err(why) => drop(self.complain(&why)),
+        match past::exactly(log, id) {
+            Some(opened) => self.go_on(&opened),
+            None => drop(self.complain("the session is not there any more")),
         }
     }
 
@@ -177,12 +177,11 @@ impl App {
         let id = &self.partner.session_id;
         let start: String = id.chars().take(13).collect();
         let file = file.unwrap_or_else(|| format!("{start}.md"));
-        let text = match past::find(log, id) {
-            Ok(opened) => opened.markdown(),
-            Err(_) => return self.say("nothing was said yet"),
+        let Some(opened) = past::exactly(log, id) else {
+            return self.say("nothing was said yet");
         };
         let written = OpenOptions::new().write(true).create_new(true).open(&file);
-        match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        match written.and_then(|mut file| file.write_all(opened.markdown().as_bytes())) {
             Ok(()) => self.say(&format!("written to {file}")),
             Err(error) => self.complain(&format!("cannot write {file}: {error}")),
         }
