@@ -38,6 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod artifacts;
+mod background;
 #[cfg(doctest)]
 mod book;
 mod builtins;
@@ -45,17 +47,23 @@ mod callback;
 mod calls_in_flight;
 pub mod coding;
 pub mod compaction;
+mod daemons;
 mod event_log;
 mod fence;
+pub mod handoff;
 mod host;
 mod join;
 mod keeper;
 mod ledger;
+mod long_running;
 mod loop_detector;
 mod loop_options;
 mod loop_result;
+mod mailbox;
 pub mod microcompact;
+mod moment;
 mod own_tools;
+pub mod people;
 mod plan;
 pub mod policy;
 pub mod real_path;
@@ -64,6 +72,7 @@ mod registry;
 mod run;
 mod runtime;
 pub mod session;
+pub mod skills;
 mod storage;
 pub mod surface;
 #[cfg(test)]
@@ -73,27 +82,35 @@ pub mod tool_hooks;
 pub mod transcript;
 pub mod verify;
 mod watching;
+mod workers;
 
-pub use builtins::Asked;
+pub use background::Spawn;
+pub use builtins::{Asked, worker_surroundings};
 pub use callback::{BoxFuture, Callback, Functions};
 pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
+pub use daemons::session_of_daemon;
 pub use event_log::{LoggedSessions, session_events};
 pub use fence::Fence;
 pub use host::{HostBridge, Seam};
 pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
+pub use long_running::Operation;
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
 pub use loop_options::{
     DONE_SENTINEL, DaemonOptions, LoopOptions, NativeFallback, RequiredTools, TurnPolicy,
 };
 pub use loop_result::LoopResult;
+pub use mailbox::{Mail, Mailbox};
+pub use moment::rfc3339;
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;
 pub use registry::{Backend, Entry, ToolRegistry};
+pub use run::Pause;
 pub use runtime::{Ambient, LoopRequest, Runtime, RuntimeOptions};
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
+pub use workers::WorkerPlaces;
 
 pub use harn_events as events;
 pub use harn_events::AgentEventSink;

@@ -7,24 +7,32 @@ use std::time::Duration;
 
 use harn_events::{
     AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
+    MutationSessionRecord, SessionEndHookGuard,
 };
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
+use crate::background::Spawn;
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
+use crate::daemons::Daemons;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
 use crate::keeper::{Keeper, KeptSessions, OpenLog};
+use crate::long_running::LongRunning;
 use crate::loop_result::LoopResult;
+use crate::mailbox::Mailbox;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
+use crate::run::Pause;
 use crate::session::{Session, SessionStore};
+use crate::skills::SkillSetup;
 use crate::tool::Tool;
 use crate::tool_hooks::{Hook, HookChain};
 use crate::watching::Watching;
+use crate::workers::{WorkerPlaces, Workers};
 
 /// What all sessions of one program share: whom to ask, whom to tell, and the sessions.
 pub struct Runtime {
@@ -39,8 +47,20 @@ pub struct Runtime {
     environment: BTreeMap<String, String>,
     /// What the tools and options of a program may touch.
     pub(crate) fence: Fenced,
+    /// What is known about skills.
+    pub(crate) skills: SkillSetup,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
+    /// Where work goes on by itself; `None`: where this is run.
+    pub(crate) spawner: Option<Arc<dyn Spawn>>,
+    /// What tools have begun that answered at once.
+    pub(crate) long_running: Arc<LongRunning>,
+    /// Cancels those of a session whose loop has ended.
+    _cancels_operations: SessionEndHookGuard,
+    /// The daemons that were started.
+    pub(crate) daemons: Daemons,
+    /// The workers that were started.
+    pub(crate) workers: Workers,
     /// What holds inside the loops that run, by session; the innermost last.
     running: Mutex<BTreeMap<String, Vec<Ambient>>>,
 }
@@ -68,6 +88,14 @@ pub struct RuntimeOptions {
     pub storage: Option<Arc<dyn DurableSinks>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// What is known about skills.
+    pub skills: SkillSetup,
+    /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
+    pub spawner: Option<Arc<dyn Spawn>>,
+    /// Where workers are kept between runs.
+    pub worker_places: WorkerPlaces,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
 }
 
 /// What a loop is asked to do.
@@ -89,6 +117,12 @@ pub struct LoopRequest {
     pub unnamed_session_id: String,
     /// What holds outside of the loop.
     pub ambient: Ambient,
+    /// Messages for this loop alone.
+    pub mailbox: Option<Arc<dyn Mailbox>>,
+    /// What the loop calls itself in messages; `None`: `agent_loop`.
+    pub label: Option<&'static str>,
+    /// Lets somebody stop it between two turns.
+    pub pause: Option<Arc<dyn Pause>>,
 }
 
 /// The policies that are in force somewhere. A loop narrows them for what runs inside it.
@@ -102,6 +136,10 @@ pub struct Ambient {
     pub permissions: Vec<Permissions>,
     /// How many loops are around.
     pub depth: u64,
+    /// Who is held to account for what is changed, if anybody is.
+    pub audit: Option<MutationSessionRecord>,
+    /// The worker that all of this is a part of.
+    pub worker_id: Option<String>,
 }
 
 impl Runtime {
@@ -126,8 +164,17 @@ impl Runtime {
         if let Some(observer) = options.observer {
             bus.register_wildcard_sink(observer);
         }
+        let long_running = Arc::<LongRunning>::default();
+        let open = Arc::clone(&long_running);
+        let ended = bus.session_end_hook(Arc::new(move |session_id| open.cancel(session_id)));
+        let mut sessions = SessionStore::new(bus.clone(), keeper.clone());
+        if let Some(id) = options.resumes {
+            sessions.set_resumed(id);
+        }
         Arc::new(Self {
-            sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            long_running,
+            _cancels_operations: ended,
+            sessions: Mutex::new(sessions),
             calls_in_flight: CallsInFlight::default(),
             desk,
             bus,
@@ -136,7 +183,11 @@ impl Runtime {
             folder: options.folder,
             environment: options.environment,
             fence: Fenced(options.fence),
+            skills: options.skills,
             hooks: Mutex::new(hooks),
+            spawner: options.spawner,
+            daemons: Daemons::default(),
+            workers: Workers::new(options.worker_places),
             running: Mutex::default(),
         })
     }
@@ -180,6 +231,17 @@ impl Runtime {
         Ok(session)
     }
 
+    /// The same for a child, which is never refused. The session works until
+    /// [`SessionStore::end_run`] is called.
+    pub(crate) async fn open_working_session(&self, id: &str) -> Arc<Session> {
+        let (session, evicted) = self.sessions().open_working(id);
+        for id in evicted {
+            let closing = CloseSession::because("evicted");
+            self.bus.close_session_and_await(&id, closing).await;
+        }
+        session
+    }
+
     fn running(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Ambient>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -204,8 +266,9 @@ impl Runtime {
 
     /// What holds inside the loop of a session.
     pub fn ambient_in(&self, session_id: Option<&str>) -> Ambient {
+        let session_id = session_id.map(|id| self.workers.session_now(id));
         let running = self.running();
-        let inside = session_id.and_then(|id| running.get(id)?.last().cloned());
+        let inside = session_id.and_then(|id| running.get(&id)?.last().cloned());
         inside.unwrap_or_default()
     }
 

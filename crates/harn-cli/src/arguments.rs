@@ -16,6 +16,7 @@ EXIT CODES
 const EXAMPLES: &str = "  \
   harn new script hello                A new project
   harn run main.harn                   A program, run
+  harn chat                            An agent to talk with
   harn test                            The tests below here
   harn check main.harn                 Whether a program can run
   harn fmt .                           All programs below here in canonical form
@@ -117,7 +118,7 @@ mod tests {
         // nine, three and four of their own.
         assert_eq!(
             seen,
-            1 + 13 + 2 + 10 + 4 + 5,
+            1 + 14 + 2 + 10 + 4 + 5,
             "a page is missing here, or there is a new one"
         );
     }

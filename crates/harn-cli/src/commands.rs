@@ -2,6 +2,7 @@
 
 mod answers;
 mod bench;
+mod chat;
 mod check;
 mod completions;
 mod disasm;
@@ -40,6 +41,7 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Arguments),
+    Chat(chat::Arguments),
     New(new::Arguments),
     Check(check::Arguments),
     Fmt(fmt::Arguments),
@@ -103,6 +105,7 @@ pub(crate) fn run(
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
         Command::Run(arguments) => run::run(arguments, output),
+        Command::Chat(arguments) => chat::run(arguments, environment.clock, output),
         Command::New(arguments) => new::run(arguments, form, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),

@@ -322,6 +322,9 @@ pub(crate) fn load_file(
         source.coverage = Some(Coverage::default());
     }
     let unit = new_unit(machine, source, &resolved, role, None);
+    if entry.is_some() {
+        machine.entry_module = Some(unit.module);
+    }
     if unit.source.coverage.is_some() {
         machine
             .covered

@@ -12,7 +12,7 @@ use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
     Request, Stream, TlsOptions,
 };
-use harn_stdlib::{CERTIFICATE_EFFECT, WEB_SERVER_EFFECT, event_log};
+use harn_stdlib::{CERTIFICATE_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log};
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
@@ -20,10 +20,12 @@ use crate::files::Files;
 #[cfg(feature = "net")]
 use crate::http::{Destination, NetPort};
 use crate::models::{self, ModelOptions, ModelPort};
+use crate::people::PeoplePort;
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
 #[cfg(feature = "net")]
 use crate::server::{ServerPort, certificate};
+use crate::skills::Skills;
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -80,6 +82,8 @@ pub struct World {
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
+    /// Before the agents, because requests that are taken back are told in their sessions.
+    people: PeoplePort,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
     #[cfg(feature = "net")]
@@ -98,6 +102,7 @@ impl World {
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         let policy = options.policy.clone();
         Self {
+            people: PeoplePort::new(options.agents.bridge.clone()),
             agents: AgentPort::new(
                 options.agents.clone(),
                 environment.clone(),
@@ -134,6 +139,12 @@ impl World {
     /// The same world with the hooks of a project.
     pub(crate) fn with_hooks(mut self, hooks: Vec<ManifestHook>) -> Self {
         self.agents.await_hooks(hooks);
+        self
+    }
+
+    /// The same world with skills that may be discovered later.
+    pub(crate) fn with_skills(mut self, skills: Skills) -> Self {
+        self.agents.set_skills(skills);
         self
     }
 
@@ -297,8 +308,15 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == agents::KIND => {
                 self.agents.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == LONG_RUNNING => {
+                let (desk, _) = self.models.lend();
+                self.agents.begin_search(payload, desk, &self.files)
+            }
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)
+            }
+            Request::Other { kind, payload } if *kind == PEOPLE_EFFECT => {
+                self.people.perform(payload, &mut self.event_log)
             }
             Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
                 self.perform_server(payload)
@@ -339,6 +357,11 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == event_log::EFFECT => {
                 self.event_log.begin(id, &payload);
             }
+            Request::Other { kind, payload } if kind == PEOPLE_EFFECT => {
+                let (event_log, runtime) = (&mut self.event_log, self.agents.known_runtime());
+                let work = self.people.begin(id, &payload, event_log, runtime);
+                self.agents.run(id, work, &self.models.tokio());
+            }
             Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
                 self.begin_server(id, &payload);
             }
@@ -360,6 +383,7 @@ impl Effects for World {
     }
 
     fn cancel(&mut self, id: EffectId) {
+        self.people.cancel(id);
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
         self.event_log.cancel(id);

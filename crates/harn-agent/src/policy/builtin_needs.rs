@@ -119,7 +119,11 @@ pub fn builtin_need(name: &str) -> Option<Need> {
         | "llm_stream_open"
         | "llm_healthcheck"
         | "agent_loop"
-        | "agent_turn" => MODEL,
+        | "agent_turn"
+        | "daemon_spawn"
+        | "daemon_resume"
+        | "spawn_agent"
+        | "sub_agent_run" => MODEL,
         "connector_call" => CONNECTOR,
         "host_tool_call" => HOST_TOOL,
         _ => return family_need(name),

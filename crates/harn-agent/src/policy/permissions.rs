@@ -53,6 +53,22 @@ impl Permissions {
     }
 }
 
+impl Permissions {
+    /// As a dict that a later process can read. Functions do not survive: a rule that asks one
+    /// allows nothing and denies everything it is about, so that nothing is allowed by mistake.
+    pub fn to_value(&self) -> Value {
+        let allow = self.allow.as_ref();
+        let allow = allow.map(|rules| written(rules, false));
+        serde_json::json!({"allow": allow, "deny": written(&self.deny, true)})
+    }
+}
+
+fn written(rules: &[Rule], of_function: bool) -> Value {
+    let rules = rules.iter();
+    let rules = rules.map(|rule| (rule.tool.clone(), rule.matcher.to_value(of_function)));
+    Value::Object(rules.collect())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

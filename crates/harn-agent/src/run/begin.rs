@@ -6,31 +6,34 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, interrupted, texts};
+use super::{Delivered, Run, daemon, interrupted, resumption, skills, texts};
 use crate::host::Seam;
+use crate::mailbox::Mail;
 use crate::session::{Change, kept};
 
 /// Begins a loop: what was said before, and what the user says now.
-pub(super) async fn begin_run(run: &Run<'_>) -> Result<(), Thrown> {
+/// Says whether it goes on from a snapshot.
+pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
     run.session.record(Change::RunStarted {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
+    skills::restore(run);
+    resumption::forget(run);
     remember_system_prompt(run);
+    show_tools_to_host(run);
     interrupted::answer_calls(run);
     adopt_summary(run);
-    match daemon::resumed(run).await? {
-        true => {}
-        false => {
-            for message in &run.prompt_messages {
-                run.say(message.clone()).await;
-            }
+    let is_resumed = daemon::resumed(run).await?;
+    if !is_resumed {
+        for message in &run.prompt_messages {
+            run.say(message.clone()).await;
         }
     }
     for event in &run.format_events {
         run.emit(event.clone()).await;
     }
-    Ok(())
+    Ok(is_resumed)
 }
 
 /// The session knows what its model was last told to be.
@@ -38,6 +41,15 @@ fn remember_system_prompt(run: &Run<'_>) {
     let system = json!(run.system);
     if run.session.kept(kept::SYSTEM_PROMPT).unwrap_or_default() != system {
         run.session.keep(kept::SYSTEM_PROMPT, system);
+    }
+}
+
+/// Whoever sits in front of the host may want to know what the model can do.
+fn show_tools_to_host(run: &Run<'_>) {
+    if let Some(bridge) = &run.runtime.bridge {
+        let tools = run.call.request.tools.iter();
+        let tools = tools.map(|tool| (tool.name.clone(), tool.description.clone()));
+        bridge.see_tools(run.session.id(), &tools.collect::<Vec<_>>());
     }
 }
 
@@ -90,17 +102,23 @@ pub(super) async fn deliver_host_messages(run: &Run<'_>, seam: Seam) -> usize {
 
 /// What the host has for the model. Whoever takes it says it, in its place.
 pub(super) fn take_host_messages(run: &Run<'_>, seam: Seam) -> Vec<Value> {
-    let Some(bridge) = &run.runtime.bridge else {
-        return Vec::new();
-    };
-    let messages = bridge.take_messages(run.session.id(), seam);
+    let bridge = run.runtime.bridge.as_ref();
+    let host = bridge.map(|bridge| bridge.take_messages(run.session.id(), seam));
+    let host = host.unwrap_or_default().into_iter();
+    let host = host.map(|text| Mail {
+        text,
+        metadata: None,
+    });
+    let own = run.mailbox.as_ref().map(|mailbox| mailbox.take(seam));
+    let messages: Vec<Mail> = host.chain(own.unwrap_or_default()).collect();
     if !messages.is_empty() {
         run.session.record(Change::TextOnlyTurns { count: 0 });
         daemon::reset_backoff(run);
     }
     let messages = messages.into_iter().map(|message| {
-        run.note("host_input", "user", "public", &message, None);
-        texts::user(message)
+        let Mail { text, metadata } = message;
+        run.note("host_input", "user", "public", &text, metadata);
+        texts::user(text)
     });
     messages.collect()
 }

@@ -7,6 +7,7 @@
 //! ```
 
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 use std::time::{Duration, UNIX_EPOCH};
 
 use harn_events::AgentEvent;
@@ -48,7 +49,11 @@ pub(super) async fn wait(run: &Run<'_>) -> Result<Waited, Thrown> {
         compact::before_call(run, run.system_prompt().as_deref()).await?;
     }
     save(run, options).await?;
+    if let Some(mailbox) = &run.mailbox {
+        mailbox.idle()?;
+    }
     let has_source = run.runtime.bridge.is_some()
+        || run.mailbox.is_some()
         || options.wake_interval_ms.is_some()
         || !options.watch_paths.is_empty();
     if !has_source {
@@ -58,8 +63,8 @@ pub(super) async fn wait(run: &Run<'_>) -> Result<Waited, Thrown> {
     let began = run.runtime.now_ms();
     let mut attempts: u64 = 0;
     loop {
-        pause(run, options).await;
-        if let Some(reason) = reason(run, options).await {
+        let delivered = pause(run, options).await;
+        if let Some(reason) = reason(run, options, delivered) {
             wake(run, options, &reason).await;
             return Ok(Waited {
                 status: "daemon_wake",
@@ -92,7 +97,8 @@ fn ended(status: &'static str) -> Waited {
     }
 }
 
-async fn pause(run: &Run<'_>, options: &DaemonOptions) {
+/// Waits once; says how many messages came.
+async fn pause(run: &Run<'_>, options: &DaemonOptions) -> usize {
     let (backoff, iteration) = run.session.read(|state| {
         let run = &state.run;
         (run.idle_backoff_ms, run.total_iterations)
@@ -114,9 +120,41 @@ async fn pause(run: &Run<'_>, options: &DaemonOptions) {
             }),
         );
     }
-    let pause_ms = options.wake_interval_ms.unwrap_or(backoff);
-    run.runtime.sleep(Duration::from_millis(pause_ms)).await;
-    run.pass("daemon_idle_post", 0, Delivered::default()).await;
+    // What has come already is not left waiting.
+    if host == 0 {
+        rest(run, options, backoff).await;
+    }
+    let late = begin::deliver_host_messages(run, Seam::Idle).await;
+    let delivered = Delivered {
+        host: late,
+        ..Delivered::default()
+    };
+    run.pass("daemon_idle_post", 0, delivered).await;
+    host + late
+}
+
+/// Waits until it is time to look again, or until a message comes. Who has nothing to look at
+/// sleeps until then.
+async fn rest(run: &Run<'_>, options: &DaemonOptions, backoff_ms: u64) {
+    let pause_ms = options.wake_interval_ms.unwrap_or(backoff_ms);
+    let pause = run.runtime.sleep(Duration::from_millis(pause_ms));
+    let Some(mailbox) = &run.mailbox else {
+        return pause.await;
+    };
+    let looks_for_more = run.runtime.bridge.is_some()
+        || options.wake_interval_ms.is_some()
+        || options.idle_watchdog_attempts.is_some()
+        || !options.watch_paths.is_empty();
+    let mut arrival = mailbox.arrival();
+    if !looks_for_more {
+        return arrival.await;
+    }
+    let mut pause = std::pin::pin!(pause);
+    std::future::poll_fn(|context| match arrival.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => pause.as_mut().poll(context),
+    })
+    .await;
 }
 
 /// Why the daemon wakes.
@@ -127,12 +165,15 @@ enum Reason {
     Timer,
 }
 
-async fn reason(run: &Run<'_>, options: &DaemonOptions) -> Option<Reason> {
-    if begin::deliver_host_messages(run, Seam::Idle).await > 0 {
+fn reason(run: &Run<'_>, options: &DaemonOptions, delivered: usize) -> Option<Reason> {
+    if delivered > 0 {
         return Some(Reason::Message);
     }
     let bridge = run.runtime.bridge.as_ref();
-    if bridge.is_some_and(|bridge| bridge.take_resume(run.session.id())) {
+    let mailbox = run.mailbox.as_ref();
+    if bridge.is_some_and(|bridge| bridge.take_resume(run.session.id()))
+        || mailbox.is_some_and(|mailbox| mailbox.take_resume())
+    {
         return Some(Reason::Resume);
     }
     let changed = changed_paths(run, options);
@@ -174,6 +215,9 @@ async fn wake(run: &Run<'_>, options: &DaemonOptions, reason: &Reason) {
     run.note("daemon_wake", "system", "internal", word, Some(metadata));
     set_state(run, "active", Some(IDLE_BACKOFF_MS_FIRST));
     run.session.record(Change::TextOnlyTurns { count: 0 });
+    if let Some(mailbox) = &run.mailbox {
+        mailbox.awake();
+    }
 }
 
 fn set_state(run: &Run<'_>, state: &str, backoff_ms: Option<u64>) {
@@ -267,7 +311,11 @@ async fn save(run: &Run<'_>, options: &DaemonOptions) -> Result<(), Thrown> {
     };
     let place = run.runtime.folder.join(path);
     run.runtime.fence.write(&place).map_err(refused)?;
-    write(&place, &snapshot(run))?;
+    let snapshot = snapshot(run);
+    write(&place, &snapshot)?;
+    if let Some(mailbox) = &run.mailbox {
+        mailbox.saved(&snapshot);
+    }
     run.log_snapshot("snapshot_persisted", &place);
     Ok(())
 }

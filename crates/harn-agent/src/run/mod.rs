@@ -20,10 +20,13 @@ mod finalize;
 mod interrupted;
 mod messages;
 mod model_call;
+mod pause;
 mod post_turn;
 mod preflight;
 mod project;
 mod reading;
+mod resumption;
+mod search;
 mod skills;
 mod start;
 mod stream;
@@ -32,6 +35,8 @@ mod turn;
 
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;
+pub use pause::Pause;
+pub(crate) use resumption::AwaitResumption;
 
 use std::sync::Arc;
 
@@ -45,6 +50,7 @@ use serde_json::{Value, json};
 use crate::compaction;
 use crate::loop_options::LoopOptions;
 use crate::loop_result::LoopResult;
+use crate::mailbox::Mailbox;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Change, Session};
@@ -56,10 +62,18 @@ pub(crate) async fn run(
     request: LoopRequest,
 ) -> Result<LoopResult, Thrown> {
     let sink = request.event_sink.clone();
-    let run = start::start(runtime, request).await?;
+    let mut request = request;
+    let resumption = resumption::tool(&request.options);
+    request
+        .tools
+        .extend(resumption.clone().map(|tool| tool as _));
+    let mut run = start::start(runtime, request).await?;
+    run.resumption = resumption;
     let bus = &runtime.bus;
     let inside = async move {
         let _session = run.runtime.bus.enter_session(run.session.id());
+        let audit = run.ambient.audit.clone();
+        let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
         run.to_end().await
     };
     bus.scope_loop_sink(sink, inside).await
@@ -88,8 +102,16 @@ pub(crate) struct Run<'a> {
     ambient: Ambient,
     started_ms: i64,
     contract: contract::Cache,
+    skills: skills::RunSkills,
+    search: search::Searched,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
+    /// Messages for this loop alone.
+    mailbox: Option<Arc<dyn Mailbox>>,
+    /// The tool with which the model stops the loop, if it has it.
+    resumption: Option<Arc<AwaitResumption>>,
+    /// Lets somebody stop the loop between two turns.
+    pause: Option<Arc<dyn Pause>>,
     /// What the user says now.
     prompt_messages: Vec<Value>,
 }
@@ -107,10 +129,22 @@ enum Experiment {
 struct Busy<'a>(&'a Runtime, &'a Session);
 
 impl<'a> Busy<'a> {
-    fn begin(runtime: &'a Runtime, session: &'a Session, ambient: &Ambient) -> Self {
-        runtime.sessions().begin_run(session.id());
-        runtime.enter(session.id(), ambient);
-        Self(runtime, session)
+    /// # Errors
+    /// Another loop runs on a session that the program has named. Both would write one
+    /// conversation, and neither model could make sense of it.
+    fn begin(run: &'a Run<'_>) -> Result<Self, Thrown> {
+        let (runtime, session) = (&**run.runtime, &*run.session);
+        let mut sessions = runtime.sessions();
+        if run.options.session_id.is_some() && sessions.is_running(session.id()) {
+            return Err(Thrown::Runtime(format!(
+                "agent_loop: session '{}' has a running loop",
+                session.id()
+            )));
+        }
+        sessions.begin_run(session.id());
+        drop(sessions);
+        runtime.enter(session.id(), &run.ambient);
+        Ok(Self(runtime, session))
     }
 }
 
@@ -129,7 +163,7 @@ impl Drop for Busy<'_> {
 impl Run<'_> {
     async fn to_end(&self) -> Result<LoopResult, Thrown> {
         let session_id = self.session.id();
-        let _busy = Busy::begin(self.runtime, &self.session, &self.ambient);
+        let _busy = Busy::begin(self)?;
         let guard = self.runtime.bus.begin_run(session_id);
         let result = match self.iterate().await {
             Ok(status) => finalize::finish(self, status).await,
@@ -150,8 +184,16 @@ impl Run<'_> {
 
     /// Goes round until something ends the loop; gives its status.
     async fn iterate(&self) -> Result<String, Thrown> {
-        begin::begin_run(self).await?;
+        let is_resumed = begin::begin_run(self).await?;
+        // A daemon was idle when it was saved, so there is nothing to ask the model yet.
+        if is_resumed && self.mailbox.is_some() {
+            let waited = daemon::wait(self).await?;
+            if let Flow::Break(status) = waited.flow {
+                return Ok(status);
+            }
+        }
         for iteration in 0..self.options.max_iterations {
+            pause::pass(self).await;
             let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
             let turn = skills::match_skills(self, turn).await?;
             let turn = preflight::prepare(self, turn).await?;

@@ -11,7 +11,10 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
+use super::dispatch::load_skill;
 use super::project::Projection;
+use super::search::Searched;
+use super::skills::RunSkills;
 use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
@@ -19,17 +22,19 @@ use crate::loop_options::{LoopOptions, call_options};
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
-use crate::session::Session;
+use crate::session::{Session, kept};
+use crate::skills::SkillOptions;
 use crate::surface::{self, Severity, Surface};
 
-/// What a loop calls itself in messages.
+/// What a loop calls itself in messages, unless it is somebody's own.
 const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
 pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Result<Run<'_>, Thrown> {
-    let options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
+    let label = request.label.unwrap_or(LABEL);
+    let mut options = LoopOptions::parse(&request.options, &request.functions, label)?;
     let tools = request.registry(runtime);
-    let mut call_options = call_options(&request.options, LABEL)?;
+    let mut call_options = call_options(&request.options, label)?;
     if !request.tools.is_empty() {
         call_options.insert("tools".to_owned(), tools.to_value());
     }
@@ -39,15 +44,22 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         system: request.system.clone(),
         options: call_options.clone(),
     })?;
+    let warn = |text: &str| runtime.warn("agent.skill_match", text);
+    let skills = SkillOptions::parse(&request.options, &request.functions, &warn);
+    if !skills.registry.is_empty() {
+        let style = runtime.desk.style(&call.provider);
+        load_skill::offer(&mut call, style);
+    }
     let has_tools = !call.request.tools.is_empty();
+    let (session, _is_named) = open_session(runtime, &options, &request).await?;
+    hold_to_format(&session, &mut options)?;
     let choice = choose_format(runtime, &options, &call, has_tools, &request.options)?;
     let mode = mode_of(&choice.format);
     call.tool_format.clone_from(&choice.format);
     settle_channel(&mut call, mode, &options);
     let context = runtime.desk.context_window(&call.request.model);
     let compaction = compaction::Policy::parse(&request.options, &request.functions, context)?;
-    let (session, _is_named) = open_session(runtime, &options, &request).await?;
-    let ambient = narrow(&request)?;
+    let ambient = narrow(&request, &session)?;
     tools.check()?;
     check_surface(runtime, &request, &options, &tools, &ambient)?;
     warn_about_stops(runtime, &options, &call);
@@ -69,6 +81,11 @@ pub(super) async fn start(runtime: &Arc<Runtime>, request: LoopRequest) -> Resul
         has_tools,
         ambient,
         contract: contract::Cache::default(),
+        skills: RunSkills::new(skills),
+        search: Searched::default(),
+        mailbox: request.mailbox,
+        pause: request.pause,
+        resumption: None,
         prompt_messages,
     })
 }
@@ -92,6 +109,23 @@ async fn open_session(
             Ok((runtime.open_session(&id).await?, true))
         }
         None => Ok((runtime.sessions().open_unnamed(&id), false)),
+    }
+}
+
+/// A session that was promised one format keeps it.
+fn hold_to_format(session: &Session, options: &mut LoopOptions) -> Result<(), Thrown> {
+    let Some(Value::String(pinned)) = session.kept(kept::TOOL_FORMAT) else {
+        return Ok(());
+    };
+    match options.tool_format.as_deref() {
+        Some(asked) if asked != "auto" && asked != pinned => Err(Thrown::Plain(format!(
+            "agent_loop: session '{}' uses tool format '{pinned}' and cannot change to '{asked}'",
+            session.id()
+        ))),
+        _ => {
+            options.tool_format = Some(pinned);
+            Ok(())
+        }
     }
 }
 
@@ -204,8 +238,9 @@ fn format_events(choice: &Choice, session_id: &str) -> Vec<AgentEvent> {
     [overridden, gap].into_iter().flatten().collect()
 }
 
-/// What holds inside the loop: what holds outside, and what its options add.
-fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
+/// What holds inside the loop: what holds outside, what holds for its session, and what its
+/// options add.
+fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
@@ -217,8 +252,14 @@ fn narrow(request: &LoopRequest) -> Result<Ambient, Thrown> {
         ));
     }
     ambient.depth += 1;
-    if let Some(policy) = given.given("policy") {
-        let inner = CapabilityPolicy::read("agent_loop: policy", policy)?;
+    let of_session = session.kept(kept::WORKSPACE_POLICY);
+    let policies = [
+        ("agent_loop: workspace_policy", of_session.as_ref()),
+        ("agent_loop: policy", given.given("policy")),
+    ];
+    for (label, policy) in policies {
+        let Some(policy) = policy else { continue };
+        let inner = CapabilityPolicy::read(label, policy)?;
         let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);
         let both = CapabilityPolicy::intersect(&outer, &inner);
         ambient.policy = Some(both.map_err(Thrown::Plain)?);

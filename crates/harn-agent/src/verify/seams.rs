@@ -261,7 +261,8 @@ impl Seams {
             "iteration_end" => (Place::Concluded, place == Place::Ended),
             "daemon_idle_pre" => (
                 Place::IdlePre,
-                matches!(place, Place::Concluded | Place::IdlePost),
+                // A daemon that goes on from a snapshot begins with waiting.
+                matches!(place, Place::Outside | Place::Concluded | Place::IdlePost),
             ),
             "daemon_idle_post" => (Place::IdlePost, place == Place::IdlePre),
             _ => return None,

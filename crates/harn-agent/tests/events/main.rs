@@ -13,6 +13,7 @@
 
 mod budgets;
 mod daemon;
+mod daemons;
 mod iterations;
 mod messages;
 mod network;
@@ -20,6 +21,8 @@ mod options;
 mod published;
 mod searches;
 mod sessions;
+mod skills;
+mod skills_narrow;
 mod stage;
 mod streams;
 mod tools;

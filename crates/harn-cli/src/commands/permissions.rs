@@ -11,7 +11,7 @@ use crate::output::{Output, Untrusted};
 /// What a program may do. Everything, unless one of these options says less.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Permissions")]
-pub(super) struct Permissions {
+pub(in crate::commands) struct Permissions {
     /// Forbid all of it: read, write, exec, net or env, separated by commas
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     deny: Vec<What>,
@@ -63,7 +63,7 @@ impl Permissions {
     ///
     /// # Errors
     /// Two options contradict each other, or a path leads nowhere.
-    fn policy(&self) -> Result<Policy, String> {
+    pub(in crate::commands) fn policy(&self) -> Result<Policy, String> {
         let rules = Rules {
             workspace_roots: Vec::new(),
             read: self.rule(What::Read, "read", &self.allow_read)?,

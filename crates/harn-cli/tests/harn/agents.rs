@@ -1,4 +1,5 @@
 //! What agents do when a person runs a program with `harn`.
 
+mod daemons;
 mod hooks;
 mod malformed;

@@ -7,10 +7,7 @@ use harn_machine::{Answer, Context, Failure, FileRequest, Registry, Request, Val
 use super::content::{done, failed};
 use super::root::{execution_root, resolve};
 use super::{path, perform};
-use crate::dates::iso8601;
-use crate::encoding::hex;
 use crate::expect::text_or;
-use crate::random::octets;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -56,20 +53,6 @@ pub(super) fn entries(context: &mut Context<'_>, path: &Path) -> Result<Vec<Entr
     };
     let entries = pairs.into_iter().map(|(name, kind)| Entry { name, kind });
     Ok(entries.collect())
-}
-
-/// What is told of an operation that goes on in the background.
-pub(super) fn begun(context: &mut Context<'_>, operation: &str, descriptor: &str) -> Value {
-    let handle = format!("hso-{}", hex::encode(&octets::<8>(context)));
-    Value::dict([
-        ("command_or_op_descriptor", descriptor.into()),
-        ("duration_ms", Value::Int(0)),
-        ("ended_at", Value::Nil),
-        ("handle_id", handle.into()),
-        ("operation", operation.into()),
-        ("started_at", iso8601(context.now()).into()),
-        ("status", "running".into()),
-    ])
 }
 
 /// The execution root as text.

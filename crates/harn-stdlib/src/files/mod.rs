@@ -8,6 +8,7 @@
 //! is the path that messages show. Everything that goes wrong is thrown as text. What the policy
 //! of the run forbids is an error of its own, also where something that is not there is none.
 
+pub(crate) mod background;
 mod content;
 mod folders;
 mod glob;

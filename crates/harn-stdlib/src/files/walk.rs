@@ -2,22 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
-use harn_machine::{Answer, Context, Failure, FileRequest, Registry, Value, argument, thrown};
+use harn_machine::{
+    Answer, Context, Failure, FileRequest, FileStatus, Registry, Request, Value, argument, thrown,
+};
 
-use super::folders::{Entry, begun, entries};
-use super::{allowed, path, perform, status};
+use super::background::{self, Sought};
+use super::folders::Entry;
+use super::{allowed, path};
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[("walk_dir", walk_dir)]);
 }
 
 /// Something that is found below a folder.
-pub(super) struct Found {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
     /// Its path, which begins as that of the folder is written.
-    pub(super) path: String,
-    pub(super) is_folder: bool,
-    pub(super) is_file: bool,
-    pub(super) depth: usize,
+    pub path: String,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// Whether it is a file.
+    pub is_file: bool,
+    /// How many folders are around it, up to the one that was looked in.
+    pub depth: usize,
 }
 
 /// How far to look, and for whom.
@@ -29,19 +36,45 @@ pub(super) struct Walk {
     pub(super) follows_links: bool,
 }
 
+/// Where one looks at files: from a program, or in the background for it.
+pub(super) trait Look {
+    fn look(&mut self, request: FileRequest) -> Answer;
+
+    /// Whether anybody still wants to know.
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+impl Look for Context<'_> {
+    fn look(&mut self, request: FileRequest) -> Answer {
+        self.perform(&Request::File(request))
+    }
+}
+
 /// Shows everything below a folder, itself included; a folder comes before what is in it. What
 /// cannot be read is skipped.
 pub(super) fn walk(
     context: &mut Context<'_>,
     top: &Path,
     walk: Walk,
-    mut show: impl FnMut(Found),
+    show: impl FnMut(Found),
 ) -> Result<(), Failure> {
-    let facts = status(context, top.to_owned());
+    let facts = facts_about(context, top.to_owned());
     allowed(context, walk.builtin)?;
-    let Some(facts) = facts else {
-        return Ok(());
-    };
+    if let Some(facts) = facts {
+        below(context, (top, facts), walk, show);
+    }
+    Ok(())
+}
+
+/// The same, for whoever has looked at the folder itself.
+pub(super) fn below(
+    look: &mut impl Look,
+    (top, facts): (&Path, FileStatus),
+    walk: Walk,
+    mut show: impl FnMut(Found),
+) {
     let mut left = vec![Found {
         path: top.display().to_string(),
         is_folder: facts.is_folder,
@@ -52,35 +85,53 @@ pub(super) fn walk(
     // both show what is in it.
     let mut around: Vec<String> = Vec::new();
     while let Some(one) = left.pop() {
+        if !look.goes_on() {
+            return;
+        }
         around.truncate(one.depth);
-        if one.is_folder && one.depth < walk.depth_max && enters(context, &mut around, &one, walk) {
-            let inside = entries(context, Path::new(&one.path)).unwrap_or_default();
-            for entry in inside.into_iter().rev() {
-                left.push(inspected(context, &one, &entry, walk));
+        if one.is_folder && one.depth < walk.depth_max && enters(look, &mut around, &one, walk) {
+            for entry in inside(look, Path::new(&one.path)).into_iter().rev() {
+                left.push(inspected(look, &one, &entry, walk));
             }
         }
         show(one);
     }
-    Ok(())
+}
+
+/// Facts about what is at a path, if there is something.
+pub(super) fn facts_about(look: &mut impl Look, path: PathBuf) -> Option<FileStatus> {
+    match look.look(FileRequest::Status(path)) {
+        Answer::Status(status) => status,
+        _ => None,
+    }
+}
+
+/// The entries of a folder; none if it cannot be read.
+fn inside(look: &mut impl Look, path: &Path) -> Vec<Entry> {
+    let Answer::Pairs(pairs) = look.look(FileRequest::List(path.to_owned())) else {
+        return Vec::new();
+    };
+    let entries = pairs.into_iter().map(|(name, kind)| Entry { name, kind });
+    entries.collect()
 }
 
 /// Whether a folder is not also one of those around it.
-fn enters(context: &mut Context<'_>, around: &mut Vec<String>, folder: &Found, walk: Walk) -> bool {
+fn enters(look: &mut impl Look, around: &mut Vec<String>, folder: &Found, walk: Walk) -> bool {
     if !walk.follows_links {
         return true;
     }
-    let real = canonical(context, &folder.path);
+    let real = canonical(look, &folder.path);
     let is_new = !around.contains(&real);
     around.push(real);
     is_new
 }
 
 /// What an entry of a folder is. A link to a folder is one only if links are followed.
-fn inspected(context: &mut Context<'_>, folder: &Found, entry: &Entry, walk: Walk) -> Found {
+fn inspected(look: &mut impl Look, folder: &Found, entry: &Entry, walk: Walk) -> Found {
     let path = joined(&folder.path, &entry.name);
     let (is_folder, is_file) = match entry.kind.as_str() {
         "link" => {
-            let facts = status(context, PathBuf::from(&path));
+            let facts = facts_about(look, PathBuf::from(&path));
             let is_folder = facts.is_some_and(|facts| facts.is_folder);
             let is_file = facts.is_some_and(|facts| facts.is_file);
             (is_folder && walk.follows_links, is_file)
@@ -105,9 +156,9 @@ fn joined(folder: &str, name: &str) -> String {
     path
 }
 
-fn canonical(context: &mut Context<'_>, path: &str) -> String {
-    match perform(context, FileRequest::Canonical(PathBuf::from(path))) {
-        Ok(Answer::Text(Some(path))) => path,
+fn canonical(look: &mut impl Look, path: &str) -> String {
+    match look.look(FileRequest::Canonical(PathBuf::from(path))) {
+        Answer::Text(Some(path)) => path,
         _ => path.to_owned(),
     }
 }
@@ -124,13 +175,19 @@ fn walk_dir(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
     };
     if let Value::Dict(options) = argument(arguments, 1) {
         let is_on = |key: &str| options.get(key).is_some_and(Value::is_truthy);
-        if is_on("long_running") || is_on("background") {
-            let descriptor = format!("walk_dir {}", top.display());
-            return Ok(begun(context, "walk_dir", &descriptor));
-        }
         how.follows_links = is_on("follow_symlinks");
         if let Some(Value::Int(depth)) = options.get("max_depth") {
             how.depth_max = crate::expect::count(*depth);
+        }
+        if is_on("long_running") || is_on("background") {
+            let descriptor = format!("walk_dir {}", top.display());
+            let sought = Sought {
+                top,
+                pattern: None,
+                depth_max: Some(how.depth_max).filter(|depth| *depth < usize::MAX),
+                follows_links: how.follows_links,
+            };
+            return background::begin(context, ("walk_dir", &descriptor), &sought);
         }
     }
     let mut described = Vec::new();

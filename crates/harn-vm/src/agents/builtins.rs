@@ -4,10 +4,14 @@ use std::task::Poll;
 
 use harn_machine::value::Text;
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
+use harn_stdlib::WORKER;
 use serde_json::json;
 
+use super::artifacts;
 use super::convert;
+use super::daemons;
 use super::guard;
+use super::workers;
 use super::{KIND, POLICY, SESSION};
 use crate::models::decode;
 
@@ -72,13 +76,21 @@ pub(crate) fn register(registry: &mut Registry) {
         "agent_session_workspace_policy",
         "cancel_in_flight_tool_call",
         "clear_tool_hooks",
+        "close_agent",
         "coding_tools",
         "conversation",
+        "daemon_snapshot",
+        "daemon_stop",
+        "daemon_trigger",
         "estimate_tokens",
+        "load_skill",
+        "list_agents",
         "microcompact",
         "plan_artifact",
         "plan_entries",
         "register_tool_hook",
+        "send_input",
+        "suspend_agent",
         "transcript",
         "transcript_abandon",
         "transcript_add_asset",
@@ -102,6 +114,8 @@ pub(crate) fn register(registry: &mut Registry) {
         "transcript_stats",
         "transcript_summarize",
         "transcript_summary",
+        "wait_agent",
+        "worker_trigger",
     ]);
     registry.waiting(&[
         ("__agent_loop", |context, arguments, waiting| {
@@ -110,16 +124,22 @@ pub(crate) fn register(registry: &mut Registry) {
         ("__agent_turn", |context, arguments, waiting| {
             begin_loop(context, ("agent_turn", 1), arguments, waiting)
         }),
+        ("__sub_agent_run", workers::sub_agent_run),
         ("agent_subscribe", subscribe),
+        ("daemon_resume", daemons::resume),
+        ("daemon_spawn", daemons::spawn),
+        ("resume_agent", workers::resume_agent),
+        ("spawn_agent", workers::spawn_agent),
     ]);
     registry.plain(&[("agent_session_current_id", current_id)]);
     registry.file("agents", include_str!("../../harn/agents.harn"));
-    let written_in_harn = ["agent_loop", "agent_turn"];
+    let written_in_harn = ["agent_loop", "agent_turn", "sub_agent_run"];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
+    artifacts::register(registry);
     registry.set_guard(guard::check);
 }
 
-fn ask(
+pub(crate) fn ask(
     context: &mut Context<'_>,
     builtin: &str,
     arguments: &mut [Value],
@@ -136,7 +156,7 @@ fn ask(
 }
 
 /// Begins an effect, or gives its answer.
-fn answered(
+pub(super) fn answered(
     context: &mut Context<'_>,
     waiting: &mut Waiting,
     request: Option<Request>,
@@ -151,20 +171,35 @@ fn answered(
 }
 
 /// What is asked, from inside which session, and which id an unnamed one would get.
-fn request(
+pub(super) fn request(
     context: &mut Context<'_>,
     builtin: &str,
     arguments: &[Value],
     (session, unnamed): (Option<String>, Option<&str>),
 ) -> Request {
+    let ids = (session, unnamed);
+    request_about(context, builtin, arguments, ids, serde_json::Map::new())
+}
+
+/// The same, with more that the port has to know.
+pub(super) fn request_about(
+    context: &mut Context<'_>,
+    builtin: &str,
+    arguments: &[Value],
+    (session, unnamed): (Option<String>, Option<&str>),
+    more: serde_json::Map<String, serde_json::Value>,
+) -> Request {
     let (json, closures) = convert::arguments(context, arguments);
-    let payload = json!({
+    let mut payload = json!({
         "builtin": builtin,
         "arguments": json,
         "closures": closures,
         "session": session,
         "unnamed": unnamed,
     });
+    if let Some(fields) = payload.as_object_mut() {
+        fields.extend(more);
+    }
     Request::Other {
         kind: KIND,
         payload: payload.to_string(),
@@ -172,7 +207,7 @@ fn request(
 }
 
 /// The session in whose loop the task runs.
-fn current(context: &mut Context<'_>) -> Option<String> {
+pub(super) fn current(context: &mut Context<'_>) -> Option<String> {
     match context.strand().values.get(SESSION) {
         Some(Value::Text(id)) => Some(id.to_string()),
         _ => None,
@@ -181,7 +216,14 @@ fn current(context: &mut Context<'_>) -> Option<String> {
 
 /// `agent_session_current_id()`
 fn current_id(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
-    Ok(current(context).map_or(Value::Nil, Value::from))
+    let Some(session) = current(context) else {
+        return Ok(Value::Nil);
+    };
+    // A worker may have moved on to another session than the one its functions know.
+    match context.strand().values.get(WORKER) {
+        Some(_) => workers::session_now(context, &session),
+        None => Ok(Value::from(session)),
+    }
 }
 
 /// A loop. What it calls back runs inside its session.
@@ -203,6 +245,7 @@ fn begin_loop(
         Value::Dict(options) => !matches!(options.get("policy"), None | Some(Value::Nil)),
         _ => false,
     };
+    let has_policy = has_policy || session_has_policy(context, &id)?;
     let request = inside(context, &id, has_policy, |context| {
         request(context, builtin, arguments, (outer, Some(&id)))
     });
@@ -210,7 +253,7 @@ fn begin_loop(
 }
 
 /// The session that options name.
-fn session_id(options: &Value) -> Option<String> {
+pub(super) fn session_id(options: &Value) -> Option<String> {
     match options {
         Value::Dict(options) => match options.get("session_id") {
             None | Some(Value::Nil) => None,
@@ -220,7 +263,7 @@ fn session_id(options: &Value) -> Option<String> {
     }
 }
 
-fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
+pub(super) fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
     let payload = json!({"builtin": "__new_session_id"}).to_string();
     match context.perform(&Request::Other {
         kind: KIND,
@@ -231,9 +274,21 @@ fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
     }
 }
 
+/// Whether a session has a policy of its own, which holds in all its loops.
+fn session_has_policy(context: &mut Context<'_>, id: &str) -> Result<bool, Failure> {
+    let payload = json!({"builtin": "__has_policy", "arguments": [id]}).to_string();
+    match context.perform(&Request::Other {
+        kind: KIND,
+        payload,
+    }) {
+        Answer::Text(Some(text)) => Ok(decode(&text)?.is_truthy()),
+        _ => Ok(false),
+    }
+}
+
 /// Does something as if the task ran inside a session's loop; closures that are let out
 /// meanwhile do.
-fn inside<T>(
+pub(super) fn inside<T>(
     context: &mut Context<'_>,
     session: &str,
     has_policy: bool,

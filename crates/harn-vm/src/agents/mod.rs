@@ -9,18 +9,23 @@
 //! A loop is a future. It is polled on the thread of the program, between the steps of its
 //! fibers, so calling a tool that is written in Harn costs no change of threads.
 
+mod artifacts;
+mod background;
 mod builtins;
 mod closure;
 mod convert;
+mod daemons;
 mod guard;
 mod manifest;
 mod options;
 mod port;
+mod searches;
+mod workers;
 mod workspace;
 
 pub use options::AgentOptions;
 
-pub(crate) use builtins::register;
+pub(crate) use builtins::{ask, register};
 pub(crate) use manifest::hooks as manifest_hooks;
 pub(crate) use port::AgentPort;
 
@@ -28,7 +33,7 @@ pub(crate) use port::AgentPort;
 pub(crate) const KIND: &str = "agent";
 
 /// The value of a task that says in which session's loop it runs.
-const SESSION: &str = "__agent_session";
+const SESSION: &str = harn_stdlib::AGENT_SESSION;
 
 /// The value of a task that says that a policy is in force.
 const POLICY: &str = "__agent_policy";

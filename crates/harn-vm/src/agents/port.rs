@@ -8,15 +8,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use harn_agent::llm::desk::{Desk, Thrown};
+use harn_agent::session::kept::WORKSPACE_POLICY;
 use harn_agent::tool_hooks::{Hook, ManifestHook};
-use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
+use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions, WorkerPlaces};
 use harn_machine::{Answer, EffectId, Outside};
+use harn_stdlib::Sought;
 use serde_json::{Value, json};
 
+use super::background::Background;
 use super::closure::ProgramClosure;
 use super::options::AgentOptions;
+use super::searches::{Search, Searches};
+use crate::files::Files;
 use crate::models::{TokioHandle, encode};
 use crate::policy::{AgentFence, Policy};
+use crate::skills::Skills;
 
 /// Performs the effects of the kind `agent`. Nothing is made before the first one.
 pub(crate) struct AgentPort {
@@ -28,14 +34,23 @@ pub(crate) struct AgentPort {
     runtime: Option<Arc<Runtime>>,
     /// What was begun and has no answer yet.
     tasks: HashMap<EffectId, Task>,
+    /// What goes on while no effect waits for it.
+    background: Background,
+    /// What is looked for while the program goes on.
+    searches: Searches,
     /// The hooks of the project, until their functions are there.
     awaited: Vec<Option<ManifestHook>>,
+    /// The skills of the program.
+    skills: Skills,
     /// Those whose functions are there.
     hooks: Vec<Arc<dyn Hook>>,
 }
 
+/// What is on its way.
+type Answering = Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>;
+
 struct Task {
-    future: Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>,
+    future: Answering,
     waker: Waker,
 }
 
@@ -51,10 +66,13 @@ impl AgentPort {
             folder: PathBuf::new(),
             environment,
             policy,
+            background: Background::new(&outside),
             outside,
             runtime: None,
             tasks: HashMap::new(),
+            searches: Searches::default(),
             awaited: Vec::new(),
+            skills: Skills::default(),
             hooks: Vec::new(),
         }
     }
@@ -67,6 +85,11 @@ impl AgentPort {
     /// The hooks of the project. Their functions are offered when their files have run.
     pub(crate) fn await_hooks(&mut self, hooks: Vec<ManifestHook>) {
         self.awaited = hooks.into_iter().map(Some).collect();
+    }
+
+    /// The skills of the program. They may be discovered later.
+    pub(crate) fn set_skills(&mut self, skills: Skills) {
+        self.skills = skills;
     }
 
     /// The function of a hook is there.
@@ -82,11 +105,56 @@ impl AgentPort {
         }
     }
 
+    /// Begins something that a session hears of later, and answers with its handle.
+    pub(crate) fn begin_search(
+        &mut self,
+        payload: &str,
+        desk: Result<Arc<Desk>, Thrown>,
+        files: &Files,
+    ) -> Answer {
+        let Ok(desk) = desk else {
+            return Answer::Text(None);
+        };
+        let payload: Value = serde_json::from_str(payload).unwrap_or_default();
+        let text = |key: &str| payload[key].as_str();
+        let depth_max = payload["depth_max"].as_u64();
+        let sought = Sought {
+            top: PathBuf::from(text("top").unwrap_or_default()),
+            pattern: text("pattern").map(str::to_owned),
+            depth_max: depth_max.map(|depth| usize::try_from(depth).unwrap_or(usize::MAX)),
+            follows_links: payload["follows_links"] == true,
+        };
+        let operation = self.runtime(desk).begin_operation(
+            text("session"),
+            text("operation").unwrap_or_default(),
+            text("descriptor").unwrap_or_default(),
+        );
+        let said = |key: &str| {
+            let said = operation.handle()[key].as_str();
+            said.unwrap_or_default().to_owned()
+        };
+        let handle = (said("handle_id"), said("started_at"));
+        // What nobody will hear of need not be looked for.
+        if !operation.is_cancelled() {
+            self.searches.begin(Search {
+                operation,
+                sought,
+                files: files.clone(),
+            });
+        }
+        Answer::Pairs(vec![handle])
+    }
+
     /// Answers at once.
     pub(crate) fn perform(&mut self, payload: &str) -> Answer {
         let asked: Value = serde_json::from_str(payload).unwrap_or_default();
         let outcome = match asked["builtin"].as_str() {
             Some("__new_session_id") => Ok(json!(self.new_session_id())),
+            Some("__has_policy") => Ok(json!(self.has_policy(&asked["arguments"]))),
+            Some("__daemon_session") => self.session_of_daemon(&asked["arguments"]),
+            Some("__new_id") => Ok(json!(self.new_id())),
+            Some("__session_now") => Ok(self.session_now(&asked["arguments"])),
+            Some("__worker_surroundings") => Ok(self.surroundings(&asked["arguments"])),
             Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
             _ => Err(Thrown::Runtime(
                 "this takes time and must be begun".to_owned(),
@@ -96,9 +164,47 @@ impl AgentPort {
     }
 
     fn new_session_id(&self) -> String {
+        format!("agent_session_{}", self.new_id())
+    }
+
+    fn new_id(&self) -> String {
         let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
-        let id = id.unwrap_or_else(crate::models::new_id);
-        format!("agent_session_{id}")
+        id.unwrap_or_else(crate::models::new_id)
+    }
+
+    /// The session that a worker works in now.
+    fn session_now(&self, arguments: &Value) -> Value {
+        let known = arguments[0].as_str().unwrap_or_default();
+        let now = self.runtime.as_ref();
+        json!(now.map_or_else(|| known.to_owned(), |runtime| runtime.session_now(known)))
+    }
+
+    /// Where the functions of a worker run.
+    fn surroundings(&self, arguments: &Value) -> Value {
+        let worker = arguments[0].as_str().unwrap_or_default();
+        let places = places(&json!({"worktrees": arguments[2]}));
+        harn_agent::worker_surroundings(&places, worker, &arguments[1])
+    }
+
+    /// Whether a session has a policy of its own.
+    fn has_policy(&self, arguments: &Value) -> bool {
+        let id = arguments[0].as_str().unwrap_or_default();
+        let session = self
+            .runtime
+            .as_ref()
+            .and_then(|runtime| runtime.session(id));
+        session.is_some_and(|session| session.kept(WORKSPACE_POLICY).is_some())
+    }
+
+    /// The session of the daemon in a folder, if that may be looked at.
+    fn session_of_daemon(&self, arguments: &Value) -> Result<Value, Thrown> {
+        let root = self.folder.join(arguments[0].as_str().unwrap_or_default());
+        let fence = fence(&self.policy, &self.environment);
+        let may_read = |path: &PathBuf| fence.as_ref().is_none_or(|fence| fence.read(path).is_ok());
+        let may_read = may_read(&root.join("daemon.meta.json"));
+        Ok(json!(
+            may_read.then(|| harn_agent::session_of_daemon(&root))
+        ))
     }
 
     /// Whether a builtin may be called inside the loop of a session, and the folders that it
@@ -121,20 +227,36 @@ impl AgentPort {
         desk: Result<Arc<Desk>, Thrown>,
         tokio: &TokioHandle,
     ) {
-        let (asked, functions) = self.read(payload);
+        let (asked, functions, places) = self.read(payload);
         let runtime = match desk {
             Ok(desk) => self.runtime(desk),
             Err(thrown) => return self.complete(id, Err(thrown)),
         };
+        if let Some(places) = places {
+            runtime.set_worker_places(places);
+        }
         let asked = Asked { functions, ..asked };
         let future = Box::pin(async move { runtime.answer(asked).await });
+        self.run(id, future, tokio);
+    }
+
+    /// Runs something to its end, between the steps of the program.
+    pub(crate) fn run(&mut self, id: EffectId, future: Answering, tokio: &TokioHandle) {
         let waker = self.outside.waker(id);
         self.tasks.insert(id, Task { future, waker });
         self.resume(id, tokio);
     }
 
+    /// What all sessions share, if there was one.
+    pub(crate) fn known_runtime(&self) -> Option<Arc<Runtime>> {
+        self.runtime.clone()
+    }
+
     /// Goes on with something that was begun.
     pub(crate) fn resume(&mut self, id: EffectId, tokio: &TokioHandle) {
+        if self.background.resume(id, tokio) {
+            return;
+        }
         // It may have been given up, or belong to somebody else.
         let Some(mut task) = self.tasks.remove(&id) else {
             return;
@@ -163,7 +285,8 @@ impl AgentPort {
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
-        let policy = &self.policy;
+        let (policy, skills) = (&self.policy, &self.skills);
+        let spawner = self.background.spawner();
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
                 desk,
@@ -176,10 +299,14 @@ impl AgentPort {
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
+                    resumes: options.resumes.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),
                     fence: fence(policy, environment),
+                    skills: skills.setup(environment, policy),
+                    spawner: Some(spawner),
+                    bus: options.bus.clone(),
                     ..RuntimeOptions::default()
                 },
             )
@@ -188,7 +315,7 @@ impl AgentPort {
     }
 
     /// Reads what a builtin asks. Every closure in it is claimed, whatever becomes of it.
-    fn read(&self, payload: &str) -> (Asked, Functions) {
+    fn read(&self, payload: &str) -> (Asked, Functions, Option<WorkerPlaces>) {
         let mut payload: Value = serde_json::from_str(payload).unwrap_or_default();
         let mut functions = Functions::default();
         for closure in payload["closures"].as_array().into_iter().flatten() {
@@ -204,13 +331,25 @@ impl AgentPort {
             builtin: text("builtin").unwrap_or_default(),
             session_id: text("session"),
             unnamed_session_id: text("unnamed").unwrap_or_default(),
+            worker_id: text("worker").unwrap_or_default(),
+            now_ms: payload["now"].as_i64(),
             arguments: match payload["arguments"].take() {
                 Value::Array(arguments) => arguments,
                 _ => Vec::new(),
             },
             ..Asked::default()
         };
-        (asked, functions)
+        let places = payload.get("places").map(places);
+        (asked, functions, places)
+    }
+}
+
+/// Where workers are kept and work, as a builtin says.
+fn places(given: &Value) -> WorkerPlaces {
+    let path = |key: &str| PathBuf::from(given[key].as_str().unwrap_or_default());
+    WorkerPlaces {
+        state: path("state"),
+        worktrees: path("worktrees"),
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) use confined::Spot;
 const READ_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// Where the files of a program are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     pub(crate) policy: Policy,
     /// Where relative paths start; `None`: where the process works.

@@ -12,6 +12,7 @@ mod clients;
 mod connect;
 mod exchange;
 mod failure;
+mod fetch;
 mod message;
 mod pin;
 mod save;
@@ -37,6 +38,7 @@ use failure::{answer, failure};
 use streams::{Streams, open};
 
 pub(crate) use connect::config as socket_config;
+pub(crate) use fetch::fetch_text;
 pub(crate) use save::Destination;
 pub(crate) use sockets::{SocketLimits, Sockets};
 

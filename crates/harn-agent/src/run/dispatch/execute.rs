@@ -32,14 +32,14 @@ const DOUBLINGS_MAX: u32 = 5;
 impl Run<'_> {
     /// Who runs a tool.
     pub(super) fn backend_of(&self, name: &str) -> Backend {
-        match self.tools.get(name) {
+        let is_known = self.tools.get(name).is_some();
+        match self.tool(name) {
             Some(entry) => entry.backend.clone(),
+            // What is out of view is nobody's, not even the host's.
+            None if is_known || !self.is_in_view(name, None) => Backend::unavailable(name),
             None if own_tools::is_own_tool(name) || name == archive::NAME => Backend::Own,
             None if self.runtime.bridge.is_some() => Backend::Host,
-            None => Backend::Nobody(format!(
-                "Tool '{name}' is not available in the current environment. Use only the tools \
-                 listed in the tool-calling contract."
-            )),
+            None => Backend::unavailable(name),
         }
     }
 }

@@ -229,7 +229,7 @@ async fn ask_host(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotatio
 }
 
 fn check_required(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
-    let Some(entry) = run.tools.get(&call.name) else {
+    let Some(entry) = run.tool(&call.name) else {
         return Ok(());
     };
     let is_own = own_tools::is_own_tool(&call.name);
@@ -323,7 +323,7 @@ impl Run<'_> {
     }
 
     fn own_annotations(&self, name: &str) -> Option<&ToolAnnotations> {
-        self.tools.get(name)?.annotations.as_ref()
+        self.tool(name)?.annotations.as_ref()
     }
 
     fn note_permission(&self, record: &PermissionRecord) {

@@ -32,6 +32,7 @@ pub(in crate::commands) struct LogArguments {
 }
 
 /// A log that is open.
+#[derive(Clone)]
 pub(in crate::commands) struct OpenLog {
     pub(in crate::commands) log: Arc<AnyEventLog>,
 }
