@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ambient;
 pub mod artifacts;
 mod background;
 #[cfg(doctest)]
@@ -84,6 +85,7 @@ pub mod verify;
 mod watching;
 mod workers;
 
+pub use ambient::Level;
 pub use background::Spawn;
 pub use builtins::{Asked, worker_surroundings};
 pub use callback::{BoxFuture, Callback, Functions};

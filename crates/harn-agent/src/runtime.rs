@@ -1,6 +1,6 @@
 //! What all sessions of one program share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
+use crate::ambient::Level;
 use crate::background::Spawn;
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
@@ -63,7 +64,12 @@ pub struct Runtime {
     pub(crate) workers: Workers,
     /// What holds inside the loops that run, by session; the innermost last.
     running: Mutex<BTreeMap<String, Vec<Ambient>>>,
+    /// What held inside loops that have ended, oldest first, where anything was limited.
+    ended: Mutex<VecDeque<(String, Ambient)>>,
 }
+
+/// How many loops that have ended are remembered for the tasks that outlive them.
+const ENDED_MAX: usize = 256;
 
 /// How a runtime is made.
 #[derive(Default)]
@@ -136,6 +142,8 @@ pub struct Ambient {
     pub permissions: Vec<Permissions>,
     /// How many loops are around.
     pub depth: u64,
+    /// The policies that those above have narrowed, the outermost first. They stay in force.
+    pub outer: Vec<Level>,
     /// Who is held to account for what is changed, if anybody is.
     pub audit: Option<MutationSessionRecord>,
     /// The worker that all of this is a part of.
@@ -189,6 +197,7 @@ impl Runtime {
             daemons: Daemons::default(),
             workers: Workers::new(options.worker_places),
             running: Mutex::default(),
+            ended: Mutex::default(),
         })
     }
 
@@ -232,7 +241,7 @@ impl Runtime {
     }
 
     /// The same for a child, which is never refused. The session works until
-    /// [`SessionStore::end_run`] is called.
+    /// [`SessionStore::release`] is called.
     pub(crate) async fn open_working_session(&self, id: &str) -> Arc<Session> {
         let (session, evicted) = self.sessions().open_working(id);
         for id in evicted {
@@ -257,18 +266,43 @@ impl Runtime {
     pub(crate) fn leave(&self, session_id: &str) {
         let mut running = self.running();
         if let Some(inside) = running.get_mut(session_id) {
-            inside.pop();
+            let last = inside.pop();
             if inside.is_empty() {
                 running.remove(session_id);
+                self.remember(session_id, last);
             }
         }
     }
 
-    /// What holds inside the loop of a session.
+    /// A task that a loop has started may outlive the loop, and must not be free then.
+    fn remember(&self, session_id: &str, ambient: Option<Ambient>) {
+        let Some(ambient) = ambient.filter(|ambient| !ambient.is_unlimited()) else {
+            return;
+        };
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|(id, _)| id != session_id);
+        if ended.len() == ENDED_MAX {
+            ended.pop_front();
+        }
+        ended.push_back((session_id.to_owned(), ambient));
+    }
+
+    fn remembered(&self, session_id: &str) -> Option<Ambient> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest_first = ended.iter().rev();
+        let (_, ambient) = newest_first.find(|(id, _)| id == session_id)?;
+        Some(ambient.clone())
+    }
+
+    /// What holds inside the loop of a session. For what a loop has left behind, that is what
+    /// held inside it.
     pub fn ambient_in(&self, session_id: Option<&str>) -> Ambient {
         let session_id = session_id.map(|id| self.workers.session_now(id));
         let running = self.running();
-        let inside = session_id.and_then(|id| running.get(&id)?.last().cloned());
+        let inside = session_id.and_then(|id| match running.get(&id) {
+            Some(inside) => inside.last().cloned(),
+            None => self.remembered(&id),
+        });
         inside.unwrap_or_default()
     }
 
@@ -284,13 +318,7 @@ impl Runtime {
         operation: Option<&str>,
     ) -> Result<(), Thrown> {
         let ambient = self.ambient_in(Some(session_id));
-        let Some(policy) = &ambient.policy else {
-            return Ok(());
-        };
-        let checked = match builtin {
-            "host_call" => policy.check_host_call(operation.unwrap_or_default()),
-            builtin => policy.check_builtin(builtin),
-        };
+        let checked = ambient.check_builtin(builtin, operation);
         checked.map_err(|text| Thrown::Categorised(Category::ToolRejected, text))
     }
 

@@ -5,7 +5,6 @@
 //! noticed, one that makes it better may raise the guard.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![expect(clippy::print_stdout, reason = "the table is what one wants to see")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -120,7 +119,7 @@ fn matching_is_as_good_as_it_was() {
         println!("{}", measured.row(name));
         measured
     });
-    let guards = [(0.48, 0.58), (0.64, 0.52), (0.60, 0.74), (0.80, 0.72)];
+    let guards = [(0.50, 0.59), (0.66, 0.55), (0.63, 0.76), (0.81, 0.75)];
     for (measured, (precision, recall)) in measured.iter().zip(guards) {
         assert!(measured.precision() >= precision, "precision");
         assert!(measured.recall() >= recall, "recall");

@@ -18,6 +18,9 @@ pub struct Permissions {
     pub deny: Vec<Rule>,
     /// Asked before a call is denied.
     pub on_escalation: Option<Arc<dyn Callback>>,
+    /// The session whose loop has this level. What a session was granted by its own level says
+    /// nothing about the levels of those that start it later.
+    pub owner: String,
 }
 
 impl Permissions {
@@ -49,7 +52,15 @@ impl Permissions {
             allow: rules("allow")?,
             deny: rules("deny")?.unwrap_or_default(),
             on_escalation: functions.at("/on_escalation").cloned(),
+            owner: String::new(),
         }))
+    }
+
+    /// The same, as the level of a session's loop.
+    #[must_use]
+    pub fn of(mut self, session_id: &str) -> Self {
+        session_id.clone_into(&mut self.owner);
+        self
     }
 }
 

@@ -19,7 +19,7 @@ use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
 use crate::loop_options::{LoopOptions, call_options};
-use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
+use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Session, kept};
@@ -244,11 +244,14 @@ fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
+    // Loops that start loops come to an end also where nobody has said a word about policies.
     let limit = policy.and_then(|policy| policy.recursion_limit);
-    if let Some(limit) = limit.filter(|limit| ambient.depth >= *limit) {
+    let limit = limit.unwrap_or(RECURSION_LIMIT);
+    if ambient.depth >= limit {
+        let label = request.label.unwrap_or(LABEL);
         return Err(Thrown::Categorised(
             Category::ToolRejected,
-            format!("agent_loop exceeds recursion ceiling: {limit}"),
+            format!("{label} exceeds recursion ceiling: {limit}"),
         ));
     }
     ambient.depth += 1;
@@ -258,24 +261,24 @@ fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
         ("agent_loop: policy", given.given("policy")),
     ];
     for (label, policy) in policies {
-        let Some(policy) = policy else { continue };
-        let inner = CapabilityPolicy::read(label, policy)?;
-        let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);
-        let both = CapabilityPolicy::intersect(&outer, &inner);
-        ambient.policy = Some(both.map_err(Thrown::Plain)?);
+        let policy = policy.map(|policy| CapabilityPolicy::read(label, policy));
+        let policy = policy.transpose()?;
+        ambient
+            .narrow(policy.as_ref(), None)
+            .map_err(Thrown::Plain)?;
     }
-    if let Some(policy) = given.given("approval_policy") {
-        let inner = ApprovalPolicy::read("agent_loop: approval_policy", policy)?;
-        ambient.approval = Some(match &ambient.approval {
-            Some(outer) => ApprovalPolicy::intersect(outer, &inner),
-            None => inner,
-        });
-    }
+    let approval = given.given("approval_policy");
+    let approval =
+        approval.map(|policy| ApprovalPolicy::read("agent_loop: approval_policy", policy));
+    ambient
+        .narrow(None, approval.transpose()?.as_ref())
+        .map_err(Thrown::Plain)?;
     if let Some(permissions) = given.given("permissions") {
         let functions = request.functions.below("/permissions");
+        let level = Permissions::read("permissions", permissions, &functions)?;
         ambient
             .permissions
-            .extend(Permissions::read("permissions", permissions, &functions)?);
+            .extend(level.map(|level| level.of(session.id())));
     }
     Ok(ambient)
 }

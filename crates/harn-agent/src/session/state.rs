@@ -315,10 +315,8 @@ impl RunState {
                 self.successful.push(name.clone());
             }
             Change::PseudoToolFailed { name } => self.tools_used.push(name.clone()),
-            Change::SkillLoaded { id } => {
-                if !self.loaded_skills.contains(id) {
-                    self.loaded_skills.push(id.clone());
-                }
+            Change::SkillLoaded { id } if !self.loaded_skills.contains(id) => {
+                self.loaded_skills.push(id.clone());
             }
             Change::CallRefused { name } => self.rejected.push(name.clone()),
             Change::ResultSeen { key, result } => self.loop_detector.see(key, result),

@@ -34,6 +34,8 @@ struct Named {
     last_use: u64,
     /// Loops that run on it. It is not taken away from them.
     runs: usize,
+    /// Children that work in it, also between their loops. It is not taken away from them.
+    holds: usize,
 }
 
 /// The table is full of sessions that are at work.
@@ -121,7 +123,7 @@ impl SessionStore {
         Ok((Arc::clone(&self.named[id].session), evicted))
     }
 
-    /// The same for a child, which works from now on until [`end_run`](Self::end_run). It is
+    /// The same for a child, which works from now on until [`release`](Self::release). It is
     /// never refused: where all sessions work there is one more, and as many as too many go
     /// when they rest.
     pub fn open_working(&mut self, id: &str) -> (Arc<Session>, Vec<String>) {
@@ -138,7 +140,10 @@ impl SessionStore {
             let sessions = self.named.len().max(self.sessions_max);
             self.bus.set_session_cap(sessions + 2 * UNNAMED_MAX);
         }
-        self.begin_run(id);
+        self.touch(id);
+        if let Some(named) = self.named.get_mut(id) {
+            named.holds += 1;
+        }
         (Arc::clone(&self.named[id].session), evicted)
     }
 
@@ -147,6 +152,7 @@ impl SessionStore {
             session,
             last_use: 0,
             runs: 0,
+            holds: 0,
         };
         self.named.insert(id.to_owned(), named);
     }
@@ -210,6 +216,13 @@ impl SessionStore {
         }
     }
 
+    /// A child no longer works in a session.
+    pub fn release(&mut self, id: &str) {
+        if let Some(named) = self.named.get_mut(id) {
+            named.holds = named.holds.saturating_sub(1);
+        }
+    }
+
     /// Whether a loop runs on a session.
     pub fn is_running(&self, id: &str) -> bool {
         self.named.get(id).is_some_and(|named| named.runs > 0)
@@ -259,9 +272,10 @@ impl SessionStore {
         }
     }
 
-    /// The session that was not used for longest and has no loop running.
+    /// The session that was not used for longest and that nobody works in.
     fn oldest_idle(&self) -> Option<String> {
-        let idle = self.named.iter().filter(|(_, named)| named.runs == 0);
+        let is_idle = |named: &Named| named.runs == 0 && named.holds == 0;
+        let idle = self.named.iter().filter(|(_, named)| is_idle(named));
         let oldest = idle.min_by_key(|(_, named)| named.last_use);
         oldest.map(|(id, _)| id.clone())
     }

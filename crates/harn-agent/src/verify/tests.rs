@@ -724,3 +724,95 @@ fn a_violation_reads_like_a_sentence() {
          nothing is said about it after its end"
     );
 }
+
+fn worker(id: &str, transition: &str) -> AgentEvent {
+    let known: harn_events::WorkerEvent =
+        serde_json::from_value(json!(transition)).expect("the test writes events as they are");
+    let fields = json!({
+        "worker_id": id, "worker_name": "n", "worker_task": "t", "worker_mode": "stage",
+        "event": transition, "status": known.status().as_str(), "metadata": {}, "audit": null,
+    });
+    event("worker_update", fields)
+}
+
+#[test]
+fn workers_begin_pause_and_end_in_order() {
+    let rows: [(&[&str], bool); 9] = [
+        (&["WorkerSpawned", "WorkerCompleted"], true),
+        (&["WorkerCompleted"], false),
+        (
+            &["WorkerSpawned", "WorkerCompleted", "WorkerCancelled"],
+            false,
+        ),
+        (
+            &["WorkerSpawned", "WorkerCompleted", "WorkerCompleted"],
+            false,
+        ),
+        (
+            &["WorkerSpawned", "WorkerCompleted", "WorkerProgressed"],
+            false,
+        ),
+        // Another task begins anew.
+        (
+            &[
+                "WorkerSpawned",
+                "WorkerFailed",
+                "WorkerSpawned",
+                "WorkerCompleted",
+            ],
+            true,
+        ),
+        (
+            &["WorkerSpawned", "WorkerSuspended", "WorkerCompleted"],
+            false,
+        ),
+        (
+            &[
+                "WorkerSpawned",
+                "WorkerSuspended",
+                "WorkerResumed",
+                "WorkerCompleted",
+            ],
+            true,
+        ),
+        (
+            &[
+                "WorkerSpawned",
+                "WorkerWaitingForInput",
+                "WorkerProgressed",
+                "WorkerCancelled",
+            ],
+            true,
+        ),
+    ];
+    for (transitions, is_sound) in rows {
+        let events: Vec<AgentEvent> = transitions
+            .iter()
+            .flat_map(|transition| [worker("a", transition), worker("b", transition)])
+            .collect();
+        let findings = check_events((0..).zip(&events));
+        assert_eq!(
+            findings.is_sound(),
+            is_sound,
+            "{transitions:?}: {findings:?}"
+        );
+    }
+}
+
+#[test]
+fn the_status_of_a_worker_is_that_of_its_event() {
+    let odd = with(worker("a", "WorkerSpawned"), "status", json!("failed"));
+    assert!(!check_events([(0, &odd)]).is_sound());
+}
+
+#[test]
+fn a_worker_may_have_begun_where_the_stream_was_cut() {
+    let mut order = EventOrder::default().after_cut();
+    let event = worker("a", "WorkerCompleted");
+    order.see(Seen {
+        index: 7,
+        at_ms: None,
+        event: Some(&event),
+    });
+    assert!(order.finish().is_sound());
+}

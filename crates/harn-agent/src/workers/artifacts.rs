@@ -111,7 +111,9 @@ mod tests {
         ];
         let ids = |policy: Value| {
             let selected = select(&all, &policy).into_iter();
-            selected.map(|artifact| artifact["id"].clone()).collect()
+            selected
+                .map(|artifact| artifact["id"].clone())
+                .collect::<Value>()
         };
         assert_eq!(ids(json!(null)), json!(["a", "b", "c"]));
         assert_eq!(ids(json!({"include_kinds": ["plan"]})), json!(["b", "c"]));

@@ -96,7 +96,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.runtime.sessions().end_run(self.session.id());
+        self.runtime.sessions().release(self.session.id());
     }
 }
 

@@ -36,6 +36,8 @@ mod status;
 mod sub_agent;
 mod suspension;
 mod table;
+#[cfg(test)]
+mod tests;
 mod transition;
 mod worker;
 

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::carry::Carry;
 use super::job::Job;
 use super::snapshot;
-use super::spawn::narrow;
 use super::status::Status;
 use super::table::Slot;
 use super::worker::Worker;
+use crate::ambient::Level;
 use crate::callback::Functions;
 use crate::policy::{ApprovalPolicy, Permissions};
 use crate::runtime::{Ambient, Runtime};
@@ -146,15 +146,12 @@ fn ambient(
     worker: &mut Worker,
 ) -> Result<Ambient, Thrown> {
     let mut ambient = runtime.ambient_in(asking);
-    let stored = worker.carry.policy.clone();
-    narrow(&mut ambient, stored.as_ref())?;
-    if let Some(inner) = worker.audit.approval_policy.clone().map(ApprovalPolicy) {
-        ambient.approval = Some(match &ambient.approval {
-            Some(outer) => ApprovalPolicy::intersect(outer, &inner),
-            None => inner,
-        });
-    }
     let inherited = &worker.config["inherited"];
+    let outer: Vec<Level> = serde_json::from_value(inherited["outer"].clone()).unwrap_or_default();
+    ambient.outer.extend(outer);
+    let approval = worker.audit.approval_policy.clone().map(ApprovalPolicy);
+    let narrowed = ambient.narrow(worker.carry.policy.as_ref(), approval.as_ref());
+    narrowed.map_err(|error| Thrown::Runtime(format!("resume_agent: {error}")))?;
     for level in inherited["permissions"].as_array().into_iter().flatten() {
         let read = Permissions::read("permissions", level, &Functions::default())?;
         ambient.permissions.extend(read);

@@ -220,16 +220,10 @@ pub(crate) fn narrow(
     ambient: &mut Ambient,
     asked: Option<&CapabilityPolicy>,
 ) -> Result<(), Thrown> {
-    let Some(asked) = asked else {
-        return Ok(());
-    };
-    let outer = ambient.policy.take();
-    let outer = outer.unwrap_or_else(CapabilityPolicy::ceiling);
-    match CapabilityPolicy::intersect(&outer, asked) {
-        Ok(both) => ambient.policy = Some(both),
-        Err(error) => return fail(&error),
+    match ambient.narrow(asked, None) {
+        Ok(()) => Ok(()),
+        Err(error) => fail(&error),
     }
-    Ok(())
 }
 
 /// Who is held to account for what a worker changes.
@@ -272,6 +266,10 @@ fn audit(
 fn with_inherited(mut config: Value, ambient: &Ambient) -> Value {
     let permissions = ambient.permissions.iter();
     let permissions: Vec<Value> = permissions.map(|level| level.to_value()).collect();
-    config["inherited"] = json!({"permissions": permissions, "depth": ambient.depth});
+    config["inherited"] = json!({
+        "permissions": permissions,
+        "outer": ambient.outer,
+        "depth": ambient.depth,
+    });
     config
 }

@@ -27,3 +27,4 @@ mod stage;
 mod streams;
 mod tools;
 mod transcripts;
+mod workers;

@@ -30,8 +30,10 @@ fn noted(result: &Value) -> Vec<Value> {
 
 #[tokio::test(start_paused = true)]
 async fn a_skill_is_activated_at_the_head_of_the_first_turn() {
-    let events = &["skill_activated", "skill_scope_tools"];
-    let stage = Stage::proving(events, &[saying("Fine.")]);
+    let stage = Stage::proving(
+        &["skill_activated", "skill_scope_tools"],
+        &[saying("Fine.")],
+    );
     let result = stage.run_with(asking("ship it", json!({}))).await.unwrap();
     assert_eq!(
         stage.one("skill_activated"),
@@ -83,10 +85,9 @@ async fn a_skill_is_activated_at_the_head_of_the_first_turn() {
 /// Those that leave go before any comes, and hooks run behind the events of their skill.
 #[tokio::test(start_paused = true)]
 async fn a_reassessment_deactivates_first() {
-    let events = &["skill_activated", "skill_deactivated", "skill_scope_tools"];
     let colouring = json!({"text": "<tool_call>\nlook({})\n</tool_call>"});
     let stage = Stage::proving(
-        events,
+        &["skill_activated", "skill_deactivated", "skill_scope_tools"],
         &[colouring, saying("<user_response>So.</user_response>")],
     );
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -16,5 +16,6 @@ mod program;
 mod pseudo_terminal;
 mod quickstart;
 mod sessions;
+mod skills;
 mod streams;
 mod types;

@@ -215,8 +215,8 @@ impl AgentPort {
             return Ok(Value::Null);
         };
         runtime.check_builtin(text(0), text(1), arguments[2].as_str())?;
-        let policy = runtime.ambient_in(Some(text(0))).policy;
-        Ok(json!(policy.map(|policy| policy.workspace_roots)))
+        let ambient = runtime.ambient_in(Some(text(0)));
+        Ok(json!(ambient.workspace_roots()))
     }
 
     /// Begins what takes time.

@@ -10,7 +10,7 @@ mod activation;
 mod bodies;
 mod view;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use harn_llm::desk::Thrown;
 use serde_json::{Value, json};
@@ -26,7 +26,8 @@ pub(super) use view::View;
 /// The skills of a loop.
 pub(super) struct RunSkills {
     pub(super) options: SkillOptions,
-    matcher: Matcher,
+    /// Made when it is first asked: a loop that goes on with skills may never ask.
+    matcher: OnceLock<Matcher>,
     /// What was read so far.
     bodies: Bodies,
     /// What the turn that runs sees. It follows from the session as it was when the turn
@@ -37,7 +38,7 @@ pub(super) struct RunSkills {
 impl RunSkills {
     pub(super) fn new(options: SkillOptions) -> Self {
         Self {
-            matcher: Matcher::new(&options.registry, options.strategy),
+            matcher: OnceLock::new(),
             options,
             bodies: Bodies::default(),
             view: Mutex::default(),
@@ -121,8 +122,11 @@ async fn candidates(run: &Run<'_>) -> (Vec<Candidate>, Strategy) {
 }
 
 fn rank(run: &Run<'_>, prompt: &str) -> Vec<Candidate> {
-    let skills = &run.skills;
-    skills.matcher.rank(prompt, &skills.options.working_files)
+    let RunSkills {
+        options, matcher, ..
+    } = &run.skills;
+    let matcher = matcher.get_or_init(|| Matcher::new(&options.registry, options.strategy));
+    matcher.rank(prompt, &options.working_files)
 }
 
 /// What the host finds fitting; `None` if there is no host, or none that knows.
