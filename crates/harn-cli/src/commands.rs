@@ -12,6 +12,7 @@ mod explain;
 mod findings;
 mod fixing;
 mod fmt;
+mod hitl;
 mod lint;
 mod matrix;
 mod models;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Parse(parse::Arguments),
     Disasm(disasm::Arguments),
     Sessions(sessions::Arguments),
+    Hitl(hitl::Arguments),
     Events(events::Arguments),
     Models(models::Arguments),
     Doctor(doctor::Arguments),
@@ -117,6 +119,7 @@ pub(crate) fn run(
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Sessions(arguments) => sessions::run(arguments, form, environment.clock, output),
+        Command::Hitl(arguments) => hitl::run(arguments, form, environment.clock, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

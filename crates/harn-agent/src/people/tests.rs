@@ -58,7 +58,8 @@ fn a_question_is_open_until_it_is_answered() {
     assert_eq!(desk.open(), Vec::<String>::new());
     desk.asks(RequestKind::Question, "q", &json!({}));
     assert_eq!(desk.open(), ["q"]);
-    desk.answer("q", Response::Answer(json!("blue")), "ada").unwrap();
+    desk.answer("q", Response::Answer(json!("blue")), "ada")
+        .unwrap();
     assert_eq!(desk.open(), Vec::<String>::new());
     assert_eq!(
         desk.refuses("q", Response::Answer(json!("red")), "bob"),
@@ -93,7 +94,11 @@ fn enough_of_those_who_were_asked_have_to_approve() {
     assert_eq!(desk.open(), ["a"]);
     desk.answer("a", yes(), "bob").unwrap();
     assert_eq!(desk.open(), Vec::<String>::new());
-    desk.asks(RequestKind::DualControl, "d", &json!({"metadata": {"n": 2, "m": 3}}));
+    desk.asks(
+        RequestKind::DualControl,
+        "d",
+        &json!({"metadata": {"n": 2, "m": 3}}),
+    );
     desk.answer("d", Response::Approved(false), "eve").unwrap();
     assert_eq!(desk.refuses("d", yes(), "ada"), "d was already answered");
 }
@@ -118,7 +123,14 @@ fn what_does_not_fit_is_refused() {
         desk.refuses("e", answer(), "ada"),
         "e is an escalation, which needs to be accepted or refused"
     );
-    let late = respond(&desk.0, "q", answer(), None, None, NOW + 24 * 60 * 60 * 1000);
+    let late = respond(
+        &desk.0,
+        "q",
+        answer(),
+        None,
+        None,
+        NOW + 24 * 60 * 60 * 1000,
+    );
     assert_eq!(
         block_on(late).unwrap_err().to_string(),
         "q had to be answered by 2026-01-02T00:00:00Z"
@@ -172,7 +184,11 @@ fn a_host_is_told_without_secrets() {
     let metadata = json!({
         "args": {"password": "p", "n": 1}, "principal": "me", "evidence_refs": ["log"], "quorum": 2,
     });
-    desk.asks(RequestKind::Approval, "a", &json!({"prompt": "deploy", "metadata": metadata}));
+    desk.asks(
+        RequestKind::Approval,
+        "a",
+        &json!({"prompt": "deploy", "metadata": metadata}),
+    );
     let mut requests = Requests::default();
     block_on(requests.read(&desk.0)).unwrap();
     let policy = harn_events::RedactionPolicy::new();

@@ -91,7 +91,10 @@ pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value,
 }
 
 /// Waits until one of several topics has an event after its cursor.
-pub(crate) async fn any(log: Arc<AnyEventLog>, topics: Vec<(String, EventId)>) -> Result<(), LogError> {
+pub(crate) async fn any(
+    log: Arc<AnyEventLog>,
+    topics: Vec<(String, EventId)>,
+) -> Result<(), LogError> {
     let mut streams = Vec::with_capacity(topics.len());
     for (topic, cursor) in topics {
         let topic = Topic::new(topic)?;

@@ -74,7 +74,9 @@ impl EventLogPort {
             return Logs { own, kept: None };
         }
         let keep = self.options.keep.as_ref();
-        let kept = self.keep.get_or_insert_with(|| keep.and_then(|keep| keep()));
+        let kept = self
+            .keep
+            .get_or_insert_with(|| keep.and_then(|keep| keep()));
         let kept = kept.clone();
         Logs { own, kept }
     }

@@ -7,12 +7,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use harn_agent::log::{EventLog, LogError, LogEvent, Topic, block_on};
+use harn_agent::events::RedactionPolicy;
 use harn_agent::llm::desk::Thrown;
+use harn_agent::log::{EventLog, LogError, LogEvent, Topic, block_on};
 use harn_agent::people::{
     AskedPerson, NOTICE, Outcome, RESUMED, Request, Requests, headers, notice, this_process,
 };
-use harn_agent::events::RedactionPolicy;
 use harn_agent::{HostBridge, Runtime, rfc3339};
 use harn_machine::{Answer, EffectId};
 use serde_json::{Value, json};
@@ -172,10 +172,12 @@ impl PeoplePort {
         session: Option<(Arc<Runtime>, String)>,
         is_earlier: bool,
     ) -> Work {
-        let asked = session.as_ref().map(|(runtime, session_id)| match is_earlier {
-            true => block_on(AskedPerson::ask_again(runtime, session_id, request)),
-            false => AskedPerson::ask(runtime, session_id, request),
-        });
+        let asked = session
+            .as_ref()
+            .map(|(runtime, session_id)| match is_earlier {
+                true => block_on(AskedPerson::ask_again(runtime, session_id, request)),
+                false => AskedPerson::ask(runtime, session_id, request),
+            });
         if let Some(bridge) = &self.bridge {
             let session_id = session.as_ref().map(|(_, session_id)| &**session_id);
             let redaction = match &session {

@@ -2,8 +2,8 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use futures_core::Stream;
@@ -42,7 +42,10 @@ pub(super) async fn news(
         sources.push(Box::pin(answered(bridge, elsewhere)));
     }
     poll_fn(|context| {
-        let mut polled = sources.iter_mut().rev().map(|one| one.as_mut().poll(context));
+        let mut polled = sources
+            .iter_mut()
+            .rev()
+            .map(|one| one.as_mut().poll(context));
         polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
     })
     .await
@@ -76,7 +79,11 @@ async fn answered(bridge: Arc<dyn HostBridge>, elsewhere: Elsewhere) -> Result<(
     response["request_id"] = Value::String(elsewhere.request_id.clone());
     let topic = Topic::new(elsewhere.topic)?;
     let event = LogEvent::new(RESPONDED, response);
-    elsewhere.logs.lasting().append_durable(&topic, event).await?;
+    elsewhere
+        .logs
+        .lasting()
+        .append_durable(&topic, event)
+        .await?;
     // It is copied, or it is in the program's own log already.
     std::future::pending().await
 }

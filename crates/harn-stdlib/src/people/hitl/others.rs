@@ -83,7 +83,9 @@ pub(super) fn requested(
         effect(about)
     };
     // Nobody has to listen.
-    waiting.effect(context, told).map_or(Poll::Pending, |_| Poll::Ready(()))
+    waiting
+        .effect(context, told)
+        .map_or(Poll::Pending, |_| Poll::Ready(()))
 }
 
 /// Waits until one of the topics has an event after its cursor. Others run meanwhile.
@@ -140,7 +142,9 @@ pub(super) fn resolved(
             ("outcome", outcome.into()),
         ]))
     };
-    waiting.effect(context, told).map_or(Poll::Pending, |_| Poll::Ready(()))
+    waiting
+        .effect(context, told)
+        .map_or(Poll::Pending, |_| Poll::Ready(()))
 }
 
 fn about(what: &str, request: &Request, payload: &Value) -> Value {
