@@ -13,6 +13,7 @@ mod explain;
 mod findings;
 mod fixing;
 mod fmt;
+mod hitl;
 mod lint;
 mod matrix;
 mod models;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Parse(parse::Arguments),
     Disasm(disasm::Arguments),
     Sessions(sessions::Arguments),
+    Hitl(hitl::Arguments),
     Events(events::Arguments),
     Models(models::Arguments),
     Doctor(doctor::Arguments),
@@ -121,6 +123,7 @@ pub(crate) fn run(
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Sessions(arguments) => sessions::run(arguments, form, environment.clock, output),
+        Command::Hitl(arguments) => hitl::run(arguments, form, environment.clock, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

@@ -216,7 +216,7 @@ impl EventOrder {
     fn begin_again(&mut self) {
         self.note_interruption();
         self.closed_at = None;
-        self.pairs = Pairs::default();
+        self.pairs.begin_again();
         self.seams = Seams::default();
     }
 

@@ -433,6 +433,38 @@ fn searches_requests_and_compositions_are_pairs() {
 }
 
 #[test]
+fn a_request_outlives_the_process_that_made_it() {
+    let asked = || {
+        let fields = json!({"request_id": "r", "kind": "question", "payload": {}});
+        event("hitl_requested", fields)
+    };
+    let resolved = || {
+        let fields = json!({"request_id": "r", "kind": "question", "outcome": "answered"});
+        event("hitl_resolved", fields)
+    };
+    let look = |after: Vec<AgentEvent>| {
+        let mut events = opening(1);
+        events.push(asked());
+        let crashed = events.len();
+        events.extend(opening(1));
+        events.extend(after);
+        let mut order = EventOrder::new(Openings::AgainAt(vec![15]));
+        for (index, event) in events.iter().enumerate() {
+            order.see(Seen {
+                index: index as u64,
+                at_ms: Some(if index < crashed { 10 } else { 20 }),
+                event: Some(event),
+            });
+        }
+        order.finish().violations
+    };
+    assert_eq!(look(vec![resolved()]), []);
+    assert_eq!(look(vec![]), []);
+    assert_eq!(look(vec![resolved(), resolved()]).len(), 1);
+    assert_eq!(look(vec![asked()]).len(), 1);
+}
+
+#[test]
 fn nothing_follows_the_end_of_a_session() {
     check_broken(
         &[closed(), begin(1)],

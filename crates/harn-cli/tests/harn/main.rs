@@ -9,6 +9,7 @@ mod check;
 mod completions;
 mod event_log;
 mod help;
+mod hitl;
 mod language;
 mod live;
 mod log_file;

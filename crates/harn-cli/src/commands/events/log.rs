@@ -75,6 +75,17 @@ impl LogArguments {
         Ok(OpenLog::new(log))
     }
 
+    /// Opens the log to add to it, as those do who write there.
+    pub(in crate::commands) fn open_to_write(&self) -> Result<OpenLog, Failure> {
+        match self.place()? {
+            Place::Nats(config) => {
+                let log = NatsEventLog::open(*config)?;
+                Ok(OpenLog::new(AnyEventLog::Nats(log)))
+            }
+            Place::Sqlite(_) | Place::Files(_) => self.open_to_repair(),
+        }
+    }
+
     fn place(&self) -> Result<Place, Failure> {
         match &self.log {
             Some(path) => Place::named(path),
