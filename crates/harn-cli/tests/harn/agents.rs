@@ -2,3 +2,4 @@
 
 mod hooks;
 mod malformed;
+mod workers;
