@@ -140,7 +140,9 @@ async fn resume_agent(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Th
         return fail("resume_agent: missing worker id or snapshot path");
     }
     let id = handle_id(handle)?;
-    let slot = match runtime.workers.get(id) {
+    let known = runtime.workers.get(id);
+    let is_loaded = known.is_none();
+    let slot = match known {
         Some(slot) => slot,
         None => {
             let named = handle["snapshot_path"].as_str();
@@ -160,7 +162,9 @@ async fn resume_agent(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Th
     };
     let is_asked = input.is_some();
     let status = slot.read(|inner| inner.worker.status);
-    let is_resumed = status == Status::Suspended && workers::resume(runtime, &slot, input).await?;
+    // One that pauses in its file goes on pausing until somebody has something to say to it.
+    let is_meant = status == Status::Suspended && (is_asked || !is_loaded);
+    let is_resumed = is_meant && workers::resume(runtime, &slot, input).await?;
     if is_asked && !is_resumed {
         let status = slot.read(|inner| inner.worker.status.word());
         return fail(format!(

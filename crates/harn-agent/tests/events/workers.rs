@@ -19,10 +19,8 @@ fn config(more: Value) -> Value {
     config
 }
 
-async fn set(answers: &[Value]) -> Stage {
-    let stage = Stage::proving(&["worker_update"], answers);
+async fn open(stage: &Stage) {
     stage.runtime.open_session(SESSION).await.unwrap();
-    stage
 }
 
 /// The transitions and statuses that were told.
@@ -37,7 +35,9 @@ fn told(stage: &Stage) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_is_announced_and_completes() {
-    let stage = set(&[json!({"text": "Dug."})]).await;
+    let answers = [json!({"text": "Dug."})];
+    let stage = Stage::proving(&["worker_update"], &answers);
+    open(&stage).await;
     let done = stage.ask("spawn_agent", vec![config(json!({}))]).await;
     let done = done.unwrap();
     let expected = ["WorkerSpawned running", "WorkerCompleted completed"];
@@ -61,7 +61,9 @@ async fn a_worker_is_announced_and_completes() {
 #[tokio::test(start_paused = true)]
 async fn a_worker_fails_with_what_went_wrong() {
     let error = json!({"category": "auth", "message": "the door is locked"});
-    let stage = set(&[json!({"error": error})]).await;
+    let answers = [json!({"error": error})];
+    let stage = Stage::proving(&["worker_update"], &answers);
+    open(&stage).await;
     let thrown = stage.ask("spawn_agent", vec![config(json!({}))]).await;
     assert!(thrown.is_err());
     let expected = ["WorkerSpawned running", "WorkerFailed failed"];
@@ -73,7 +75,9 @@ async fn a_worker_fails_with_what_went_wrong() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_waits_for_input_progresses_and_is_cancelled() {
-    let stage = set(&[json!({"match": "*", "text": "Dug."})]).await;
+    let answers = [json!({"match": "*", "text": "Dug."})];
+    let stage = Stage::proving(&["worker_update"], &answers);
+    open(&stage).await;
     let more = json!({
         "carry": {"persist_state": false, "retriggerable": true}, "wait": false,
     });
@@ -112,7 +116,9 @@ async fn a_worker_waits_for_input_progresses_and_is_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn a_worker_is_suspended_and_resumed() {
     let call = json!({"name": "agent_await_resumption", "arguments": {"reason": "lunch"}});
-    let stage = set(&[json!({"tool_calls": [call]}), json!({"text": "Dug."})]).await;
+    let answers = [json!({"tool_calls": [call]}), json!({"text": "Dug."})];
+    let stage = Stage::proving(&["worker_update"], &answers);
+    open(&stage).await;
     let options = json!({
         "provider": "mock", "tool_format": "native", "background": true,
         "agent_await_resumption": true, "audit": {"parent_session_id": SESSION},
