@@ -19,6 +19,7 @@ mod guard;
 mod manifest;
 mod options;
 mod port;
+mod question;
 mod searches;
 mod workers;
 mod workspace;
