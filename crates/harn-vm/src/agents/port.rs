@@ -260,7 +260,6 @@ impl AgentPort {
                     fence: fence(policy, environment),
                     spawner: Some(spawner),
                     bus: options.bus.clone(),
-                    ..RuntimeOptions::default()
                 },
             )
         });
