@@ -7,12 +7,14 @@
 mod heap;
 mod peak_heap;
 pub mod process;
+mod selection;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 pub use heap::CountingHeap;
 pub use peak_heap::PeakHeap;
+pub use selection::{Offered, Selection};
 
 /// How much work to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,6 @@ use harn_vm::machine::{
     Answer, EffectFailure, EffectId, Effects, Entry, Isolate, Limits, Outside, Request, Step,
     Stream, inbox,
 };
-use libfuzzer_sys::fuzz_target;
 
 const ENTRY: &str = "/p/main.harn";
 /// How many turns a program gets.
@@ -55,7 +54,7 @@ impl Effects for Nowhere {
     fn write(&mut self, _stream: Stream, _text: &str) {}
 }
 
-fuzz_target!(|bytes: &[u8]| {
+harn_fuzz::target!(|bytes| {
     let memory = MemoryFiles::new();
     memory.write(ENTRY, &program_text(bytes));
     let mut workspace = Workspace::new(Box::new(memory));

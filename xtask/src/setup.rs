@@ -59,6 +59,13 @@ const REQUIREMENTS: &[Requirement] = &[
         source: Source::Apt(&["nats-server"]),
     },
     Requirement {
+        // The tests of `harn chat` look at it in a real terminal.
+        name: "tmux",
+        steps: &[Step::Unit],
+        probes: &[&["tmux", "-V"]],
+        source: Source::Apt(&["tmux"]),
+    },
+    Requirement {
         // Its parser and its machine are what ours are measured against, and servers and SDKs
         // that we talk to are written in it.
         name: "python3",

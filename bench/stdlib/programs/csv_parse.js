@@ -1,9 +1,8 @@
 // A table of 10 MB, parsed.
 const fs = require("fs");
+const timed = require("./timing");
 
 const folder = process.argv[2];
-const count = Number(process.argv[3]);
-const rounds = Number(process.argv[4]);
 const text = fs.readFileSync(folder + "/table.csv", "utf8");
 
 function parse(text) {
@@ -46,15 +45,4 @@ function work() {
   return parse(text).length;
 }
 
-async function main() {
-  let answer;
-  const started = performance.now();
-  for (let round = 0; round < rounds; round += 1) {
-    answer = work();
-  }
-  const took = performance.now() - started;
-  console.log(answer);
-  console.log(took / rounds);
-}
-
-main();
+timed(work);

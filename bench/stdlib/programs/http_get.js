@@ -1,10 +1,10 @@
 // Requests to a server on this machine, 64 of them at once.
 const fs = require("fs");
 const http = require("http");
+const timed = require("./timing");
 
 const folder = process.argv[2];
 const count = Number(process.argv[3]);
-const rounds = Number(process.argv[4]);
 const url = fs.readFileSync(folder + "/url.txt", "utf8");
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 process.on("beforeExit", () => agent.destroy());
@@ -27,15 +27,4 @@ async function work() {
   return lengths.reduce((sum, length) => sum + length, 0);
 }
 
-async function main() {
-  let answer;
-  const started = performance.now();
-  for (let round = 0; round < rounds; round += 1) {
-    answer = await work();
-  }
-  const took = performance.now() - started;
-  console.log(answer);
-  console.log(took / rounds);
-}
-
-main();
+timed(work);

@@ -1,11 +1,12 @@
 # Requests to a server on this machine, 64 of them at once.
 import sys
-import time
 import http.client
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-folder, count, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+from timing import timed
+
+folder, count = sys.argv[1], int(sys.argv[2])
 host = open(folder + "/url.txt").read().removeprefix("http://")
 local = threading.local()
 
@@ -22,9 +23,4 @@ def work():
         return sum(pool.map(get, range(count)))
 
 
-started = time.perf_counter()
-for _ in range(rounds):
-    answer = work()
-took = time.perf_counter() - started
-print(answer)
-print(took * 1000 / rounds)
+timed(work)

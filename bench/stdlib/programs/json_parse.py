@@ -1,9 +1,10 @@
 # A document of 5 MB, parsed.
 import sys
-import time
 import json
 
-folder, count, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+from timing import timed
+
+folder = sys.argv[1]
 text = open(folder + "/data.json", encoding="utf-8").read()
 
 
@@ -11,9 +12,4 @@ def work():
     return len(json.loads(text)["items"])
 
 
-started = time.perf_counter()
-for _ in range(rounds):
-    answer = work()
-took = time.perf_counter() - started
-print(answer)
-print(took * 1000 / rounds)
+timed(work)

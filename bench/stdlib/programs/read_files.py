@@ -1,8 +1,9 @@
 # Small files, read one after the other.
 import sys
-import time
 
-folder, count, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+from timing import timed
+
+folder, count = sys.argv[1], int(sys.argv[2])
 
 
 def work():
@@ -13,9 +14,4 @@ def work():
     return total
 
 
-started = time.perf_counter()
-for _ in range(rounds):
-    answer = work()
-took = time.perf_counter() - started
-print(answer)
-print(took * 1000 / rounds)
+timed(work)

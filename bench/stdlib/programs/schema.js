@@ -1,9 +1,9 @@
 // Objects compared with a schema.
 const fs = require("fs");
+const timed = require("./timing");
 
 const folder = process.argv[2];
 const count = Number(process.argv[3]);
-const rounds = Number(process.argv[4]);
 const text = fs.readFileSync(folder + "/data.json", "utf8");
 const items = JSON.parse(text).items.slice(0, count);
 const schema = {
@@ -58,15 +58,4 @@ function work() {
   return items.filter((item) => isValid(item, schema)).length;
 }
 
-async function main() {
-  let answer;
-  const started = performance.now();
-  for (let round = 0; round < rounds; round += 1) {
-    answer = work();
-  }
-  const took = performance.now() - started;
-  console.log(answer);
-  console.log(took / rounds);
-}
-
-main();
+timed(work);

@@ -1,10 +1,11 @@
 # Objects compared with a schema.
 import sys
-import time
 import json
 import re
 
-folder, count, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+from timing import timed
+
+folder, count = sys.argv[1], int(sys.argv[2])
 text = open(folder + "/data.json", encoding="utf-8").read()
 items = json.loads(text)["items"][:count]
 email = re.compile("^[a-z0-9]+@[a-z.]+$")
@@ -57,9 +58,4 @@ def work():
     return sum(1 for item in items if is_valid(item, schema))
 
 
-started = time.perf_counter()
-for _ in range(rounds):
-    answer = work()
-took = time.perf_counter() - started
-print(answer)
-print(took * 1000 / rounds)
+timed(work)

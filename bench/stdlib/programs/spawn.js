@@ -1,10 +1,8 @@
 // Processes, one after the other.
 const { spawnSync } = require("child_process");
+const timed = require("./timing");
 
-const folder = process.argv[2];
 const count = Number(process.argv[3]);
-const rounds = Number(process.argv[4]);
-
 
 function work() {
   let good = 0;
@@ -15,15 +13,4 @@ function work() {
   return good;
 }
 
-async function main() {
-  let answer;
-  const started = performance.now();
-  for (let round = 0; round < rounds; round += 1) {
-    answer = work();
-  }
-  const took = performance.now() - started;
-  console.log(answer);
-  console.log(took / rounds);
-}
-
-main();
+timed(work);

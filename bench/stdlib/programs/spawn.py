@@ -1,9 +1,10 @@
 # Processes, one after the other.
 import sys
-import time
 import subprocess
 
-folder, count, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+from timing import timed
+
+count = int(sys.argv[2])
 
 
 def work():
@@ -14,9 +15,4 @@ def work():
     return good
 
 
-started = time.perf_counter()
-for _ in range(rounds):
-    answer = work()
-took = time.perf_counter() - started
-print(answer)
-print(took * 1000 / rounds)
+timed(work)

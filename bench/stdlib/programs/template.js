@@ -1,9 +1,9 @@
 // A template with twelve places, filled in.
 const fs = require("fs");
+const timed = require("./timing");
 
 const folder = process.argv[2];
 const count = Number(process.argv[3]);
-const rounds = Number(process.argv[4]);
 const text = fs.readFileSync(folder + "/letter.tmpl", "utf8");
 
 function render(text, bindings) {
@@ -18,15 +18,4 @@ function work() {
   return total;
 }
 
-async function main() {
-  let answer;
-  const started = performance.now();
-  for (let round = 0; round < rounds; round += 1) {
-    answer = work();
-  }
-  const took = performance.now() - started;
-  console.log(answer);
-  console.log(took / rounds);
-}
-
-main();
+timed(work);

@@ -1,9 +1,10 @@
 # A template with twelve places, filled in.
 import sys
-import time
 import string
 
-folder, count, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+from timing import timed
+
+folder, count = sys.argv[1], int(sys.argv[2])
 text = open(folder + "/letter.tmpl", encoding="utf-8").read()
 text = text.replace("{{ ", "${").replace(" }}", "}")
 
@@ -16,9 +17,4 @@ def work():
     return total
 
 
-started = time.perf_counter()
-for _ in range(rounds):
-    answer = work()
-took = time.perf_counter() - started
-print(answer)
-print(took * 1000 / rounds)
+timed(work)

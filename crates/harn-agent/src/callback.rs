@@ -68,6 +68,14 @@ impl Functions {
         inner
     }
 
+    /// The functions below a path, with paths that start at another place.
+    #[must_use]
+    pub fn moved(&self, path: &str, to: &str) -> Functions {
+        let inner = self.below(path).0.into_iter();
+        let moved = inner.map(|(place, function)| (format!("{to}{place}"), function));
+        Functions(moved.collect())
+    }
+
     /// Notes the functions of another list; where both have one, the other's counts.
     pub fn extend(&mut self, other: Functions) {
         self.0.extend(other.0);

@@ -21,8 +21,19 @@ pub trait HostBridge: Send + Sync {
     /// loop's from then on.
     fn take_messages(&self, session_id: &str, seam: Seam) -> Vec<String>;
 
+    /// What a person has said to a request that the host was told of, once they have: a dict
+    /// with `answer`, `approved` or `accepted`, and `reviewer` and `reason` where they are
+    /// known. Hosts that ask nobody never know.
+    fn person_answers<'a>(&'a self, request_id: &'a str) -> BoxFuture<'a, Value> {
+        let _nobody_is_asked = request_id;
+        Box::pin(std::future::pending())
+    }
+
     /// Whether the host has asked a waiting loop to go on; asking takes the wish away.
     fn take_resume(&self, session_id: &str) -> bool;
+
+    /// A loop of a session begins with these tools, each with what the model reads about it.
+    fn see_tools(&self, _session_id: &str, _tools: &[(String, String)]) {}
 }
 
 /// A point of the loop where messages of the host are delivered.

@@ -34,6 +34,7 @@ use tokio::sync::oneshot;
 
 use crate::event_log::{LoggedSessions, of_events};
 use crate::join::{Joined, join};
+use crate::session::{JournalRecord, session_records};
 use crate::storage::Nowhere;
 
 /// Records that may wait to be written.
@@ -168,6 +169,23 @@ impl Keeper {
             Ok(result) => Ok(result?),
             Err(_) => Err(Closed.into()),
         }
+    }
+
+    /// The journal of a session, with what still waits to be written.
+    ///
+    /// # Errors
+    /// The log cannot be read or written.
+    pub(crate) fn journal_of(
+        &self,
+        topic: &Topic,
+        session_id: &str,
+    ) -> Result<Vec<JournalRecord>, LogFailure> {
+        let is_behind = self.shared.queue().has_unwritten(topic.as_str());
+        if is_behind {
+            block_on(self.sync())?;
+        }
+        let log = self.log().ok_or(Closed)?;
+        Ok(block_on(session_records(&**log, session_id))?)
     }
 
     /// Starts the thread when it is first needed. Without it nothing is taken: nobody would

@@ -38,6 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ambient;
+pub mod artifacts;
 mod background;
 #[cfg(doctest)]
 mod book;
@@ -49,6 +51,7 @@ pub mod compaction;
 mod daemons;
 mod event_log;
 mod fence;
+pub mod handoff;
 mod host;
 mod join;
 mod keeper;
@@ -59,7 +62,9 @@ mod loop_options;
 mod loop_result;
 mod mailbox;
 pub mod microcompact;
+mod moment;
 mod own_tools;
+pub mod people;
 mod plan;
 pub mod policy;
 mod progress;
@@ -69,6 +74,7 @@ mod registry;
 mod run;
 mod runtime;
 pub mod session;
+pub mod skills;
 mod storage;
 pub mod surface;
 #[cfg(test)]
@@ -79,9 +85,11 @@ pub mod tool_hooks;
 pub mod transcript;
 pub mod verify;
 mod watching;
+mod workers;
 
+pub use ambient::Level;
 pub use background::Spawn;
-pub use builtins::Asked;
+pub use builtins::{Asked, worker_surroundings};
 pub use callback::{BoxFuture, Callback, Functions};
 pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use daemons::session_of_daemon;
@@ -97,13 +105,16 @@ pub use loop_options::{
 };
 pub use loop_result::LoopResult;
 pub use mailbox::{Mail, Mailbox};
+pub use moment::rfc3339;
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use redact::RedactLogEvent;
 pub use registry::{Backend, Entry, ToolRegistry};
+pub use run::Pause;
 pub use runtime::{Ambient, LoopRequest, Runtime, RuntimeOptions};
 pub use storage::SessionStorage;
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
+pub use workers::WorkerPlaces;
 
 pub use harn_events as events;
 pub use harn_events::AgentEventSink;

@@ -209,7 +209,7 @@ impl LoopOptions {
             break_unless_phase: given.given_text("break_unless_phase"),
             exit_when_verified: given.flag("exit_when_verified"),
             tool_format: tool_format(given)?,
-            native_tool_fallback: native_fallback(given)?,
+            native_tool_fallback: native_fallback(given, label)?,
             session_id: given
                 .given_text("session_id")
                 .filter(|session_id| !session_id.is_empty()),
@@ -289,14 +289,13 @@ fn tool_format(options: Options<'_>) -> Result<Option<String>, Thrown> {
     }
 }
 
-fn native_fallback(options: Options<'_>) -> Result<NativeFallback, Thrown> {
+fn native_fallback(options: Options<'_>, label: &str) -> Result<NativeFallback, Thrown> {
     match options.given_text("native_tool_fallback").as_deref() {
         None | Some("allow") => Ok(NativeFallback::Allow),
         Some("allow_once") => Ok(NativeFallback::AllowOnce),
         Some("reject") => Ok(NativeFallback::Reject),
         Some(other) => Err(Thrown::Runtime(format!(
-            "agent_loop: native_tool_fallback must be one of allow, allow_once, reject; got \
-             `{other}`"
+            "{label}: native_tool_fallback must be one of allow, allow_once, reject; got `{other}`"
         ))),
     }
 }

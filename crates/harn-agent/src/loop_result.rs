@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ledger::TaskLedger;
 use crate::runtime::Runtime;
-use crate::session::{Session, SessionState};
+use crate::session::{Session, SessionState, kept};
 
 /// What came of a loop. What a program gets of it is put together by
 /// [`to_value`](Self::to_value); whoever asks for a text alone need not pay for a transcript.
@@ -127,6 +127,9 @@ impl LoopResult {
         // Moved in, because they are large.
         value["transcript"] = transcript;
         value["trace"] = trace;
+        if self.status == "suspended" {
+            value["suspension"] = self.session.kept(kept::SUSPENSION).unwrap_or_default();
+        }
         value
     }
 }

@@ -59,6 +59,14 @@ pub enum Backend {
 }
 
 impl Backend {
+    /// Nobody has such a tool.
+    pub(crate) fn unavailable(name: &str) -> Self {
+        Self::Nobody(format!(
+            "Tool '{name}' is not available in the current environment. Use only the tools listed \
+             in the tool-calling contract."
+        ))
+    }
+
     /// How events name it.
     pub fn executor(&self) -> ToolExecutor {
         match self {

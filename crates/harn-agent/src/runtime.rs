@@ -1,19 +1,20 @@
 //! What all sessions of one program share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harn_events::{
     AgentEvent, AgentEventSink, BusConfig, Clock, CloseSession, DurableSinks, EventBus,
-    SessionEndHookGuard,
+    MutationSessionRecord, SessionEndHookGuard,
 };
 use harn_llm::Category;
 use harn_llm::desk::{Desk, Thrown};
 use harn_log::AnyEventLog;
 use serde_json::{Map, Value};
 
+use crate::ambient::Level;
 use crate::background::Spawn;
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
@@ -26,11 +27,14 @@ use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
+use crate::run::Pause;
 use crate::session::{Session, SessionStore};
+use crate::skills::SkillSetup;
 use crate::tool::Tool;
 use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
 use crate::watching::Watching;
+use crate::workers::{WorkerPlaces, Workers};
 
 /// What all sessions of one program share: whom to ask, whom to tell, and the sessions.
 pub struct Runtime {
@@ -45,6 +49,8 @@ pub struct Runtime {
     environment: BTreeMap<String, String>,
     /// What the tools and options of a program may touch.
     pub(crate) fence: Fenced,
+    /// What is known about skills.
+    pub(crate) skills: SkillSetup,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// Where work goes on by itself; `None`: where this is run.
@@ -57,9 +63,16 @@ pub struct Runtime {
     pub(crate) tool_callers: ToolCallers,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
+    /// The workers that were started.
+    pub(crate) workers: Workers,
     /// What holds inside the loops that run, by session; the innermost last.
     running: Mutex<BTreeMap<String, Vec<Ambient>>>,
+    /// What held inside loops that have ended, oldest first, where anything was limited.
+    ended: Mutex<VecDeque<(String, Ambient)>>,
 }
+
+/// How many loops that have ended are remembered for the tasks that outlive them.
+const ENDED_MAX: usize = 256;
 
 /// How a runtime is made.
 #[derive(Default)]
@@ -84,8 +97,14 @@ pub struct RuntimeOptions {
     pub storage: Option<Arc<dyn DurableSinks>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
+    /// What is known about skills.
+    pub skills: SkillSetup,
     /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
     pub spawner: Option<Arc<dyn Spawn>>,
+    /// Where workers are kept between runs.
+    pub worker_places: WorkerPlaces,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
 }
 
 /// What a loop is asked to do.
@@ -109,6 +128,10 @@ pub struct LoopRequest {
     pub ambient: Ambient,
     /// Messages for this loop alone.
     pub mailbox: Option<Arc<dyn Mailbox>>,
+    /// What the loop calls itself in messages; `None`: `agent_loop`.
+    pub label: Option<&'static str>,
+    /// Lets somebody stop it between two turns.
+    pub pause: Option<Arc<dyn Pause>>,
 }
 
 /// The policies that are in force somewhere. A loop narrows them for what runs inside it.
@@ -122,6 +145,12 @@ pub struct Ambient {
     pub permissions: Vec<Permissions>,
     /// How many loops are around.
     pub depth: u64,
+    /// The policies that those above have narrowed, the outermost first. They stay in force.
+    pub outer: Vec<Level>,
+    /// Who is held to account for what is changed, if anybody is.
+    pub audit: Option<MutationSessionRecord>,
+    /// The worker that all of this is a part of.
+    pub worker_id: Option<String>,
 }
 
 impl Runtime {
@@ -149,10 +178,14 @@ impl Runtime {
         let long_running = Arc::<LongRunning>::default();
         let open = Arc::clone(&long_running);
         let ended = bus.session_end_hook(Arc::new(move |session_id| open.cancel(session_id)));
+        let mut sessions = SessionStore::new(bus.clone(), keeper.clone());
+        if let Some(id) = options.resumes {
+            sessions.set_resumed(id);
+        }
         Arc::new(Self {
             long_running,
             _cancels_operations: ended,
-            sessions: Mutex::new(SessionStore::new(bus.clone(), keeper.clone())),
+            sessions: Mutex::new(sessions),
             calls_in_flight: CallsInFlight::default(),
             desk,
             bus,
@@ -161,11 +194,14 @@ impl Runtime {
             folder: options.folder,
             environment: options.environment,
             fence: Fenced(options.fence),
+            skills: options.skills,
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
             tool_callers: ToolCallers::default(),
             daemons: Daemons::default(),
+            workers: Workers::new(options.worker_places),
             running: Mutex::default(),
+            ended: Mutex::default(),
         })
     }
 
@@ -208,6 +244,17 @@ impl Runtime {
         Ok(session)
     }
 
+    /// The same for a child, which is never refused. The session works until
+    /// [`SessionStore::release`] is called.
+    pub(crate) async fn open_working_session(&self, id: &str) -> Arc<Session> {
+        let (session, evicted) = self.sessions().open_working(id);
+        for id in evicted {
+            let closing = CloseSession::because("evicted");
+            self.bus.close_session_and_await(&id, closing).await;
+        }
+        session
+    }
+
     fn running(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Ambient>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -223,17 +270,43 @@ impl Runtime {
     pub(crate) fn leave(&self, session_id: &str) {
         let mut running = self.running();
         if let Some(inside) = running.get_mut(session_id) {
-            inside.pop();
+            let last = inside.pop();
             if inside.is_empty() {
                 running.remove(session_id);
+                self.remember(session_id, last);
             }
         }
     }
 
-    /// What holds inside the loop of a session.
+    /// A task that a loop has started may outlive the loop, and must not be free then.
+    fn remember(&self, session_id: &str, ambient: Option<Ambient>) {
+        let Some(ambient) = ambient.filter(|ambient| !ambient.is_unlimited()) else {
+            return;
+        };
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|(id, _)| id != session_id);
+        if ended.len() == ENDED_MAX {
+            ended.pop_front();
+        }
+        ended.push_back((session_id.to_owned(), ambient));
+    }
+
+    fn remembered(&self, session_id: &str) -> Option<Ambient> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest_first = ended.iter().rev();
+        let (_, ambient) = newest_first.find(|(id, _)| id == session_id)?;
+        Some(ambient.clone())
+    }
+
+    /// What holds inside the loop of a session. For what a loop has left behind, that is what
+    /// held inside it.
     pub fn ambient_in(&self, session_id: Option<&str>) -> Ambient {
+        let session_id = session_id.map(|id| self.workers.session_now(id));
         let running = self.running();
-        let inside = session_id.and_then(|id| running.get(id)?.last().cloned());
+        let inside = session_id.and_then(|id| match running.get(&id) {
+            Some(inside) => inside.last().cloned(),
+            None => self.remembered(&id),
+        });
         inside.unwrap_or_default()
     }
 
@@ -249,13 +322,7 @@ impl Runtime {
         operation: Option<&str>,
     ) -> Result<(), Thrown> {
         let ambient = self.ambient_in(Some(session_id));
-        let Some(policy) = &ambient.policy else {
-            return Ok(());
-        };
-        let checked = match builtin {
-            "host_call" => policy.check_host_call(operation.unwrap_or_default()),
-            builtin => policy.check_builtin(builtin),
-        };
+        let checked = ambient.check_builtin(builtin, operation);
         checked.map_err(|text| Thrown::Categorised(Category::ToolRejected, text))
     }
 

@@ -4,7 +4,14 @@
 
 use std::sync::Arc;
 
-use harn_agent::{LoggedSessions, SessionStorage, session_events};
+use harn_agent::llm::desk::Desk;
+use harn_agent::llm::scenario::Scenario;
+use harn_agent::session::{Change, SessionState, load_session, session_records};
+use harn_agent::verify::{check_journal, check_topic};
+use harn_agent::{
+    LoggedSessions, LoopRequest, Runtime, RuntimeOptions, SessionStorage, TaskLedger,
+    session_events,
+};
 use harn_events::{AgentEvent, BusConfig, CloseSession, DurableSinks, EventBus, RedactionPolicy};
 use harn_log::{
     AnyEventLog, EventLog, FileEventLog, MemoryEventLog, SqliteEventLog, Topic, block_on,
@@ -149,4 +156,89 @@ fn the_active_log_comes_before_the_folder_of_the_environment() {
             .unwrap()
             .contains("agent_message_chunk")
     );
+}
+
+/// What the model was asked and answered, in order.
+fn said(state: &SessionState) -> Vec<&str> {
+    let messages = state.messages.iter();
+    messages.filter_map(|one| one["content"].as_str()).collect()
+}
+
+fn runtime(log: &Arc<AnyEventLog>, resumes: Option<&str>) -> Arc<Runtime> {
+    let script = "[[turn]]\ntext = \"Fine.\"\nrepeat = true\n";
+    let desk = Desk::staged(Scenario::parse("fine", script).unwrap());
+    Runtime::new(
+        Arc::new(desk),
+        RuntimeOptions {
+            log: Some(Arc::clone(log)),
+            resumes: resumes.map(str::to_owned),
+            ..RuntimeOptions::default()
+        },
+    )
+}
+
+async fn ask(runtime: &Arc<Runtime>, session: &str, prompt: &str) {
+    let request = LoopRequest::new(prompt).option("session_id", session);
+    runtime.run(request).await.unwrap();
+}
+
+/// A later process goes on with the one session it was told to, and begins all others anew.
+#[tokio::test(start_paused = true)]
+async fn a_session_is_taken_up_again_where_its_journal_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    for log in logs(&folder) {
+        for prompt in ["One", "Two"] {
+            let runtime = runtime(&log, Some("talk"));
+            ask(&runtime, "talk", prompt).await;
+            ask(&runtime, "other", prompt).await;
+        }
+        let talk = load_session(&*log, "talk", None).await.unwrap();
+        assert_eq!(said(&talk), ["One", "Fine.", "Two", "Fine."]);
+        let other = load_session(&*log, "other", None).await.unwrap();
+        assert_eq!(said(&other), ["Two", "Fine."]);
+        let records = session_records(&*log, "talk").await.unwrap();
+        let resumed = records.iter().filter(|one| one.change == Change::Resumed);
+        assert_eq!(resumed.count(), 1);
+        let indexes = records.iter().map(|record| record.index);
+        assert!(indexes.eq(0..records.len() as u64));
+        for topic in log.topics().await.unwrap() {
+            for found in check_topic(&*log, &topic).await.unwrap() {
+                assert_eq!(found.findings.violations, [], "{topic:?}");
+            }
+        }
+    }
+}
+
+/// What a killed process leaves open is not open for ever.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_never_ended_is_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    for log in logs(&folder) {
+        {
+            let runtime = runtime(&log, None);
+            let session = runtime.open_session("talk").await.unwrap();
+            session.record(Change::MessageAdded {
+                message: serde_json::json!({"role": "user", "content": "One"}),
+            });
+            session.record(Change::RunStarted {
+                ledger: TaskLedger::default(),
+                resumed_iterations: 0,
+            });
+            session.record(Change::IterationStarted { iteration: 0 });
+            session.record(Change::CallStarted {
+                id: "c".to_owned(),
+                name: "run".to_owned(),
+                arguments: serde_json::json!({}),
+            });
+            session.barrier().await;
+        }
+        let runtime = runtime(&log, Some("talk"));
+        let session = runtime.open_session("talk").await.unwrap();
+        assert!(session.read(|state| state.run.open_calls.is_empty()));
+        ask(&runtime, "talk", "Two").await;
+        let talk = load_session(&*log, "talk", None).await.unwrap();
+        assert_eq!(said(&talk), ["One", "Two", "Fine."]);
+        let records = session_records(&*log, "talk").await.unwrap();
+        assert_eq!(check_journal(&records).violations, []);
+    }
 }

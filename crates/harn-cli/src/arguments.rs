@@ -16,6 +16,7 @@ EXIT CODES
 const EXAMPLES: &str = "  \
   harn new script hello                A new project
   harn run main.harn                   A program, run
+  harn chat                            An agent to talk with
   harn test                            The tests below here
   harn check main.harn                 Whether a program can run
   harn fmt .                           All programs below here in canonical form
@@ -25,6 +26,7 @@ const EXAMPLES: &str = "  \
   harn models list                     Which models can be asked
   harn doctor                          What keeps programs from working
   harn sessions list                   What agents have done here
+  harn hitl list                       What programs ask people
   harn events types                    What can happen in an agent session
   harn events check logs/              Whether the logs in a folder are whole
   harn events topics                   What is in the event log
@@ -113,11 +115,11 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        // `harn`; commands without commands; `test`, `events`, `models` and `sessions` with one,
-        // nine, three and four of their own.
+        // `harn`; commands without commands; `test`, `events`, `models`, `sessions` and `hitl`
+        // with one, nine, three, four and two of their own.
         assert_eq!(
             seen,
-            1 + 13 + 2 + 10 + 4 + 5,
+            1 + 14 + 2 + 10 + 4 + 5 + 3,
             "a page is missing here, or there is a new one"
         );
     }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bench;
+mod chat;
 mod check;
 mod completions;
 mod disasm;
@@ -12,11 +13,13 @@ mod explain;
 mod findings;
 mod fixing;
 mod fmt;
+mod hitl;
 mod lint;
 mod matrix;
 mod models;
 mod new;
 mod parse;
+mod permissions;
 mod project;
 mod repl;
 mod replacing;
@@ -39,6 +42,7 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Arguments),
+    Chat(chat::Arguments),
     New(new::Arguments),
     Check(check::Arguments),
     Fmt(fmt::Arguments),
@@ -51,6 +55,7 @@ pub(crate) enum Command {
     Parse(parse::Arguments),
     Disasm(disasm::Arguments),
     Sessions(sessions::Arguments),
+    Hitl(hitl::Arguments),
     Events(events::Arguments),
     Models(models::Arguments),
     Doctor(doctor::Arguments),
@@ -102,6 +107,7 @@ pub(crate) fn run(
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
         Command::Run(arguments) => run::run(arguments, output),
+        Command::Chat(arguments) => chat::run(arguments, environment.clock, output),
         Command::New(arguments) => new::run(arguments, form, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),
@@ -117,6 +123,7 @@ pub(crate) fn run(
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
         Command::Sessions(arguments) => sessions::run(arguments, form, environment.clock, output),
+        Command::Hitl(arguments) => hitl::run(arguments, form, environment.clock, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),
     }
 }

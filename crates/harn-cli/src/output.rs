@@ -133,6 +133,11 @@ impl Palette {
         Self { is_coloured }
     }
 
+    /// Whether there are colours.
+    pub(crate) fn is_coloured(self) -> bool {
+        self.is_coloured
+    }
+
     /// Without colours.
     pub(crate) fn plain() -> Self {
         Self { is_coloured: false }
@@ -248,7 +253,7 @@ fn show(text: &str, is_fine: fn(char) -> bool, out: &mut fmt::Formatter<'_>) -> 
 }
 
 /// Characters that change the order in which others are shown, or end a line.
-fn is_direction(character: char) -> bool {
+pub(crate) fn is_direction(character: char) -> bool {
     matches!(
         character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'

@@ -134,6 +134,11 @@ impl OpenBrackets {
         Admission::New
     }
 
+    /// A request that an earlier process has made still waits for a person.
+    pub fn reopen_question(&mut self, request_id: &str, kind: &str) {
+        insert_bounded(&mut self.questions, request_id, kind.to_owned());
+    }
+
     /// A new run begins on the session.
     pub fn begin_run(&mut self) {
         self.exited = false;

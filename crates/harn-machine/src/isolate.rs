@@ -43,6 +43,10 @@ use crate::session::Session;
 use crate::sync::FiberId;
 use crate::value::{Dict, Value};
 
+/// So many fibers run in one step at most. Those that hand over to each other before their
+/// slices are spent could otherwise go on for ever, and nobody outside could stop them.
+const HANDOVERS_MAX: usize = 256;
+
 /// What a program may use.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
@@ -100,8 +104,10 @@ impl Isolate {
             exports: Exports::default(),
             library_functions: HashMap::new(),
             names: Vec::new(),
+            entry_module: None,
             interner: Interner::default(),
             covered: None,
+            is_traced: false,
         };
         predefine(&mut machine);
         Self {
@@ -120,6 +126,23 @@ impl Isolate {
     pub fn set_arguments(&mut self, arguments: impl IntoIterator<Item = String>) {
         let arguments: Value = arguments.into_iter().map(Value::from).collect();
         self.set_predefined("argv", arguments);
+    }
+
+    /// What is predefined as `skills`: a registry of the skills that were discovered.
+    pub fn set_skills(&mut self, registry: Value) {
+        self.set_predefined("skills", registry);
+    }
+
+    /// Binds a parameter of the pipeline that is the entry of the loaded program, as hosts do.
+    /// Gives whether the file knows the name at all.
+    pub fn bind_parameter(&mut self, name: &str, value: Value) -> bool {
+        let names = self.machine.entry_module.map(|at| at as usize);
+        let names = names.and_then(|at| self.machine.names.get(at));
+        let Some(global) = names.and_then(|names| names.get(name)) else {
+            return false;
+        };
+        self.machine.globals[*global as usize] = value;
+        true
     }
 
     fn set_predefined(&mut self, name: &str, value: Value) {
@@ -210,7 +233,7 @@ impl Isolate {
 
     /// Goes on until the program has ended, waits, or has used its turn.
     pub fn step(&mut self) -> Step {
-        loop {
+        for _ in 0..HANDOVERS_MAX {
             if let Some(result) = self.result.take() {
                 self.is_over = true;
                 return Step::Done(result);
@@ -247,6 +270,7 @@ impl Isolate {
                 Stop::Waits(until) => self.machine.scheduler.park(fiber, until),
             }
         }
+        Step::SliceSpent
     }
 
     /// Waits until something arrives from outside or the time is over.
@@ -390,6 +414,10 @@ fn predefine(machine: &mut Machine) {
     for (at, name) in PREDEFINED.iter().enumerate() {
         machine.globals[at] = match *name {
             "argv" => Value::list(Vec::new()),
+            "skills" => Value::dict([
+                ("_type", "skill_registry".into()),
+                ("skills", Value::list(Vec::new())),
+            ]),
             "pi" => Value::Float(std::f64::consts::PI),
             "e" => Value::Float(std::f64::consts::E),
             namespace => Value::Dict(namespaces.remove(namespace).unwrap_or_default()),

@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 
 use crate::closure::Closure;
 use crate::code::{Coverage, Function, Source, verify};
-use crate::compile::{self, Unit};
+use crate::compile::{self, Unit, speaks_of_tracing};
 use crate::entrance::Entrance;
 use crate::fault::{Failure, Fault, TraceStep};
 use crate::machine::Machine;
@@ -112,6 +112,10 @@ pub(crate) fn load(
     }
     let plan = workspace.load_plan(path);
     let entry_path = workspace.canonical(path);
+    machine.is_traced |= plan.order.iter().any(|file| {
+        let parsed = workspace.parsed(file);
+        !file.starts_with("<stdlib>") && parsed.is_ok_and(|file| speaks_of_tracing(&file.text))
+    });
     for (file, importer) in plan.order.iter().zip(&plan.importers) {
         let is_entry = **file == *entry_path;
         if loaded.contains_key(file) {
@@ -318,6 +322,9 @@ pub(crate) fn load_file(
         source.coverage = Some(Coverage::default());
     }
     let unit = new_unit(machine, source, &resolved, role, None);
+    if entry.is_some() {
+        machine.entry_module = Some(unit.module);
+    }
     if unit.source.coverage.is_some() {
         machine
             .covered
@@ -367,7 +374,9 @@ pub(crate) fn new_unit(
     let names = resolved.top.iter().zip(&globals);
     let names = names.map(|(top, at)| (top.name.to_string(), *at));
     machine.names[module as usize].extend(names);
+    machine.is_traced |= !source.is_ours() && speaks_of_tracing(&source.text);
     Unit {
+        is_traced: machine.is_traced && !source.is_ours(),
         source: Rc::new(source),
         role,
         globals,

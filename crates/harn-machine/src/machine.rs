@@ -32,9 +32,13 @@ pub(crate) struct Machine {
     pub(crate) library_functions: HashMap<(&'static str, &'static str), Rc<Closure>>,
     /// The functions of each file that were found by name, for pipes into a text.
     pub(crate) names: Vec<HashMap<String, u32>>,
+    /// Which of these are the names of the file that the program starts with.
+    pub(crate) entry_module: Option<u32>,
     pub(crate) interner: crate::compile::Interner,
     /// The files whose lines are counted, if they are.
     pub(crate) covered: Option<Vec<Rc<Source>>>,
+    /// Whether the program wants to see spans.
+    pub(crate) is_traced: bool,
 }
 
 impl Machine {

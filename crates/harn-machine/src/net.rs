@@ -140,6 +140,10 @@ pub struct SocketRequest {
     pub timeout_ms: u64,
     /// How large a message may be that arrives.
     pub message_bytes_max: usize,
+    /// Through whom the connection is made.
+    pub proxy: Option<HttpProxy>,
+    /// Whom to trust and as whom to speak.
+    pub tls: TlsOptions,
 }
 
 /// A message of a web socket.

@@ -7,6 +7,7 @@ use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, ar
 use crate::expect::{int_or, text};
 use crate::files::root::{execution_root, project_around, source_folder};
 use crate::files::{allowed, read_text};
+use crate::surroundings;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -44,6 +45,9 @@ fn shown(path: &Path) -> Value {
 
 /// A variable of the environment.
 pub(crate) fn variable(context: &mut Context<'_>, name: &str) -> Option<String> {
+    if let Some(own) = surroundings::variable(context, name) {
+        return Some(own);
+    }
     match context.perform(&Request::Environment(name.to_owned())) {
         Answer::Text(value) => value,
         _ => None,

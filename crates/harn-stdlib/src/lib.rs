@@ -56,6 +56,7 @@ mod state;
 mod streams;
 mod strings;
 mod supervisors;
+mod surroundings;
 mod tasks;
 mod templates;
 mod transport;
@@ -70,12 +71,17 @@ mod tools;
 
 use harn_machine::Registry;
 
+pub use dates::clock::now_ms;
 pub use encoding::uuid_of_time;
-pub use files::background::{AGENT_SESSION, LONG_RUNNING, Sighted, Sought};
+pub use files::background::{LONG_RUNNING, Sighted, Sought};
+pub use formats::yaml_value;
 pub use observability::{event_log, spans};
 pub use offers::Offers;
+pub use people::EFFECT as PEOPLE_EFFECT;
 pub use schema::schema_errors;
 pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;
+pub use state::{WorkerFolders, worker_folders};
+pub use surroundings::{AGENT_SESSION, EXECUTION, WORKER};
 pub use tools::bound_tools;
 pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 

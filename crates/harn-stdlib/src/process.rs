@@ -8,8 +8,9 @@ use harn_machine::{
 };
 
 use crate::expect::text;
-use crate::files::root::source_folder;
+use crate::files::root::{program_root, source_folder};
 use crate::files::{read_text, status};
+use crate::surroundings;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.waiting(&[
@@ -102,6 +103,8 @@ fn run(
     what: &str,
     request: ProcessRequest,
 ) -> Result<Poll<Value>, Failure> {
+    let root = program_root(context);
+    let request = surroundings::around(context, &root, request);
     match waiting.effect(context, || Request::Process(request)) {
         None => Ok(Poll::Pending),
         Some(Answer::Process(end)) => Ok(Poll::Ready(described(&end))),

@@ -3,6 +3,8 @@
 //! Programs pass patterns as text, mostly the same few again and again, so those that were
 //! compiled are kept for the run.
 
+mod pace;
+
 use std::rc::Rc;
 
 use harn_machine::value::Text;
@@ -12,6 +14,7 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use crate::expect::text;
 use crate::growing::Growing;
+use pace::{Ahead, Pace, TooSlow};
 
 /// How many compiled patterns are kept. Each may take megabytes.
 const KEPT_MAX: usize = 64;
@@ -29,25 +32,49 @@ pub(crate) fn register(registry: &mut Registry) {
 /// The compiled patterns, by pattern and flags. They are shared and not copied, because each
 /// learns while it searches, and a copy would have to learn again.
 #[derive(Default)]
-struct Kept(HashMap<(Text, Text), Rc<Regex>>);
+struct Kept(HashMap<(Text, Text), Rc<Pattern>>);
+
+/// A pattern that was compiled.
+struct Pattern {
+    pattern: Text,
+    flags: Text,
+    regex: Regex,
+    ahead: Ahead,
+}
+
+impl Pattern {
+    fn new(pattern: &Text, flags: &Text) -> Result<Self, String> {
+        Ok(Self {
+            regex: compile(pattern, flags)?,
+            pattern: pattern.clone(),
+            flags: flags.clone(),
+            ahead: Ahead::default(),
+        })
+    }
+
+    /// Keeps track of what finding all matches of a text costs.
+    fn pace<'a>(&'a self, text: &'a str) -> Pace<'a> {
+        Pace::new(&self.ahead, (&self.pattern, &self.flags), text)
+    }
+}
 
 /// The regular expression of a pattern.
-pub(crate) fn compiled(
+fn compiled(
     context: &mut Context<'_>,
     pattern: &Text,
     flags: &Text,
-) -> Result<Rc<Regex>, String> {
+) -> Result<Rc<Pattern>, String> {
     let kept = &mut context.state::<Kept>().0;
     let key = (pattern.clone(), flags.clone());
-    if let Some(regex) = kept.get(&key) {
-        return Ok(Rc::clone(regex));
+    if let Some(pattern) = kept.get(&key) {
+        return Ok(Rc::clone(pattern));
     }
-    let regex = Rc::new(compile(pattern, flags)?);
+    let pattern = Rc::new(Pattern::new(pattern, flags)?);
     if kept.len() >= KEPT_MAX {
         kept.clear();
     }
-    kept.insert(key, Rc::clone(&regex));
-    Ok(regex)
+    kept.insert(key, Rc::clone(&pattern));
+    Ok(pattern)
 }
 
 pub(crate) fn compile(pattern: &str, flags: &str) -> Result<Regex, String> {
@@ -74,36 +101,58 @@ fn expression(
     arguments: &[Value],
     at: usize,
     flags: Text,
-) -> Result<Rc<Regex>, Failure> {
-    let regex = compiled(context, &text(arguments, at), &flags);
-    regex.map_err(|reason| Fault::thrown(format!("Invalid regex: {reason}")))
+) -> Result<Rc<Pattern>, Failure> {
+    let pattern = compiled(context, &text(arguments, at), &flags);
+    pattern.map_err(|reason| Fault::thrown(format!("Invalid regex: {reason}")))
+}
+
+/// What is thrown when finding all matches would take too long.
+fn too_slow(text: &str) -> Failure {
+    let length = text.len();
+    Fault::thrown(format!(
+        "Invalid regex: the pattern reads on after each match, which takes too long in a text of \
+         {length} bytes"
+    ))
 }
 
 fn matches(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     if arguments.len() < 2 {
         return Ok(Value::Nil);
     }
-    let regex = expression(context, arguments, 0, text(arguments, 2))?;
-    let found = all_matches(&regex, &text(arguments, 1));
+    let pattern = expression(context, arguments, 0, text(arguments, 2))?;
+    let text = text(arguments, 1);
+    let found = all_matches(&pattern, &text).map_err(|TooSlow| too_slow(&text))?;
     Ok(match found.is_empty() {
         true => Value::Nil,
         false => Value::list(found),
     })
 }
 
-fn all_matches(regex: &Regex, text: &str) -> Vec<Value> {
-    let found = regex.find_iter(text);
-    found.map(|one| one.as_str().into()).collect()
+fn all_matches(pattern: &Pattern, text: &str) -> Result<Vec<Value>, TooSlow> {
+    let mut pace = pattern.pace(text);
+    let found = pattern.regex.find_iter(text);
+    found
+        .map(|one| {
+            pace.note(one.range())?;
+            Ok(one.as_str().into())
+        })
+        .collect()
 }
 
 fn captures(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     if arguments.len() < 2 {
         return Ok(Value::list(Vec::new()));
     }
-    let regex = expression(context, arguments, 0, Text::new(""))?;
+    let pattern = expression(context, arguments, 0, Text::new(""))?;
     let text = text(arguments, 1);
-    let found = regex.captures_iter(&text);
-    Ok(found.map(|one| described(&regex, &one)).collect())
+    let mut pace = pattern.pace(&text);
+    let mut found = Vec::new();
+    for one in pattern.regex.captures_iter(&text) {
+        let noted = pace.note(one.get_match().range());
+        noted.map_err(|TooSlow| too_slow(&text))?;
+        found.push(described(&pattern.regex, &one));
+    }
+    Ok(Value::list(found))
 }
 
 /// A match with its groups; groups that took no part are nil, or absent if they have a name.
@@ -123,26 +172,28 @@ fn replace(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
     if arguments.len() < 3 {
         return Ok(Value::Nil);
     }
-    let regex = expression(context, arguments, 0, Text::new(""))?;
+    let pattern = expression(context, arguments, 0, Text::new(""))?;
     let (replacement, text) = (text(arguments, 1), text(arguments, 2));
     let mut out = Growing::default();
-    replace_all(&regex, &text, &replacement, |piece| {
+    replace_all(&pattern, &text, &replacement, |piece| {
         out.push(context, piece)
     })?;
     Ok(out.finish().into())
 }
 
 /// Gives the pieces of a text in which every match is replaced.
-fn replace_all<Error>(
-    regex: &Regex,
+fn replace_all(
+    pattern: &Pattern,
     text: &str,
     replacement: &str,
-    mut push: impl FnMut(&str) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut push: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut end = 0;
     let mut expanded = String::new();
-    for found in regex.captures_iter(text) {
+    let mut pace = pattern.pace(text);
+    for found in pattern.regex.captures_iter(text) {
         let whole = found.get_match();
+        pace.note(whole.range()).map_err(|TooSlow| too_slow(text))?;
         expanded.clear();
         found.expand(replacement, &mut expanded);
         push(&text[end..whole.start()])?;
@@ -157,9 +208,18 @@ fn split(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
     if arguments.len() < 2 {
         return Ok(Value::Nil);
     }
-    let regex = expression(context, arguments, 1, text(arguments, 2))?;
+    let pattern = expression(context, arguments, 1, text(arguments, 2))?;
     let text = text(arguments, 0);
-    Ok(regex.split(&text).map(Value::from).collect())
+    let mut pace = pattern.pace(&text);
+    let (mut pieces, mut end) = (Vec::new(), 0);
+    for found in pattern.regex.find_iter(&text) {
+        let noted = pace.note(found.range());
+        noted.map_err(|TooSlow| too_slow(&text))?;
+        pieces.push(Value::from(&text[end..found.start()]));
+        end = found.end();
+    }
+    pieces.push(Value::from(&text[end..]));
+    Ok(Value::list(pieces))
 }
 
 #[cfg(test)]
@@ -167,6 +227,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn pattern_of(pattern: &str, flags: &str) -> Pattern {
+        let pattern = Pattern::new(&Text::new(pattern), &Text::new(flags));
+        pattern.expect("it is a pattern")
+    }
 
     #[test]
     fn flags_change_what_matches() {
@@ -178,8 +243,8 @@ mod tests {
             (r"\p{Greek}+", "", "abc αβγ", "[αβγ]"),
             ("x*", "", "ab", "[, , ]"),
         ] {
-            let regex = compile(pattern, flags).expect("it is a pattern");
-            assert_eq!(Value::list(all_matches(&regex, text)).show(), expected);
+            let found = all_matches(&pattern_of(pattern, flags), text);
+            assert_eq!(Value::list(found.unwrap()).show(), expected);
         }
     }
 
@@ -215,14 +280,15 @@ mod tests {
                 return Ok(());
             };
             let mut out = String::new();
-            let result = replace_all(&regex, &text, replacement, |piece| {
+            let pattern = pattern_of(&pattern, "");
+            let result = replace_all(&pattern, &text, replacement, |piece| {
                 out.push_str(piece);
-                Ok::<(), ()>(())
+                Ok(())
             });
-            prop_assert_eq!(result, Ok(()));
+            prop_assert!(result.is_ok());
             prop_assert_eq!(out, regex.replace_all(&text, replacement));
             let found: Vec<_> = regex.find_iter(&text).map(|one| one.as_str()).collect();
-            let shown = Value::list(all_matches(&regex, &text));
+            let shown = Value::list(all_matches(&pattern, &text).unwrap());
             prop_assert_eq!(shown, found.into_iter().map(Value::from).collect::<Value>());
         }
     }

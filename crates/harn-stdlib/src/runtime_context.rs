@@ -4,6 +4,7 @@ use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Fault, Registry, Strand, Value, argument, take};
 
 use crate::scopes::root_task;
+use crate::surroundings::WORKER;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -59,6 +60,9 @@ fn describe(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure
         ("cancelled", strand.is_cancelled().into()),
         ("debug", debug(strand, supervisors)),
     ];
+    if let Some(worker) = strand.values.get(WORKER) {
+        dict.insert(Text::new("worker_id"), worker.clone());
+    }
     for (name, value) in known {
         dict.insert(Text::new(name), value);
     }

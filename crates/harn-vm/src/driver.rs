@@ -47,6 +47,20 @@ pub(crate) fn drive_until(
     }
 }
 
+/// Lets an isolate whose program has ended go on with what it has left, until there is
+/// something else to do.
+pub(crate) fn rest_until(isolate: &mut Isolate, is_over: &dyn Fn() -> bool) {
+    while !is_over() {
+        match isolate.step() {
+            Step::Done(_) | Step::SliceSpent => {}
+            Step::Awaiting { until: wake } => {
+                let time = time_to_wait(isolate, wake, None);
+                isolate.wait(time);
+            }
+        }
+    }
+}
+
 /// How long nothing happens by itself; `None` if forever.
 fn time_to_wait(
     isolate: &mut Isolate,

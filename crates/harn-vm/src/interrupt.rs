@@ -24,6 +24,11 @@ impl Interrupt {
     /// Stops the program, or one that is yet to be run.
     pub fn raise(&self) {
         self.shared.is_raised.store(true, Ordering::Release);
+        self.nudge();
+    }
+
+    /// Wakes the program, so that whoever drives it looks up.
+    pub fn nudge(&self) {
         let outside = self.shared.outside.lock();
         let outside = outside.unwrap_or_else(PoisonError::into_inner);
         if let Some(outside) = &*outside {

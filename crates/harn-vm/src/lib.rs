@@ -16,13 +16,16 @@ mod http;
 mod interrupt;
 mod json;
 mod models;
+mod people;
 pub mod policy;
 mod process;
 mod program;
+mod prompted;
 mod replace;
 #[cfg(feature = "net")]
 mod server;
 mod session;
+mod skills;
 mod tool_surface;
 mod world;
 
@@ -32,9 +35,10 @@ pub use driver::{Outcome, drive};
 pub use event_log::EventLogOptions;
 pub use interrupt::Interrupt;
 pub use models::{
-    KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn,
+    KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn, new_id,
 };
 pub use program::{LoadedProgram, Program, RunOptions};
+pub use prompted::{PROMPT, SESSION_ID, answering_pipeline};
 pub use session::{Session, Typed};
 pub use world::{Announce, Sink, World, WorldOptions};
 
@@ -47,6 +51,7 @@ pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
     agents::register(&mut registry);
+    skills::register(&mut registry);
     tool_surface::register(&mut registry);
     registry
 }

@@ -10,8 +10,9 @@ use harn_check::modules::Workspace;
 use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
 
 use crate::agents::manifest_hooks;
-use crate::driver::{Outcome, drive_until};
+use crate::driver::{Outcome, drive_until, rest_until};
 use crate::interrupt::Interrupt;
+use crate::skills::Skills;
 use crate::world::{Sink, World, WorldOptions};
 
 /// How a program is run.
@@ -65,8 +66,10 @@ impl<'a> Program<'a> {
             Some(manifest) => manifest_hooks(self.workspace, manifest)?,
             None => Default::default(),
         };
-        let mut isolate = isolate(options, sink, hooks);
+        let skills = Skills::default();
+        let mut isolate = isolate(options, sink, hooks, &skills);
         isolate.load_offering(self.workspace, self.path, &options.entry, &offers)?;
+        skills.discover_for(&mut isolate, options, self.path);
         Ok(LoadedProgram {
             isolate,
             timeout: options.timeout,
@@ -80,10 +83,13 @@ pub(crate) fn isolate(
     options: &RunOptions,
     sink: Box<dyn Sink>,
     hooks: Vec<ManifestHook>,
+    skills: &Skills,
 ) -> Isolate {
     let (outside, inbox) = inbox();
     options.interrupt.attach(outside.clone());
-    let mut world = World::new(options.world.clone(), sink, outside).with_hooks(hooks);
+    let mut world = World::new(options.world.clone(), sink, outside)
+        .with_hooks(hooks)
+        .with_skills(skills.clone());
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
     }
@@ -113,6 +119,18 @@ impl LoadedProgram {
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
         drive_until(&mut self.isolate, self.timeout, &self.interrupt)
+    }
+
+    /// Binds a parameter of its pipeline to a text, for the next time it runs. A name that the
+    /// program does not know is left out.
+    pub fn set_parameter(&mut self, name: &str, text: &str) {
+        self.isolate.bind_parameter(name, text.into());
+    }
+
+    /// Lets what the program has left running go on, until there is something else to do.
+    /// Whoever raises or [nudges](Interrupt::nudge) its interrupt has that looked at.
+    pub fn rest_until(&mut self, is_over: &dyn Fn() -> bool) {
+        rest_until(&mut self.isolate, is_over);
     }
 
     /// Runs its pipeline once more, without loading anything again. `None` if it has none.

@@ -11,6 +11,7 @@ use harn_syntax::{Diagnostic, Severity};
 
 use crate::driver::{Outcome, drive};
 use crate::program::{RunOptions, isolate};
+use crate::skills::Skills;
 use crate::world::Sink;
 
 /// A conversation. Names, types and modules stay from one entry to the next.
@@ -40,9 +41,12 @@ pub struct Typed {
 impl Session {
     /// A conversation that begins. Its time is not limited.
     pub fn new(options: &RunOptions, sink: Box<dyn Sink>) -> Self {
+        let skills = Skills::default();
+        let mut isolate = isolate(options, sink, Vec::new(), &skills);
+        skills.discover(&mut isolate, options, Path::new(""));
         Self {
             workspace: Workspace::new(Box::new(Disk)),
-            isolate: isolate(options, sink, Vec::new()),
+            isolate,
             count: 0,
             declarations: String::new(),
             statements: String::new(),

@@ -9,20 +9,23 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
-    Answer, EffectFailure, EffectId, Effects, NetRequest, Outside, ProcessRequest, Request, Stream,
+    Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
+    Request, Stream, TlsOptions,
 };
-use harn_stdlib::{CERTIFICATE_EFFECT, LONG_RUNNING, WEB_SERVER_EFFECT, event_log};
+use harn_stdlib::{CERTIFICATE_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log};
 
 use crate::agents::{self, AgentOptions, AgentPort};
 use crate::event_log::{EventLogOptions, EventLogPort};
 use crate::files::Files;
 #[cfg(feature = "net")]
-use crate::http::NetPort;
+use crate::http::{Destination, NetPort};
 use crate::models::{self, ModelOptions, ModelPort};
+use crate::people::PeoplePort;
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
 #[cfg(feature = "net")]
 use crate::server::{ServerPort, certificate};
+use crate::skills::Skills;
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -79,6 +82,8 @@ pub struct World {
     sink: Box<dyn Sink>,
     started: Instant,
     processes: Processes,
+    /// Before the agents, because requests that are taken back are told in their sessions.
+    people: PeoplePort,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
     #[cfg(feature = "net")]
@@ -97,6 +102,7 @@ impl World {
         let (environment, asked) = (options.environment.clone(), options.models.clone());
         let policy = options.policy.clone();
         Self {
+            people: PeoplePort::new(options.agents.bridge.clone()),
             agents: AgentPort::new(
                 options.agents.clone(),
                 environment.clone(),
@@ -133,6 +139,12 @@ impl World {
     /// The same world with the hooks of a project.
     pub(crate) fn with_hooks(mut self, hooks: Vec<ManifestHook>) -> Self {
         self.agents.await_hooks(hooks);
+        self
+    }
+
+    /// The same world with skills that may be discovered later.
+    pub(crate) fn with_skills(mut self, skills: Skills) -> Self {
+        self.agents.set_skills(skills);
         self
     }
 
@@ -175,16 +187,12 @@ impl World {
             NetRequest::Exchange(request)
             | NetRequest::Open(request)
             | NetRequest::OpenLater(request) => {
-                self.options.policy.check_url(&request.url)?;
-                if let Some(proxy) = &request.route.proxy {
-                    self.options.policy.check_url(&proxy.url)?;
-                }
-                let tls = &request.route.tls;
-                let files = [&tls.authorities, &tls.certificate, &tls.key, &tls.identity];
-                let mut files = files.into_iter().flatten();
-                files.try_for_each(|file| self.check_file(Access::Read, file))
+                let route = &request.route;
+                self.check_connection(&request.url, route.proxy.as_ref(), &route.tls)
             }
-            NetRequest::ConnectSocket(request) => self.options.policy.check_url(&request.url),
+            NetRequest::ConnectSocket(request) => {
+                self.check_connection(&request.url, request.proxy.as_ref(), &request.tls)
+            }
             NetRequest::Save { path, .. } => self.check_file(Access::Write, path),
             NetRequest::Head { .. }
             | NetRequest::Read { .. }
@@ -194,6 +202,22 @@ impl World {
             | NetRequest::ReceiveMessage { .. }
             | NetRequest::CloseSocket(_) => Ok(()),
         }
+    }
+
+    /// Whether a connection may be made, and whether the files may be used that it needs.
+    fn check_connection(
+        &self,
+        url: &str,
+        proxy: Option<&HttpProxy>,
+        tls: &TlsOptions,
+    ) -> Result<(), Refusal> {
+        self.options.policy.check_url(url)?;
+        if let Some(proxy) = proxy {
+            self.options.policy.check_url(&proxy.url)?;
+        }
+        let files = [&tls.authorities, &tls.certificate, &tls.key, &tls.identity];
+        let mut files = files.into_iter().flatten();
+        files.try_for_each(|file| self.check_file(Access::Read, file))
     }
 
     /// Whether others may connect to where a server wants to listen.
@@ -291,6 +315,9 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)
             }
+            Request::Other { kind, payload } if *kind == PEOPLE_EFFECT => {
+                self.people.perform(payload, &mut self.event_log)
+            }
             Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
                 self.perform_server(payload)
             }
@@ -330,6 +357,11 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == event_log::EFFECT => {
                 self.event_log.begin(id, &payload);
             }
+            Request::Other { kind, payload } if kind == PEOPLE_EFFECT => {
+                let (event_log, runtime) = (&mut self.event_log, self.agents.known_runtime());
+                let work = self.people.begin(id, &payload, event_log, runtime);
+                self.agents.run(id, work, &self.models.tokio());
+            }
             Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
                 self.begin_server(id, &payload);
             }
@@ -351,6 +383,7 @@ impl Effects for World {
     }
 
     fn cancel(&mut self, id: EffectId) {
+        self.people.cancel(id);
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
         self.event_log.cancel(id);
@@ -383,7 +416,28 @@ impl World {
         }
     }
 
+    /// Saves a body where its path leads now, and nowhere else.
+    fn begin_save(&mut self, id: EffectId, stream: u64, path: &Path) {
+        let resolve = harn_agent::real_path::resolve;
+        let place = match self.files.place(path, Access::Write, resolve) {
+            Ok(place) => place,
+            Err(refused) => return self.processes.answer(id, refused),
+        };
+        match self.models.thread() {
+            Ok(tokio) => {
+                let destination = Destination::Checked(place);
+                self.net.save(id, stream, destination, &tokio);
+            }
+            Err(error) => self.processes.answer(id, failed(&error)),
+        }
+    }
+
     fn begin_net(&mut self, id: EffectId, request: NetRequest) {
+        if let NetRequest::Save { stream, path } = &request
+            && !self.options.policy.is_open_to_files()
+        {
+            return self.begin_save(id, *stream, path);
+        }
         match self.models.thread() {
             Ok(tokio) => {
                 let environment = &self.options.environment;

@@ -31,6 +31,7 @@ impl Shared {
             world: WorldOptions {
                 event_log: EventLogOptions {
                     open: Some(Arc::new(move || Some(Arc::clone(&log)))),
+                    ..EventLogOptions::default()
                 },
                 ..WorldOptions::default()
             },

@@ -18,7 +18,9 @@
     reason = "the table is this program's output"
 )]
 
+mod children;
 mod creation;
+mod finding;
 mod growth;
 mod idle;
 mod ours;
@@ -38,13 +40,15 @@ static HEAP: PeakHeap<MiMalloc> = PeakHeap::new(MiMalloc);
 /// A part of the benchmark.
 type Part = fn(Effort, &mut Table) -> Result<(), String>;
 
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 8] = [
     ("turn", turns::without_storage),
     ("durable", turns::durable),
     ("create", creation::measure),
     ("growth", growth::measure),
     ("idle", idle::measure),
     ("subscriber", subscriber::measure),
+    ("children", children::measure),
+    ("finding", finding::measure),
 ];
 
 fn main() -> ExitCode {

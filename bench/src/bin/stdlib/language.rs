@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harn_bench::process;
-
-use crate::options::Options;
+use harn_bench::{Selection, process};
 
 /// Names, as the tables show them.
 pub(crate) const HARN: &str = "Harn";
@@ -24,7 +22,7 @@ pub(crate) struct Language {
 
 impl Language {
     /// Ours first.
-    pub(crate) fn all(options: &Options) -> Result<Vec<Self>, String> {
+    pub(crate) fn all(options: &Selection) -> Result<Vec<Self>, String> {
         let harn = match &options.harn {
             Some(path) => path.clone(),
             None => beside_us()?,
@@ -60,6 +58,8 @@ impl Language {
         let mut command = Command::new(&self.program);
         match self.name {
             HARN => command.arg("run").arg(file).arg("--"),
+            // It would leave what it compiled beside our programs.
+            PYTHON => command.arg("-B").arg(file),
             _ => command.arg(file),
         };
         command.args(words);

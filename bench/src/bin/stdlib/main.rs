@@ -30,17 +30,17 @@ mod report;
 mod rows;
 mod server;
 
+use harn_bench::Selection;
 use std::process::ExitCode;
 
 use language::Language;
 use material::Material;
-use options::Options;
 use race::Race;
 use report::Requirements;
 use rows::ROWS;
 
 fn main() -> ExitCode {
-    match Options::from_args(std::env::args().skip(1)).and_then(|options| measure(&options)) {
+    match options::from_args(std::env::args().skip(1)).and_then(|options| measure(&options)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 /// Whether everything that was asked for is as it should be.
-fn measure(options: &Options) -> Result<bool, String> {
+fn measure(options: &Selection) -> Result<bool, String> {
     let languages = Language::all(options)?;
     let material = Material::make(options.smoke)?;
     print!("{}", report::head(&languages, options));

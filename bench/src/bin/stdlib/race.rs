@@ -1,10 +1,9 @@
 //! One row in every language, in turns.
 
-use harn_bench::process;
+use harn_bench::{Selection, process};
 
 use crate::language::{HARN, Language, NODE, PYTHON};
 use crate::material::Material;
-use crate::options::Options;
 use crate::rows::Row;
 
 /// What Harn says of a builtin that nobody has written yet.
@@ -34,7 +33,7 @@ impl Race {
         languages: &[Language],
         row: &Row,
         material: &Material,
-        options: &Options,
+        options: &Selection,
     ) -> Self {
         let mut lanes: Vec<Lane<'_>> = languages.iter().map(Lane::new).collect();
         for _ in 0..options.runs {

@@ -1,16 +1,16 @@
 //! The table of times, and what is asked of them.
 
+use harn_bench::Selection;
 use std::fmt::Write as _;
 
 use crate::language::{HARN, Language, NODE, PYTHON};
-use crate::options::Options;
 use crate::race::{Entry, Race};
 
 /// What stands for something that was not measured.
 const NOTHING: &str = "–";
 
 /// Who takes part, and the first two lines of the table.
-pub(crate) fn head(languages: &[Language], options: &Options) -> String {
+pub(crate) fn head(languages: &[Language], options: &Selection) -> String {
     let versions: Vec<&str> = languages.iter().map(|one| one.version.as_str()).collect();
     format!(
         "Milliseconds of the work alone, best of {}: {}.\n\n\

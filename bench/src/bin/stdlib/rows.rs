@@ -51,10 +51,14 @@ const fn row(name: &'static str, about: &'static str, count: [usize; 2], rounds:
     }
 }
 
+fn file(name: &str, extension: &str) -> PathBuf {
+    PathBuf::from(FOLDER).join(format!("{name}.{extension}"))
+}
+
 impl Row {
     /// The program in one language.
     pub(crate) fn file(&self, extension: &str) -> PathBuf {
-        PathBuf::from(FOLDER).join(format!("{}.{extension}", self.name))
+        file(self.name, extension)
     }
 
     /// How many things, and how often.
@@ -70,16 +74,20 @@ impl Row {
 mod tests {
     use std::fs;
 
-    use harn_check::{CheckOptions, Imported, check_types};
-    use harn_syntax::{FormatOptions, format, parse};
+    use harn_check::modules::{Disk, Workspace};
+    use harn_check::{CheckOptions, check_types};
+    use harn_syntax::{FormatOptions, format};
 
     use super::*;
 
+    /// What the programs share: how their work is timed.
+    const TIMING: &str = "timing";
+
     #[test]
     fn every_row_has_a_program_in_every_language_and_no_other_file_is_there() {
-        let mut expected: Vec<PathBuf> = ROWS
-            .iter()
-            .flat_map(|row| ["harn", "py", "js"].map(|extension| row.file(extension)))
+        let names = ROWS.iter().map(|row| row.name).chain([TIMING]);
+        let mut expected: Vec<PathBuf> = names
+            .flat_map(|name| ["harn", "py", "js"].map(|extension| file(name, extension)))
             .collect();
         let entries = fs::read_dir(FOLDER).unwrap();
         let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -90,15 +98,17 @@ mod tests {
 
     #[test]
     fn there_is_nothing_to_say_about_the_harn_programs() {
+        let mut workspace = Workspace::new(Box::new(Disk));
         for row in ROWS {
-            let text = fs::read_to_string(row.file("harn")).unwrap();
-            let parsed = parse(&text);
-            assert_eq!(parsed.errors, [], "{}", row.name);
-            let imported = Imported::default();
-            let found = check_types(&parsed.module, &imported, CheckOptions::default());
+            let file = row.file("harn");
+            let parsed = workspace.parsed(&file).unwrap();
+            assert_eq!(parsed.parsed.errors, [], "{}", row.name);
+            let imported = workspace.imported(&file);
+            let module = &parsed.parsed.module;
+            let found = check_types(module, &imported, CheckOptions::default());
             assert_eq!(found, [], "{}", row.name);
-            let formatted = format(&text, &FormatOptions::default());
-            assert_eq!(formatted.unwrap(), text, "{}", row.name);
+            let formatted = format(&parsed.text, &FormatOptions::default());
+            assert_eq!(formatted.unwrap(), *parsed.text, "{}", row.name);
         }
     }
 }

@@ -3,11 +3,16 @@
 //! An interpreter converts and does nothing else, so a program in another language, or a test
 //! in Rust, gets the same answers.
 
+mod artifacts;
 mod feedback;
 mod looping;
 mod sessions;
+mod skills;
 mod tools;
 mod transcripts;
+mod workers;
+
+pub use workers::worker_surroundings;
 
 use std::sync::Arc;
 
@@ -29,8 +34,12 @@ pub struct Asked {
     pub functions: Functions,
     /// The session whose loop calls it, if one does.
     pub session_id: Option<String>,
+    /// Milliseconds since the epoch by the clock of the program, if it was looked at.
+    pub now_ms: Option<i64>,
     /// The id of a session that nobody can name, if the builtin begins one.
     pub unnamed_session_id: String,
+    /// The id of the worker, if the builtin begins one; empty: a new one.
+    pub worker_id: String,
 }
 
 impl Asked {
@@ -60,12 +69,17 @@ impl Runtime {
     ///
     /// # Errors
     /// What the program catches.
-    pub async fn answer(self: &Arc<Self>, asked: Asked) -> Result<Value, Thrown> {
+    pub async fn answer(self: &Arc<Self>, mut asked: Asked) -> Result<Value, Thrown> {
+        let session_id = asked.session_id.take();
+        asked.session_id = session_id.map(|id| self.workers.session_now(&id));
         let asked = match looping::answer(self, asked).await {
             Ok(answer) => return answer,
             Err(asked) => asked,
         };
         if let Some(answer) = daemons::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = workers::answer(self, &asked).await {
             return answer;
         }
         if let Some(answer) = tool_callers::answer(self, &asked).await {
@@ -81,6 +95,12 @@ impl Runtime {
             return answer;
         }
         if let Some(answer) = transcripts::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = skills::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = artifacts::answer(self, &asked).await {
             return answer;
         }
         match tools::answer(self, &asked) {

@@ -121,7 +121,9 @@ pub fn builtin_need(name: &str) -> Option<Need> {
         | "agent_loop"
         | "agent_turn"
         | "daemon_spawn"
-        | "daemon_resume" => MODEL,
+        | "daemon_resume"
+        | "spawn_agent"
+        | "sub_agent_run" => MODEL,
         "connector_call" => CONNECTOR,
         "host_tool_call" => HOST_TOOL,
         _ => return family_need(name),

@@ -12,7 +12,7 @@ use super::annotations::read_annotations;
 use super::reading::{fields, texts, unexpected};
 
 /// How deep loops may start loops when nobody says otherwise.
-const RECURSION_LIMIT: u64 = 8;
+pub(crate) const RECURSION_LIMIT: u64 = 8;
 
 /// What may be done at most. Every empty list or dict, and every `None`, is no limit.
 ///

@@ -67,7 +67,7 @@ pub async fn evaluate(
         records: Vec::new(),
     };
     for (index, level) in levels.iter().enumerate() {
-        let grant = SessionGrant::of(index, call.tool, call.arguments);
+        let grant = SessionGrant::of((index, &level.owner), call.tool, call.arguments);
         if grants.contains(&grant) {
             verdict.settle(true, "session grant".to_owned());
             continue;

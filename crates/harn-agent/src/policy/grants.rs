@@ -12,6 +12,9 @@ use super::digest::digest;
 pub struct SessionGrant {
     /// Which level of permissions granted it; the outermost one is 0.
     pub level: usize,
+    /// The session whose loop has that level.
+    #[serde(default)]
+    pub owner: String,
     /// The tool.
     pub tool: String,
     /// The digest of the arguments.
@@ -51,9 +54,11 @@ pub enum RecordKind {
 
 impl SessionGrant {
     /// A grant of a level for a call.
-    pub fn of(level: usize, tool: &str, arguments: &Value) -> Self {
+    pub fn of(level: (usize, &str), tool: &str, arguments: &Value) -> Self {
+        let (level, owner) = level;
         Self {
             level,
+            owner: owner.to_owned(),
             tool: tool.to_owned(),
             arguments: digest(&arguments.to_string()),
         }
@@ -120,11 +125,13 @@ mod tests {
     fn a_grant_is_for_one_tool_its_arguments_and_its_level() {
         let mut grants = SessionGrants::default();
         assert!(grants.is_empty());
-        grants.insert(SessionGrant::of(0, "run", &json!({"a": 1, "b": 2})));
-        assert!(grants.contains(&SessionGrant::of(0, "run", &json!({"b": 2, "a": 1}))));
-        assert!(!grants.contains(&SessionGrant::of(1, "run", &json!({"a": 1, "b": 2}))));
-        assert!(!grants.contains(&SessionGrant::of(0, "ran", &json!({"a": 1, "b": 2}))));
-        assert!(!grants.contains(&SessionGrant::of(0, "run", &json!({"a": 1}))));
+        grants.insert(SessionGrant::of((0, "s"), "run", &json!({"a": 1, "b": 2})));
+        assert!(grants.contains(&SessionGrant::of((0, "s"), "run", &json!({"b": 2, "a": 1}))));
+        assert!(!grants.contains(&SessionGrant::of((1, "s"), "run", &json!({"a": 1, "b": 2}))));
+        assert!(!grants.contains(&SessionGrant::of((0, "s"), "ran", &json!({"a": 1, "b": 2}))));
+        assert!(!grants.contains(&SessionGrant::of((0, "s"), "run", &json!({"a": 1}))));
+        let of_parent = SessionGrant::of((0, "parent"), "run", &json!({"a": 1, "b": 2}));
+        assert!(!grants.contains(&of_parent));
         let written = serde_json::to_value(&grants).expect("it is data");
         assert_eq!(serde_json::from_value(written).ok(), Some(grants));
     }

@@ -40,6 +40,21 @@ pub enum Matcher {
     Function(Arc<dyn Callback>),
 }
 
+impl Matcher {
+    /// As a program writes it; a function becomes `of_function`.
+    pub(super) fn to_value(&self, of_function: bool) -> Value {
+        match self {
+            Self::Always => Value::Bool(true),
+            Self::Never => Value::Bool(false),
+            Self::AnyText(globs) => serde_json::json!(globs),
+            Self::Argument { key, globs } => {
+                serde_json::json!({"arg_key": key, "patterns": globs})
+            }
+            Self::Function(_) => Value::Bool(of_function),
+        }
+    }
+}
+
 impl Rule {
     /// Whether the rule is about a call.
     ///

@@ -42,4 +42,5 @@ pub use host_answer::{
 pub use matcher::{Matcher, Rule};
 pub use permissions::Permissions;
 
+pub(crate) use capability::RECURSION_LIMIT;
 pub(crate) use digest::digest;

@@ -18,6 +18,9 @@ pub struct Permissions {
     pub deny: Vec<Rule>,
     /// Asked before a call is denied.
     pub on_escalation: Option<Arc<dyn Callback>>,
+    /// The session whose loop has this level. What a session was granted by its own level says
+    /// nothing about the levels of those that start it later.
+    pub owner: String,
 }
 
 impl Permissions {
@@ -49,8 +52,32 @@ impl Permissions {
             allow: rules("allow")?,
             deny: rules("deny")?.unwrap_or_default(),
             on_escalation: functions.at("/on_escalation").cloned(),
+            owner: String::new(),
         }))
     }
+
+    /// The same, as the level of a session's loop.
+    #[must_use]
+    pub fn of(mut self, session_id: &str) -> Self {
+        session_id.clone_into(&mut self.owner);
+        self
+    }
+}
+
+impl Permissions {
+    /// As a dict that a later process can read. Functions do not survive: a rule that asks one
+    /// allows nothing and denies everything it is about, so that nothing is allowed by mistake.
+    pub fn to_value(&self) -> Value {
+        let allow = self.allow.as_ref();
+        let allow = allow.map(|rules| written(rules, false));
+        serde_json::json!({"allow": allow, "deny": written(&self.deny, true)})
+    }
+}
+
+fn written(rules: &[Rule], of_function: bool) -> Value {
+    let rules = rules.iter();
+    let rules = rules.map(|rule| (rule.tool.clone(), rule.matcher.to_value(of_function)));
+    Value::Object(rules.collect())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, interrupted, texts};
+use super::{Delivered, Run, daemon, interrupted, resumption, skills, texts};
 use crate::host::Seam;
 use crate::mailbox::Mail;
 use crate::session::{Change, kept};
@@ -18,7 +18,10 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
+    skills::restore(run);
+    resumption::forget(run);
     remember_system_prompt(run);
+    show_tools_to_host(run);
     interrupted::answer_calls(run);
     adopt_summary(run);
     let is_resumed = daemon::resumed(run).await?;
@@ -38,6 +41,15 @@ fn remember_system_prompt(run: &Run<'_>) {
     let system = json!(run.system);
     if run.session.kept(kept::SYSTEM_PROMPT).unwrap_or_default() != system {
         run.session.keep(kept::SYSTEM_PROMPT, system);
+    }
+}
+
+/// Whoever sits in front of the host may want to know what the model can do.
+fn show_tools_to_host(run: &Run<'_>) {
+    if let Some(bridge) = &run.runtime.bridge {
+        let tools = run.call.request.tools.iter();
+        let tools = tools.map(|tool| (tool.name.clone(), tool.description.clone()));
+        bridge.see_tools(run.session.id(), &tools.collect::<Vec<_>>());
     }
 }
 

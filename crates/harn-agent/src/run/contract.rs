@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use harn_llm::ToolSpec;
 use harn_llm::grammar::contract::{Contract, Mode, Offer};
 
+use super::skills::View;
 use super::{Run, archive, texts};
 
 /// The prompt that was made last, for as long as what it depends on stays the same.
@@ -17,24 +18,38 @@ struct Key {
     ledger: String,
     promoted: Vec<String>,
     has_archive: bool,
+    skills: View,
 }
 
 impl Run<'_> {
-    /// The tools on offer in this turn besides the usual ones: those that were searched for
-    /// and found, and the one that reads what was compacted.
+    /// The tools on offer from the beginning, as far as this turn has them in view.
+    fn usual_tools(&self) -> impl Iterator<Item = &ToolSpec> {
+        let usual = self.call.request.tools.iter();
+        usual.filter(|tool| self.is_in_view(&tool.name, tool.namespace.as_deref()))
+    }
+
+    /// The tools on offer in this turn besides the usual ones: the one that reads what was
+    /// compacted, and those that were searched for and found, in the order they were found.
+    /// What is found later comes last, so that what a provider remembers of the list stays
+    /// valid.
     pub(super) fn added_tools(&self) -> Vec<ToolSpec> {
-        self.session.read(|state| {
-            let deferred = self.call.search.iter().flat_map(|plan| &plan.deferred);
-            let found = deferred.filter(|tool| state.run.promoted.contains(&tool.spec.name));
+        let (promoted, archive) = self.session.read(|state| {
             let archive = self.has_tools && state.run.compactions > 0;
-            let found = found.map(|tool| tool.spec.clone());
-            found.chain(archive.then(archive::spec)).collect()
-        })
+            (state.run.promoted.clone(), archive)
+        });
+        let found = promoted.iter().filter_map(|name| self.deferred(name));
+        let found = found.map(|tool| &tool.spec);
+        let found = found.filter(|tool| self.is_in_view(&tool.name, tool.namespace.as_deref()));
+        archive
+            .then(archive::spec)
+            .into_iter()
+            .chain(found.cloned())
+            .collect()
     }
 
     /// The names of all tools on offer in this turn.
     pub(super) fn offered_names(&self) -> impl Iterator<Item = String> {
-        let usual = self.call.request.tools.iter().map(|tool| tool.name.clone());
+        let usual = self.usual_tools().map(|tool| tool.name.clone());
         let added = self.added_tools().into_iter().map(|tool| tool.name);
         usual.chain(added)
     }
@@ -48,6 +63,7 @@ impl Run<'_> {
             },
             promoted: state.run.promoted.clone(),
             has_archive: state.run.compactions > 0,
+            skills: View::clone(&self.skills.view()),
         });
         let mut cache = self
             .contract
@@ -70,7 +86,8 @@ impl Run<'_> {
             .options
             .persistent
             .then(|| texts::persistent(&self.options, self.mode, self.has_tools));
-        let parts = [self.system.clone(), contract, persistent];
+        let skills = key.skills.block.clone();
+        let parts = [self.system.clone(), skills, contract, persistent];
         let parts: Vec<String> = parts
             .into_iter()
             .flatten()
@@ -82,7 +99,7 @@ impl Run<'_> {
 
     fn render_contract(&self, key: &Key) -> String {
         let added = self.added_tools();
-        let offered = self.call.request.tools.iter().chain(&added);
+        let offered = self.usual_tools().chain(&added);
         let is_compact = |name: &str| {
             let entry = self.tools.get(name);
             entry.is_some_and(crate::registry::Entry::is_compact)

@@ -21,10 +21,13 @@ mod finalize;
 mod interrupted;
 mod messages;
 mod model_call;
+mod pause;
 mod post_turn;
 mod preflight;
 mod project;
 mod reading;
+mod resumption;
+mod search;
 mod skills;
 mod start;
 mod stream;
@@ -33,6 +36,8 @@ mod turn;
 
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;
+pub use pause::Pause;
+pub(crate) use resumption::AwaitResumption;
 
 use std::sync::Arc;
 
@@ -58,10 +63,18 @@ pub(crate) async fn run(
     request: LoopRequest,
 ) -> Result<LoopResult, Thrown> {
     let sink = request.event_sink.clone();
-    let run = start::start(runtime, request).await?;
+    let mut request = request;
+    let resumption = resumption::tool(&request.options);
+    request
+        .tools
+        .extend(resumption.clone().map(|tool| tool as _));
+    let mut run = start::start(runtime, request).await?;
+    run.resumption = resumption;
     let bus = &runtime.bus;
     let inside = async move {
         let _session = run.runtime.bus.enter_session(run.session.id());
+        let audit = run.ambient.audit.clone();
+        let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
         run.to_end().await
     };
     bus.scope_loop_sink(sink, inside).await
@@ -90,12 +103,18 @@ pub(crate) struct Run<'a> {
     ambient: Ambient,
     started_ms: i64,
     contract: contract::Cache,
+    skills: skills::RunSkills,
+    search: search::Searched,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
     /// What watches over the loop.
     controls: control::Controls,
     /// Messages for this loop alone.
     mailbox: Option<Arc<dyn Mailbox>>,
+    /// The tool with which the model stops the loop, if it has it.
+    resumption: Option<Arc<AwaitResumption>>,
+    /// Lets somebody stop the loop between two turns.
+    pause: Option<Arc<dyn Pause>>,
     /// What the user says now.
     prompt_messages: Vec<Value>,
 }
@@ -191,6 +210,7 @@ impl Run<'_> {
 
     /// Goes round once.
     async fn iterate_once(&self, iteration: usize) -> Result<Flow, Thrown> {
+        pause::pass(self).await;
         let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
         let turn = skills::match_skills(self, turn).await?;
         let turn = preflight::prepare(self, turn).await?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::messages::with_kept;
 use super::turn::{Flow, Turn};
-use super::{Delivered, Run, begin, compact, daemon, dispatch, texts};
+use super::{Delivered, Run, begin, compact, daemon, dispatch, resumption, texts};
 use crate::host::Seam;
 use crate::loop_result::distinct;
 use crate::session::{CallOutcome, Change};
@@ -79,6 +79,9 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
         ..Delivered::default()
     };
     end_iteration(run, &turn, info, "post_tool_dispatch", delivered).await;
+    if let Some(flow) = resumption::suspended(run) {
+        return Ok(flow);
+    }
     let succeeded = |name: &String| {
         let results = turn.results.iter();
         let mut results = results.filter(|result| result.outcome == CallOutcome::Ok);

@@ -1,5 +1,7 @@
 //! The phase before a model is asked: feedback, compaction, and what the model gets to see.
 
+use std::collections::HashSet;
+
 use harn_events::AgentEvent;
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::grammar::contract::Mode;
@@ -105,12 +107,34 @@ fn offer_tools(run: &Run<'_>, call: &mut CallOptions) {
         call.native_tools = None;
         return;
     }
+    hide_tools(run, call);
     let added = run.added_tools();
     if !added.is_empty() {
         let style = run.runtime.desk.style(&call.provider);
         let shown = call.native_tools.get_or_insert_default();
         shown.extend(added.iter().map(|spec| native_projection(spec, style)));
         call.request.tools.extend(added);
+    }
+}
+
+/// Takes away what is out of view.
+fn hide_tools(run: &Run<'_>, call: &mut CallOptions) {
+    if run.skills.view().scope.is_open() {
+        return;
+    }
+    let mut hidden = HashSet::new();
+    call.request.tools.retain(|tool| {
+        let is_shown = run.is_in_view(&tool.name, tool.namespace.as_deref());
+        if !is_shown {
+            hidden.insert(tool.name.clone());
+        }
+        is_shown
+    });
+    if let Some(shown) = &mut call.native_tools {
+        shown.retain(|tool| {
+            let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
+            !name.is_some_and(|name| hidden.contains(name))
+        });
     }
 }
 

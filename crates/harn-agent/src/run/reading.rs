@@ -1,9 +1,11 @@
 //! The phase that reads an answer: which calls to make, what people see, whether it is the end.
 
 use harn_events::{AgentEvent, ToolCallErrorCategory, ToolCallStatus, ToolExecutor, ToolKind};
+use harn_llm::catalog::route::Style;
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::grammar::{self, Parsed, ParsedCall, ToolNames, fenced};
+use harn_llm::tool_search::head_style;
 use serde_json::{Value, json};
 
 use super::turn::{Call, Turn};
@@ -265,23 +267,23 @@ fn apply_ledger_call(run: &Run<'_>, arguments: &Value) -> (String, bool) {
 async fn mirror_provider_search(run: &Run<'_>, turn: &Turn) {
     for block in &turn.answer().reply.blocks {
         match block["type"].as_str() {
-            Some("tool_search_query") => tell_query(run, block).await,
-            Some("tool_search_result") => tell_result(run, block).await,
+            Some("tool_search_query") => tell_query(run, turn, block).await,
+            Some("tool_search_result") => tell_result(run, turn, block).await,
             _ => {}
         }
     }
 }
 
-async fn tell_query(run: &Run<'_>, block: &Value) {
+async fn tell_query(run: &Run<'_>, turn: &Turn, block: &Value) {
     let id = block["id"].as_str().unwrap_or_default().to_owned();
     let name = search_name(run).to_owned();
-    let strategy = search_strategy(run);
+    let mode = search_mode(run, turn);
     let metadata = json!({
         "id": id,
         "name": name,
         "query": block["query"],
-        "strategy": strategy,
-        "mode": "native",
+        "strategy": "",
+        "mode": mode,
     });
     run.note(
         "tool_search_query",
@@ -295,8 +297,8 @@ async fn tell_query(run: &Run<'_>, block: &Value) {
         tool_use_id: id.clone(),
         name: name.clone(),
         query: block["query"].clone(),
-        strategy: strategy.to_owned(),
-        mode: "native".to_owned(),
+        strategy: String::new(),
+        mode: mode.to_owned(),
     })
     .await;
     run.emit(AgentEvent::ToolCall {
@@ -312,28 +314,28 @@ async fn tell_query(run: &Run<'_>, block: &Value) {
     .await;
 }
 
-async fn tell_result(run: &Run<'_>, block: &Value) {
+async fn tell_result(run: &Run<'_>, turn: &Turn, block: &Value) {
     let id = block["tool_use_id"].as_str().unwrap_or_default().to_owned();
     let references = block["tool_references"].as_array().cloned();
     let references = references.unwrap_or_default();
     let found = references.iter();
     let found = found.filter_map(|reference| reference["tool_name"].as_str());
     let promoted: Vec<String> = found.map(str::to_owned).collect();
-    let strategy = search_strategy(run);
+    let mode = search_mode(run, turn);
     let metadata = json!({
         "tool_use_id": id,
         "tool_references": references,
         "promoted": promoted,
-        "strategy": strategy,
-        "mode": "native",
+        "strategy": "",
+        "mode": mode,
     });
     run.note("tool_search_result", "tool", "internal", "", Some(metadata));
     run.emit(AgentEvent::ToolSearchResult {
         session_id: run.id(),
         tool_use_id: id.clone(),
         promoted,
-        strategy: strategy.to_owned(),
-        mode: "native".to_owned(),
+        strategy: String::new(),
+        mode: mode.to_owned(),
     })
     .await;
     run.emit(AgentEvent::ToolCallUpdate {
@@ -360,7 +362,12 @@ fn search_name(run: &Run<'_>) -> &'static str {
     plan.map_or("tool_search_tool_bm25", |plan| plan.search.event_name())
 }
 
-fn search_strategy(run: &Run<'_>) -> &'static str {
-    let plan = run.call.search.as_ref();
-    plan.map_or("bm25", |plan| plan.search.strategy().word())
+/// Whose search it was. How it went about it only the provider knows.
+fn search_mode(run: &Run<'_>, turn: &Turn) -> &'static str {
+    let answer = turn.answer();
+    let style = run.runtime.desk.style(&answer.provider);
+    match head_style(style, &answer.provider, &turn.call().request.model) {
+        Style::Anthropic => "anthropic",
+        Style::OpenAi => "openai",
+    }
 }

@@ -12,19 +12,23 @@ use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
 use super::control::Controls;
+use super::dispatch::load_skill;
 use super::project::Projection;
+use super::search::Searched;
+use super::skills::RunSkills;
 use super::{Experiment, Run, contract};
 use crate::callback::Functions;
 use crate::compaction;
 use crate::loop_options::{LoopOptions, call_options};
-use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
+use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
 use crate::progress;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Session, kept};
+use crate::skills::SkillOptions;
 use crate::surface::{self, Severity, Surface};
 
-/// What a loop calls itself in messages.
+/// What a loop calls itself in messages, unless it is somebody's own.
 const LABEL: &str = "agent_loop";
 
 /// Reads options and makes everything ready.
@@ -32,13 +36,14 @@ pub(super) async fn start(
     runtime: &Arc<Runtime>,
     mut request: LoopRequest,
 ) -> Result<Run<'_>, Thrown> {
-    let mut options = LoopOptions::parse(&request.options, &request.functions, LABEL)?;
+    let label = request.label.unwrap_or(LABEL);
+    let mut options = LoopOptions::parse(&request.options, &request.functions, label)?;
     request
         .tools
         .extend(progress::tool(runtime, &request.options)?);
     let controls = Controls::read(&request.options, &request.functions, options.max_iterations)?;
     let tools = request.registry(runtime);
-    let mut call_options = call_options(&request.options, LABEL)?;
+    let mut call_options = call_options(&request.options, label)?;
     if !request.tools.is_empty() {
         call_options.insert("tools".to_owned(), tools.to_value());
     }
@@ -48,6 +53,12 @@ pub(super) async fn start(
         system: request.system.clone(),
         options: call_options.clone(),
     })?;
+    let warn = |text: &str| runtime.warn("agent.skill_match", text);
+    let skills = SkillOptions::parse(&request.options, &request.functions, &warn);
+    if !skills.registry.is_empty() {
+        let style = runtime.desk.style(&call.provider);
+        load_skill::offer(&mut call, style);
+    }
     let has_tools = !call.request.tools.is_empty();
     let (session, _is_named) = open_session(runtime, &options, &request).await?;
     hold_to_format(&session, &mut options)?;
@@ -79,8 +90,12 @@ pub(super) async fn start(
         has_tools,
         ambient,
         contract: contract::Cache::default(),
+        skills: RunSkills::new(skills),
+        search: Searched::default(),
         controls,
         mailbox: request.mailbox,
+        pause: request.pause,
+        resumption: None,
         prompt_messages,
     })
 }
@@ -239,11 +254,14 @@ fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
+    // Loops that start loops come to an end also where nobody has said a word about policies.
     let limit = policy.and_then(|policy| policy.recursion_limit);
-    if let Some(limit) = limit.filter(|limit| ambient.depth >= *limit) {
+    let limit = limit.unwrap_or(RECURSION_LIMIT);
+    if ambient.depth >= limit {
+        let label = request.label.unwrap_or(LABEL);
         return Err(Thrown::Categorised(
             Category::ToolRejected,
-            format!("agent_loop exceeds recursion ceiling: {limit}"),
+            format!("{label} exceeds recursion ceiling: {limit}"),
         ));
     }
     ambient.depth += 1;
@@ -253,24 +271,24 @@ fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
         ("agent_loop: policy", given.given("policy")),
     ];
     for (label, policy) in policies {
-        let Some(policy) = policy else { continue };
-        let inner = CapabilityPolicy::read(label, policy)?;
-        let outer = ambient.policy.unwrap_or_else(CapabilityPolicy::ceiling);
-        let both = CapabilityPolicy::intersect(&outer, &inner);
-        ambient.policy = Some(both.map_err(Thrown::Plain)?);
+        let policy = policy.map(|policy| CapabilityPolicy::read(label, policy));
+        let policy = policy.transpose()?;
+        ambient
+            .narrow(policy.as_ref(), None)
+            .map_err(Thrown::Plain)?;
     }
-    if let Some(policy) = given.given("approval_policy") {
-        let inner = ApprovalPolicy::read("agent_loop: approval_policy", policy)?;
-        ambient.approval = Some(match &ambient.approval {
-            Some(outer) => ApprovalPolicy::intersect(outer, &inner),
-            None => inner,
-        });
-    }
+    let approval = given.given("approval_policy");
+    let approval =
+        approval.map(|policy| ApprovalPolicy::read("agent_loop: approval_policy", policy));
+    ambient
+        .narrow(None, approval.transpose()?.as_ref())
+        .map_err(Thrown::Plain)?;
     if let Some(permissions) = given.given("permissions") {
         let functions = request.functions.below("/permissions");
+        let level = Permissions::read("permissions", permissions, &functions)?;
         ambient
             .permissions
-            .extend(Permissions::read("permissions", permissions, &functions)?);
+            .extend(level.map(|level| level.of(session.id())));
     }
     Ok(ambient)
 }

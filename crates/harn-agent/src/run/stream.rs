@@ -50,6 +50,8 @@ struct Streamed {
     name: String,
     arguments: PartialJson,
     told_at_ms: i64,
+    /// Whether readers know all of the arguments that have arrived.
+    is_told: bool,
 }
 
 impl<'a> Watcher<'a> {
@@ -121,6 +123,11 @@ impl<'a> Watcher<'a> {
             let last = candidates.finish();
             self.announce(last);
         }
+        // The announcement by the dispatcher is the second one and reaches no sink, so this is
+        // where they learn what the arguments are.
+        for call in self.calls.iter().filter(|call| !call.is_told) {
+            self.emit(grown(call, self.run.id()));
+        }
         let calls = self.calls.into_iter().map(|call| (call.model_id, call.id));
         self.told.calls = calls.collect();
         self.told
@@ -159,7 +166,7 @@ impl<'a> Watcher<'a> {
             session_id: self.run.id(),
             tool_call_id: id.clone(),
             tool_name: name.to_owned(),
-            kind: self.run.tools.get(name).and_then(|entry| entry.kind()),
+            kind: self.run.tool(name).and_then(|entry| entry.kind()),
             status: ToolCallStatus::Pending,
             raw_input: json!({}),
             parsing: None,
@@ -171,6 +178,7 @@ impl<'a> Watcher<'a> {
             model_id,
             arguments: PartialJson::default(),
             told_at_ms: 0,
+            is_told: true,
         });
     }
 
@@ -180,10 +188,12 @@ impl<'a> Watcher<'a> {
             return;
         };
         call.arguments.push(piece);
+        call.is_told = false;
         if now - call.told_at_ms < GROWTH_INTERVAL_MS {
             return;
         }
         call.told_at_ms = now;
+        call.is_told = true;
         let event = grown(call, self.run.id());
         self.emit(event);
     }
@@ -198,7 +208,7 @@ impl<'a> Watcher<'a> {
                     AgentEvent::ToolCall {
                         session_id: self.run.id(),
                         tool_call_id: id,
-                        kind: self.run.tools.get(&name).and_then(|entry| entry.kind()),
+                        kind: self.run.tool(&name).and_then(|entry| entry.kind()),
                         tool_name: name,
                         status: ToolCallStatus::Pending,
                         raw_input: json!({}),

@@ -17,6 +17,9 @@ pub enum Change {
     /// The session begins with nothing in it. What was recorded before belongs to an earlier
     /// session of the same name.
     Opened,
+    /// Another run of a program goes on with the session. Nothing about it changes; a loop that
+    /// had not ended never will.
+    Resumed,
     /// Its content is that of a transcript.
     Restored {
         /// The transcript.
@@ -183,6 +186,16 @@ pub enum Change {
     PseudoToolUsed {
         /// What.
         name: String,
+    },
+    /// The model used something that is no tool of the registry, and it failed.
+    PseudoToolFailed {
+        /// What.
+        name: String,
+    },
+    /// The model asked for what a skill says, and got it.
+    SkillLoaded {
+        /// The skill.
+        id: String,
     },
     /// A call was refused before it began.
     CallRefused {

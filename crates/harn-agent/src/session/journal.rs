@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use harn_events::{AgentEvent, AgentEventLog, EventBus, SESSION_HEADER, sanitize_topic_component};
+use harn_events::{
+    AgentEvent, AgentEventLog, EventBus, LogFailure, SESSION_HEADER, sanitize_topic_component,
+};
 use harn_llm::transcript::message_event;
 use harn_log::{EventLog, LogError, LogEvent, Topic};
 use serde::{Deserialize, Serialize};
@@ -53,27 +55,58 @@ pub struct JournalRecord {
 impl Session {
     /// A session with nothing in it, whose journal is kept by `keeper`.
     pub fn open(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
-        let kept = keeper.and_then(|keeper| {
-            keeper.log()?;
-            let topic = Topic::new(journal_topic(id)).ok()?;
-            Some((Arc::clone(keeper), topic))
-        });
+        let kept = kept_by(keeper, id);
         let next = kept
             .as_ref()
             .map_or(0, |(keeper, topic)| first_free(keeper, topic, id));
-        let session = Arc::new(Self {
+        let session = Self::starting(id, bus, kept, SessionState::default(), next);
+        session.record(Change::Opened);
+        session
+    }
+
+    /// A session that goes on where its journal ends. Without a journal it is a new one.
+    ///
+    /// # Errors
+    /// The log cannot be read. Nothing was changed: what was said is not to be lost for that.
+    pub fn resume(
+        id: &str,
+        bus: &EventBus,
+        keeper: Option<&Arc<Keeper>>,
+    ) -> Result<Arc<Self>, LogFailure> {
+        let kept = kept_by(keeper, id);
+        let records = match &kept {
+            Some((keeper, topic)) => keeper.journal_of(topic, id)?,
+            None => Vec::new(),
+        };
+        let Some(last) = records.last() else {
+            return Ok(Self::open(id, bus, keeper));
+        };
+        let next = last.index + 1;
+        let mut state = SessionState::default();
+        records.iter().for_each(|one| state.apply(&one.change));
+        let session = Self::starting(id, bus, kept, state, next);
+        session.record(Change::Resumed);
+        Ok(session)
+    }
+
+    fn starting(
+        id: &str,
+        bus: &EventBus,
+        kept: Option<(Arc<Keeper>, Topic)>,
+        state: SessionState,
+        next: u64,
+    ) -> Arc<Self> {
+        Arc::new(Self {
             id: id.to_owned(),
             bus: bus.clone(),
             inner: Mutex::new(Inner {
-                state: SessionState::default(),
+                state,
                 next,
                 events: 0,
                 dropped: 0,
             }),
             kept,
-        });
-        session.record(Change::Opened);
-        session
+        })
     }
 
     /// Its id.
@@ -173,6 +206,14 @@ impl Session {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Where the journal of a session is kept, if it is.
+fn kept_by(keeper: Option<&Arc<Keeper>>, id: &str) -> Option<(Arc<Keeper>, Topic)> {
+    let keeper = keeper?;
+    keeper.log()?;
+    let topic = Topic::new(journal_topic(id)).ok()?;
+    Some((Arc::clone(keeper), topic))
 }
 
 /// The index after that of the last record: indexes never repeat, also across processes. A log

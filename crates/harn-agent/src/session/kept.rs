@@ -22,6 +22,9 @@ pub const TOOL_FORMAT: &str = "tool_format";
 /// What the model is told about itself.
 pub const SYSTEM_PROMPT: &str = "system_prompt";
 
+/// Why the loop waits for somebody to resume it.
+pub const SUSPENSION: &str = "suspension";
+
 /// What is about the session and not about what was said in it.
 pub(super) const SURVIVES_RESET: [&str; 5] = [
     WORKSPACE_ANCHOR,

@@ -110,6 +110,8 @@ pub struct RunState {
     pub deferred_user_messages: Vec<String>,
     /// Tools that were searched for and found, oldest first.
     pub promoted: Vec<String>,
+    /// Skills that the model asked for, oldest first.
+    pub loaded_skills: Vec<String>,
     /// What the loop has cost.
     pub cost_usd: f64,
     /// Tokens read and written.
@@ -132,6 +134,7 @@ impl SessionState {
         self.prepare_undoing(change);
         match change {
             Change::Opened => *self = Self::default(),
+            Change::Resumed => self.run.open_calls.clear(),
             Change::Restored { transcript } => self.restore(transcript),
             Change::Forked { content } => self.fork(content),
             Change::RolledBack => self.roll_back(),
@@ -313,6 +316,10 @@ impl RunState {
             Change::PseudoToolUsed { name } => {
                 self.tools_used.push(name.clone());
                 self.successful.push(name.clone());
+            }
+            Change::PseudoToolFailed { name } => self.tools_used.push(name.clone()),
+            Change::SkillLoaded { id } if !self.loaded_skills.contains(id) => {
+                self.loaded_skills.push(id.clone());
             }
             Change::CallRefused { name } => self.rejected.push(name.clone()),
             Change::ResultSeen { key, result } => self.loop_detector.see(key, result),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use harn_events::{CloseSession, EventBus};
+use harn_events::{CloseSession, EventBus, LogFailure};
 
 use super::change::Change;
 use super::journal::Session;
@@ -23,6 +23,8 @@ pub struct SessionStore {
     named: HashMap<String, Named>,
     /// By id, oldest first; their loops hold the sessions themselves.
     unnamed: Vec<(String, Weak<Session>)>,
+    /// The session that goes on where its journal ends.
+    resumed: Option<String>,
     uses: u64,
     sessions_max: usize,
 }
@@ -32,6 +34,8 @@ struct Named {
     last_use: u64,
     /// Loops that run on it. It is not taken away from them.
     runs: usize,
+    /// Children that work in it, also between their loops. It is not taken away from them.
+    holds: usize,
 }
 
 /// The table is full of sessions that are at work.
@@ -40,6 +44,23 @@ struct Named {
 pub struct AllActive {
     id: String,
     sessions_max: usize,
+}
+
+/// Why a session cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotOpen {
+    /// There are too many.
+    #[error(transparent)]
+    AllActive(#[from] AllActive),
+    /// It was to go on where its journal ends, and that cannot be read.
+    #[error("cannot resume session `{id}`: {cause}")]
+    Unreadable {
+        /// The session.
+        id: String,
+        /// What is wrong with the log.
+        #[source]
+        cause: LogFailure,
+    },
 }
 
 impl SessionStore {
@@ -52,9 +73,16 @@ impl SessionStore {
             keeper,
             named: HashMap::new(),
             unnamed: Vec::new(),
+            resumed: None,
             uses: 0,
             sessions_max: SESSIONS_MAX,
         }
+    }
+
+    /// The session of that id goes on where its journal ends, once somebody opens it. All
+    /// others begin with nothing in them.
+    pub fn set_resumed(&mut self, id: String) {
+        self.resumed = Some(id);
     }
 
     /// Changes how many named sessions there may be.
@@ -82,21 +110,51 @@ impl SessionStore {
     /// it; whoever asked has to close them on the bus.
     ///
     /// # Errors
-    /// There are too many, and all of them have a loop running.
-    pub fn open(&mut self, id: &str) -> Result<(Arc<Session>, Vec<String>), AllActive> {
+    /// There are too many, and all of them have a loop running; or it is to go on where its
+    /// journal ends, which cannot be read.
+    pub fn open(&mut self, id: &str) -> Result<(Arc<Session>, Vec<String>), CannotOpen> {
         let mut evicted = Vec::new();
         if !self.named.contains_key(id) {
             evicted = self.make_room(id)?;
-            let session = self.begin(id);
-            let named = Named {
-                session,
-                last_use: 0,
-                runs: 0,
-            };
-            self.named.insert(id.to_owned(), named);
+            let session = self.begin_or_resume(id)?;
+            self.add(id, session);
         }
         self.touch(id);
         Ok((Arc::clone(&self.named[id].session), evicted))
+    }
+
+    /// The same for a child, which works from now on until [`release`](Self::release). It is
+    /// never refused: where all sessions work there is one more, and as many as too many go
+    /// when they rest.
+    pub fn open_working(&mut self, id: &str) -> (Arc<Session>, Vec<String>) {
+        let mut evicted = Vec::new();
+        if !self.named.contains_key(id) {
+            while self.named.len() >= self.sessions_max
+                && let Some(oldest) = self.oldest_idle()
+            {
+                self.remove(&oldest);
+                evicted.push(oldest);
+            }
+            let session = self.begin(id);
+            self.add(id, session);
+            let sessions = self.named.len().max(self.sessions_max);
+            self.bus.set_session_cap(sessions + 2 * UNNAMED_MAX);
+        }
+        self.touch(id);
+        if let Some(named) = self.named.get_mut(id) {
+            named.holds += 1;
+        }
+        (Arc::clone(&self.named[id].session), evicted)
+    }
+
+    fn add(&mut self, id: &str, session: Arc<Session>) {
+        let named = Named {
+            session,
+            last_use: 0,
+            runs: 0,
+            holds: 0,
+        };
+        self.named.insert(id.to_owned(), named);
     }
 
     /// A session for one loop that nobody can name.
@@ -106,11 +164,26 @@ impl SessionStore {
         session
     }
 
+    fn begin_or_resume(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {
+        if self.resumed.as_deref() != Some(id) {
+            return Ok(self.begin(id));
+        }
+        self.open_on_bus(id);
+        Session::resume(id, &self.bus, self.keeper.as_ref()).map_err(|cause| {
+            let id = id.to_owned();
+            CannotOpen::Unreadable { id, cause }
+        })
+    }
+
     fn begin(&self, id: &str) -> Arc<Session> {
+        self.open_on_bus(id);
+        Session::open(id, &self.bus, self.keeper.as_ref())
+    }
+
+    fn open_on_bus(&self, id: &str) {
         if let Err(error) = self.bus.open_session(id) {
             tracing::warn!(target: "agent.session", session_id = id, %error, "events are not kept");
         }
-        Session::open(id, &self.bus, self.keeper.as_ref())
     }
 
     /// Notes that a session is used.
@@ -140,6 +213,13 @@ impl SessionStore {
         if let Some((oldest, _)) = oldest {
             self.bus
                 .close_session(&oldest, CloseSession::because("evicted"));
+        }
+    }
+
+    /// A child no longer works in a session.
+    pub fn release(&mut self, id: &str) {
+        if let Some(named) = self.named.get_mut(id) {
+            named.holds = named.holds.saturating_sub(1);
         }
     }
 
@@ -192,12 +272,18 @@ impl SessionStore {
         }
     }
 
+    /// The session that was not used for longest and that nobody works in.
+    fn oldest_idle(&self) -> Option<String> {
+        let is_idle = |named: &Named| named.runs == 0 && named.holds == 0;
+        let idle = self.named.iter().filter(|(_, named)| is_idle(named));
+        let oldest = idle.min_by_key(|(_, named)| named.last_use);
+        oldest.map(|(id, _)| id.clone())
+    }
+
     fn make_room(&mut self, id: &str) -> Result<Vec<String>, AllActive> {
         let mut evicted = Vec::new();
         while self.named.len() >= self.sessions_max {
-            let idle = self.named.iter().filter(|(_, named)| named.runs == 0);
-            let oldest = idle.min_by_key(|(_, named)| named.last_use);
-            let Some(oldest) = oldest.map(|(id, _)| id.clone()) else {
+            let Some(oldest) = self.oldest_idle() else {
                 return Err(AllActive {
                     id: id.to_owned(),
                     sessions_max: self.sessions_max,

@@ -5,6 +5,7 @@ use harn_events::{AgentEvent, RecordedEvent};
 use super::Findings;
 use super::pairs::Pairs;
 use super::seams::Seams;
+use super::workers::WorkerOrder;
 
 /// An event with its place.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +72,8 @@ pub struct EventOrder {
     closed_at: Option<u64>,
     pairs: Pairs,
     seams: Seams,
+    /// Workers outlive the runs that start them, and the process.
+    workers: WorkerOrder,
 }
 
 impl EventOrder {
@@ -87,6 +90,7 @@ impl EventOrder {
     pub fn after_cut(mut self) -> Self {
         self.is_cut = true;
         self.pairs.forgive();
+        self.workers.forgive();
         self.seams.forgive();
         self
     }
@@ -118,6 +122,7 @@ impl EventOrder {
         }
         self.seams.see(index, event, &mut self.findings);
         self.pairs.see(index, event, &mut self.findings);
+        self.workers.see(index, event, &mut self.findings);
         if matches!(event, AgentEvent::SessionClosed { .. }) {
             self.closed_at = Some(index);
         }
@@ -211,7 +216,7 @@ impl EventOrder {
     fn begin_again(&mut self) {
         self.note_interruption();
         self.closed_at = None;
-        self.pairs = Pairs::default();
+        self.pairs.begin_again();
         self.seams = Seams::default();
     }
 

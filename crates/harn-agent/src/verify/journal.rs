@@ -49,7 +49,7 @@ impl JournalOrder {
         self.place(record);
         let index = record.index;
         match &record.change {
-            Change::Opened => self.open(),
+            Change::Opened | Change::Resumed => self.open(),
             Change::RunStarted { .. } => self.start_run(index),
             Change::RunEnded { status } => self.end_run(index, status),
             Change::IterationStarted { iteration } => self.iterate(index, *iteration),
@@ -86,12 +86,13 @@ impl JournalOrder {
                 }
             }
             Some((last, _)) if index != last + 1 => self.misplaced(index, last + 1),
+            Some(_) if record.change == Change::Resumed => {}
             Some((_, before)) if !is_opened && record.events_before < before => {
                 let now = record.events_before;
                 self.findings.broken(
                     index,
                     format!("{now} events came before it, and {before} before the record before"),
-                    "the count of events begins at 0 with `opened` and never falls",
+                    "the count of events begins at 0 with `opened` or `resumed` and never falls",
                 );
             }
             Some(_) => {}

@@ -24,6 +24,7 @@ mod seams;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod workers;
 
 use std::fmt;
 

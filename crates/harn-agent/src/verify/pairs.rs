@@ -12,6 +12,9 @@ pub(super) struct Pairs {
     calls: BTreeMap<String, Call>,
     searches: BTreeMap<String, u64>,
     questions: BTreeMap<String, u64>,
+    /// Requests of a process that has died. One that goes on with the session may go on with
+    /// them, so they may end and need not.
+    earlier_questions: BTreeMap<String, u64>,
     compositions: BTreeMap<String, u64>,
     children: BTreeSet<(String, String)>,
     /// Whether ends without a beginning are forgiven: the beginning may have been thrown away.
@@ -28,6 +31,14 @@ struct Call {
 impl Pairs {
     pub(super) fn forgive(&mut self) {
         self.forgives = true;
+    }
+
+    /// Another process goes on with the session. Only what waits for people outlives the one
+    /// before.
+    pub(super) fn begin_again(&mut self) {
+        let before = std::mem::take(self);
+        self.earlier_questions = before.earlier_questions;
+        self.earlier_questions.extend(before.questions);
     }
 
     pub(super) fn see(&mut self, index: u64, event: &AgentEvent, findings: &mut Findings) {
@@ -55,10 +66,14 @@ impl Pairs {
                 end(open, index, "search", tool_use_id, forgives, findings);
             }
             AgentEvent::HitlRequested { request_id, .. } => {
+                if let Some(since) = self.earlier_questions.remove(request_id) {
+                    self.questions.insert(request_id.clone(), since);
+                }
                 begin(&mut self.questions, index, "request", request_id, findings);
             }
             AgentEvent::HitlResolved { request_id, .. } => {
-                let forgives = self.forgives;
+                let is_earlier = self.earlier_questions.remove(request_id).is_some();
+                let forgives = self.forgives || is_earlier;
                 let open = &mut self.questions;
                 end(open, index, "request", request_id, forgives, findings);
             }

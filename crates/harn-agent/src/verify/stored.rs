@@ -121,7 +121,7 @@ async fn openings<L: EventLog>(log: &L, session_id: &str) -> Result<Openings, Lo
         from = Some(*last);
         let opened = chunk.iter().filter(|(_, record)| {
             let of = record.headers.get(SESSION_HEADER).map(String::as_str);
-            of == Some(session_id) && record.kind == "opened"
+            of == Some(session_id) && matches!(&*record.kind, "opened" | "resumed")
         });
         times.extend(opened.map(|(_, record)| record.occurred_at_ms));
     }

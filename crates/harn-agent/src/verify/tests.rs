@@ -433,6 +433,38 @@ fn searches_requests_and_compositions_are_pairs() {
 }
 
 #[test]
+fn a_request_outlives_the_process_that_made_it() {
+    let asked = || {
+        let fields = json!({"request_id": "r", "kind": "question", "payload": {}});
+        event("hitl_requested", fields)
+    };
+    let resolved = || {
+        let fields = json!({"request_id": "r", "kind": "question", "outcome": "answered"});
+        event("hitl_resolved", fields)
+    };
+    let look = |after: Vec<AgentEvent>| {
+        let mut events = opening(1);
+        events.push(asked());
+        let crashed = events.len();
+        events.extend(opening(1));
+        events.extend(after);
+        let mut order = EventOrder::new(Openings::AgainAt(vec![15]));
+        for (index, event) in events.iter().enumerate() {
+            order.see(Seen {
+                index: index as u64,
+                at_ms: Some(if index < crashed { 10 } else { 20 }),
+                event: Some(event),
+            });
+        }
+        order.finish().violations
+    };
+    assert_eq!(look(vec![resolved()]), []);
+    assert_eq!(look(vec![]), []);
+    assert_eq!(look(vec![resolved(), resolved()]).len(), 1);
+    assert_eq!(look(vec![asked()]).len(), 1);
+}
+
+#[test]
 fn nothing_follows_the_end_of_a_session() {
     check_broken(
         &[closed(), begin(1)],
@@ -723,4 +755,96 @@ fn a_violation_reads_like_a_sentence() {
         "record 0: call `a` is updated although it is not open; a call has one start, and \
          nothing is said about it after its end"
     );
+}
+
+fn worker(id: &str, transition: &str) -> AgentEvent {
+    let known: harn_events::WorkerEvent =
+        serde_json::from_value(json!(transition)).expect("the test writes events as they are");
+    let fields = json!({
+        "worker_id": id, "worker_name": "n", "worker_task": "t", "worker_mode": "stage",
+        "event": transition, "status": known.status().as_str(), "metadata": {}, "audit": null,
+    });
+    event("worker_update", fields)
+}
+
+#[test]
+fn workers_begin_pause_and_end_in_order() {
+    let rows: [(&[&str], bool); 9] = [
+        (&["WorkerSpawned", "WorkerCompleted"], true),
+        (&["WorkerCompleted"], false),
+        (
+            &["WorkerSpawned", "WorkerCompleted", "WorkerCancelled"],
+            false,
+        ),
+        (
+            &["WorkerSpawned", "WorkerCompleted", "WorkerCompleted"],
+            false,
+        ),
+        (
+            &["WorkerSpawned", "WorkerCompleted", "WorkerProgressed"],
+            false,
+        ),
+        // Another task begins anew.
+        (
+            &[
+                "WorkerSpawned",
+                "WorkerFailed",
+                "WorkerSpawned",
+                "WorkerCompleted",
+            ],
+            true,
+        ),
+        (
+            &["WorkerSpawned", "WorkerSuspended", "WorkerCompleted"],
+            false,
+        ),
+        (
+            &[
+                "WorkerSpawned",
+                "WorkerSuspended",
+                "WorkerResumed",
+                "WorkerCompleted",
+            ],
+            true,
+        ),
+        (
+            &[
+                "WorkerSpawned",
+                "WorkerWaitingForInput",
+                "WorkerProgressed",
+                "WorkerCancelled",
+            ],
+            true,
+        ),
+    ];
+    for (transitions, is_sound) in rows {
+        let events: Vec<AgentEvent> = transitions
+            .iter()
+            .flat_map(|transition| [worker("a", transition), worker("b", transition)])
+            .collect();
+        let findings = check_events((0..).zip(&events));
+        assert_eq!(
+            findings.is_sound(),
+            is_sound,
+            "{transitions:?}: {findings:?}"
+        );
+    }
+}
+
+#[test]
+fn the_status_of_a_worker_is_that_of_its_event() {
+    let odd = with(worker("a", "WorkerSpawned"), "status", json!("failed"));
+    assert!(!check_events([(0, &odd)]).is_sound());
+}
+
+#[test]
+fn a_worker_may_have_begun_where_the_stream_was_cut() {
+    let mut order = EventOrder::default().after_cut();
+    let event = worker("a", "WorkerCompleted");
+    order.see(Seen {
+        index: 7,
+        at_ms: None,
+        event: Some(&event),
+    });
+    assert!(order.finish().is_sound());
 }

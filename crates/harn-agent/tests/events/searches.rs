@@ -133,7 +133,7 @@ async fn a_search_of_the_provider_is_told_too() {
     let query = stage.one("tool_search_query");
     assert_eq!(
         (&query["tool_use_id"], &query["mode"]),
-        (&json!("srv1"), &json!("native"))
+        (&json!("srv1"), &json!("anthropic"))
     );
     assert_eq!(query["name"], "tool_search_tool_bm25");
     let result = stage.one("tool_search_result");
@@ -187,4 +187,54 @@ async fn a_failed_search_of_the_provider_ends() {
     let update = stage.one("tool_call_update");
     assert_eq!(update["tool_call_id"], "provider-srv1");
     assert!(update["error_category"].as_str() != Some("abandoned_at_loop_exit"));
+}
+
+/// A host that is asked to search: what it finds, what it does not know, and what becomes of
+/// its failures.
+#[tokio::test(start_paused = true)]
+async fn a_host_may_search() {
+    let rows = [
+        (
+            Ok(json!({"tool_names": ["light", "unheard-of", "look"]})),
+            json!(["light"]),
+        ),
+        (
+            Ok(json!({"tool_names": [], "diagnostic": "asleep"})),
+            json!([]),
+        ),
+        (Err("gone"), json!([])),
+    ];
+    for (answer, promoted) in rows {
+        for strategy in ["host", "semantic"] {
+            let search = calling("__harn_tool_search", json!({"query": "lamp"}));
+            let stage = Stage::proving_with_host(
+                &["tool_search_query", "tool_search_result"],
+                &[search, saying("Fine.")],
+            );
+            stage.host.will_answer("tool_search/query", answer.clone());
+            let options = json!({
+                "tools": tools(), "tool_format": "native",
+                "tool_search": {"mode": "client", "strategy": strategy},
+            });
+            let mut request = request(options);
+            for at in 0..2 {
+                let handler = |_: Vec<Value>| Ok(json!("fine"));
+                let path = format!("/tools/{at}/handler");
+                request.functions.insert(path, std::sync::Arc::new(handler));
+            }
+            let result = stage.run_with(request).await.unwrap();
+            assert_eq!(stage.one("tool_search_query")["strategy"], strategy);
+            let found = stage.one("tool_search_result");
+            assert_eq!(
+                (&found["promoted"], &found["strategy"]),
+                (&promoted, &json!(strategy))
+            );
+            let told = result["transcript"]["messages"][2]["content"]
+                .as_str()
+                .unwrap();
+            let told: Value = serde_json::from_str(told).unwrap();
+            assert_eq!(told["tool_names"], promoted);
+            assert_eq!(told["diagnostic"].is_null(), promoted == json!(["light"]));
+        }
+    }
 }

@@ -298,3 +298,33 @@ async fn a_streamed_call_of_the_ledger_ends() {
     ));
     assert_ne!(end["error_category"], "abandoned_at_loop_exit", "{end}");
 }
+
+/// A model that is so fast that nothing can be told while it writes tells its arguments at the
+/// end: the dispatcher's announcement is the second one and reaches no sink.
+#[tokio::test(start_paused = true)]
+async fn arguments_that_come_at_once_are_told_as_well() {
+    use harn_agent::llm::desk::Desk;
+    use harn_agent::llm::scenario::Scenario;
+    use harn_agent::{LoopRequest, Runtime, RuntimeOptions};
+    use std::sync::{Arc, Mutex};
+
+    let script = "piece_chars = 3\n\
+                  [[turn]]\ncall = [{ tool = \"look\", arguments = { path = \"lamp\" } }]\n\
+                  [[turn]]\ntext = \"Fine.\"\n";
+    let desk = Desk::staged(Scenario::parse("fast", script).expect("it is a scenario"));
+    let runtime = Runtime::new(Arc::new(desk), RuntimeOptions::default());
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let watched = Arc::clone(&seen);
+    let request = LoopRequest::new("Go").tool(tool("look", Ok("a lamp")));
+    let request = request.watch(move |event| {
+        let event = serde_json::to_value(event).expect("events are JSON");
+        watched.lock().expect("nobody panics").push(event);
+    });
+    runtime.run(request).await.expect("it runs to its end");
+    let seen = seen.lock().expect("nobody panics");
+    let mut updates = seen.iter().filter(|one| one["type"] == "tool_call_update");
+    let told = updates.rfind(|one| one["status"] == "pending");
+    assert_eq!(told.expect("it grew")["raw_input"], json!({"path": "lamp"}));
+    let starts = seen.iter().filter(|one| one["type"] == "tool_call");
+    assert_eq!(starts.count(), 1);
+}

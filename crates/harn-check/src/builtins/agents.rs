@@ -24,7 +24,7 @@ builtins! {
     "agent_subscribe(session_id: string, callback: closure) -> nil" [nil] Pure "Shows every event of a session to a function.";
     "agent_trace() -> list<dict>" [list] Pure "Lists what agents have done.";
     "agent_trace_summary() -> dict" [dict] Pure "Sums up what agents have done.";
-    "close_agent(worker: any) -> dict" [] Pure "Stops a worker.";
+    "close_agent(worker: any) -> dict" [] Io "Stops a worker.";
     "daemon_resume(path: string) -> dict" [dict] Model "Starts a daemon again where it stopped.";
     "daemon_snapshot(daemon: any) -> dict" [dict] Io "Tells how a daemon is.";
     "daemon_spawn(config: dict) -> dict" [dict] Model "Starts an agent that waits for events.";

@@ -15,10 +15,12 @@ builtins! {
     "__llm_permit(provider: string) -> nil" [] Model "Waits until a provider may be asked.";
     "__llm_stream_next(stream: int) -> string | nil" [] Model "Gives the next piece of an answer, or nil at its end.";
     "__llm_stream_open(prompt: string, system: string | nil, options: dict | nil) -> int" [] Model "Asks a model for an answer in pieces.";
+    "__sub_agent_run(task: any = nil, options: any = nil) -> dict" [] Model "Lets another agent do a task.";
     "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
     "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";
     "__tool_next(number: int, call: dict) -> dict" [] Io "Makes the tool call that a function was put around.";
     "__tools_bind_loop(options: any) -> any" [] Pure "Makes the tools of a loop those of this scope and gives those it had.";
+    "__tools_of_child(options: any) -> any" [] Pure "Gives a child the tools it may have.";
     "__tools_unbind_loop(bound: any) -> nil" [] Pure "Gives this scope its tools back.";
     "agent_done_contract(options: dict) -> dict" [] Pure "Describes when an agent is done.";
     "agent_emit_event(session_id: string, type_name: string, payload: dict) -> nil" [] Io "Emits an event of the host.";
@@ -80,7 +82,7 @@ builtins! {
     "register_reminder_provider(spec: dict) -> nil" [] Pure "Lets a function remind models.";
     "skills: dict" [] Io "The skills that were discovered.";
     "sqlite_cache(options: dict | nil = nil) -> dict" [] Io "Opens a cache in a database.";
-    "suspend_agent(worker: any, reason: string | nil = nil) -> dict" [] Pure "Lets a worker pause.";
+    "suspend_agent(worker: any, reason: string | nil = nil) -> dict" [] Io "Lets a worker pause.";
     "tools_use_middleware(registry: dict, middleware: any) -> dict" [] Pure "Puts a function around the tools of a registry.";
     "transcript.clear_reminders(transcript: dict, filter: dict) -> dict" [] Pure "Removes reminders from a transcript.";
     "transcript.inject_reminder(transcript: dict, spec: dict) -> dict" [] Pure "Adds a reminder to a transcript.";

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use self::statistics::Statistics;
 use super::findings::Findings;
+use super::permissions::Permissions;
 use super::{Form, Outcome, sources};
 use crate::arguments::after_help;
 use crate::output::{Output, Untrusted};
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "  \
   harn bench sorting.harn              Every pipeline whose name starts with `bench_`
   harn bench bench/ --filter list      Those of a folder with `list` in their name
   harn bench sorting.harn --time 5000  Measured for up to five seconds each
+  harn bench sorting.harn --deny net   Without network
   harn bench sorting.harn --json | jq '.benchmarks[].median_ns'";
 
 /// Measure how long pipelines take
@@ -36,7 +38,8 @@ const EXAMPLES: &str = "  \
 /// Runs every pipeline whose name starts with `bench_` again and again, until the mean is
 /// known to one percent or its time is over, and tells how long a run took: the median, the
 /// fastest and the slowest, and the mean with how far runs are from it. What the pipelines
-/// write is thrown away, and sessions of agents are not kept.
+/// write is thrown away, and sessions of agents are not kept. They may do what you may, unless
+/// --deny or --allow-… say otherwise.
 ///
 /// With --json the answer is {"benchmarks": [{"name", "file", "runs", "min_ns", "median_ns",
 /// "mean_ns", "max_ns", "deviation_ns"}, …]}.
@@ -54,6 +57,9 @@ pub(crate) struct Arguments {
     /// How long each benchmark is measured at most, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 2000)]
     time: u64,
+
+    #[command(flatten)]
+    permissions: Permissions,
 }
 
 /// What is known about a benchmark.
@@ -66,6 +72,9 @@ struct Benchmark {
 }
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
+    let Some(policy) = arguments.permissions.policy_or_complaint(output) else {
+        return Ok(Outcome::WrongUsage);
+    };
     let (files, mut is_fine) = sources::find(&arguments.files, output);
     let mut workspace = Workspace::new(Box::new(Disk));
     let time = Duration::from_millis(arguments.time);
@@ -81,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
         };
         for name in names.into_iter().filter(is_wanted) {
             let file = path.display().to_string();
-            match measure::measure(&mut workspace, path, &name, time) {
+            match measure::measure(&mut workspace, path, &name, time, &policy) {
                 Ok(statistics) => {
                     let benchmark = Benchmark {
                         name,

@@ -24,6 +24,7 @@ use self::entry::Entry;
 use self::lines::Lines;
 use super::answers;
 use super::findings::Findings;
+use super::permissions::Permissions;
 use super::run::{Terminal, exit_status, keeping};
 use super::{Outcome, doc};
 use crate::arguments::after_help;
@@ -34,7 +35,8 @@ use crate::suggestion;
 const EXAMPLES: &str = "  \
   harn repl                            A prompt
   harn repl -- one two                 With arguments, in `argv`
-  echo '1 + 2' | harn repl             Entries from a pipe";
+  echo '1 + 2' | harn repl             Entries from a pipe
+  harn repl --deny write,net           Without changing files and without network";
 
 const HELP: &str = "\
 Type statements or an expression; its value is shown. An entry goes on in the next line
@@ -55,15 +57,23 @@ while brackets are open, and an empty line ends it.
 /// files in that folder.
 ///
 /// The history is kept in harn/repl_history below XDG_STATE_HOME, or ~/.local/state.
+///
+/// What is typed may do what you may, unless --deny or --allow-… say otherwise.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
     /// What is found in `argv`
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<String>,
+
+    #[command(flatten)]
+    permissions: Permissions,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+    let Some(policy) = arguments.permissions.policy_or_complaint(output) else {
+        return Ok(Outcome::WrongUsage);
+    };
     let models = answers::of_project(None);
     let manifest = models.manifest.clone();
     let options = RunOptions {
@@ -72,6 +82,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             environment: environment::all(),
             models,
             agents: keeping::only_where_asked_for(manifest.as_deref()),
+            policy,
             ..WorldOptions::default()
         },
         ..RunOptions::default()

@@ -5,13 +5,11 @@
 //! interruption  what Ctrl-C does
 //! live          what a person sees of its agents
 //! screen        the terminal that both of them write to
-//! permissions   what it may do
 //! ```
 
 mod interruption;
 pub(super) mod keeping;
-mod live;
-mod permissions;
+pub(super) mod live;
 mod screen;
 mod terminal;
 
@@ -32,13 +30,14 @@ use harn_vm::{
 use super::Outcome;
 use super::answers::{Answers, Recordings};
 use super::findings::Findings;
+use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
 use interruption::Interruption;
-use live::{Live, Prices, Progress};
-use permissions::Permissions;
+use live::prices::Prices;
+use live::{Live, Progress};
 use screen::Screen;
 
 pub(crate) use terminal::Terminal;
@@ -73,6 +72,10 @@ const TIMED_OUT: u8 = 124;
 /// HARN_EVENT_LOG_DIR say otherwise, and so does [event_log] in harn.toml; the backend
 /// `memory` keeps nothing. A program without agents opens no log.
 ///
+/// Skills are found in --skill-dir, HARN_SKILLS_PATH, .harn/skills of the project, what its
+/// harn.toml names, ~/.harn/skills, its packages, /etc/harn/skills and
+/// $XDG_CONFIG_HOME/harn/skills, in this order. A program sees them as `skills`.
+///
 /// Ctrl-C ends a program with agents or processes in good order, with status 130; a second
 /// one, at once.
 ///
@@ -105,6 +108,10 @@ pub(crate) struct Arguments {
     /// How much to tell about agents while they run, on standard error
     #[arg(long, value_name = "HOW", default_value = "auto")]
     progress: Progress,
+
+    /// Look for skills in this folder before all others; may be given again
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    skill_dir: Vec<PathBuf>,
 
     /// What the program finds in `argv`
     #[arg(last = true, value_name = "ARGUMENT")]
@@ -141,6 +148,14 @@ fn parse_time(text: &str) -> Result<Duration, String> {
     parsed.ok_or_else(|| "expected a time such as 500ms, 5s, 2m or 1h".to_owned())
 }
 
+fn parse_folder(text: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    match folder.is_dir() {
+        true => Ok(folder),
+        false => Err("there is no such folder".to_owned()),
+    }
+}
+
 fn parse_size(text: &str) -> Result<usize, String> {
     let parsed = number_and_unit(text).and_then(|(number, unit)| {
         let scale: u64 = match unit {
@@ -174,12 +189,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             return Ok(Outcome::Problems);
         }
     };
-    let policy = match arguments.permissions.policy() {
-        Ok(policy) => policy,
-        Err(why) => {
-            output.error(format_args!("{}", Untrusted(why)));
-            return Ok(Outcome::WrongUsage);
-        }
+    let Some(policy) = arguments.permissions.policy_or_complaint(output) else {
+        return Ok(Outcome::WrongUsage);
     };
     let scene = Scene::new(arguments, &models, output);
     let mut options = scene.options(arguments, models);
@@ -247,10 +258,13 @@ impl Scene {
                     open_log: Some(Arc::clone(&open_log)),
                     storage: Some(keeping::files(&self.base)),
                     observer: self.live.as_ref().map(Live::observer),
+                    skill_folders: arguments.skill_dir.clone(),
                     ..AgentOptions::default()
                 },
                 event_log: EventLogOptions {
-                    open: keeping::is_configured(&self.base).then_some(open_log),
+                    open: keeping::is_configured(&self.base).then(|| Arc::clone(&open_log)),
+                    keep: Some(open_log),
+                    program: program_name(arguments.file.as_deref()),
                 },
                 first_process: Some(Announce(Arc::new(listen))),
                 ..WorldOptions::default()
@@ -271,6 +285,13 @@ impl Scene {
         self.interruption.finish();
         self.interruption.status()
     }
+}
+
+/// What a program is called: its file, wherever it is run from.
+pub(super) fn program_name(file: Option<&Path>) -> String {
+    let file = file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_owned()));
+    file.map(|file| file.display().to_string())
+        .unwrap_or_default()
 }
 
 /// Who answers when the program asks a model.
@@ -304,7 +325,7 @@ fn program(arguments: &Arguments, workspace: &mut Workspace) -> io::Result<PathB
 }
 
 /// Shows what is wrong, and tells whether the program can run nevertheless.
-fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
+pub(super) fn is_fine(workspace: &mut Workspace, path: &Path, output: &mut Output) -> bool {
     let file = match workspace.parsed(path) {
         Ok(file) => file,
         Err(error) => {

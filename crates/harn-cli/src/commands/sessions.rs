@@ -7,15 +7,15 @@
 //! timeline      its events, one a line
 //! ```
 
-mod conversation;
+pub(super) mod conversation;
 mod export;
-mod facts;
+pub(super) mod facts;
 mod list;
-mod markdown;
+pub(super) mod markdown;
 mod page;
 mod removal;
 mod show;
-mod stored;
+pub(super) mod stored;
 mod timeline;
 
 use std::io;

@@ -23,10 +23,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
+use harn_vm::policy::Policy;
 
 use self::discovery::Suite;
 use self::report::{Report, Results};
 use super::answers::Answers;
+use super::permissions::Permissions;
 use super::{Form, Outcome};
 use crate::arguments::after_help;
 use crate::environment;
@@ -38,6 +40,7 @@ const EXAMPLES: &str = "  \
   harn test --watch                    Again whenever a file changes
   harn test --junit report.xml         Also for a build server
   harn test --coverage                 Which lines have run
+  harn test --deny net,exec            Without network and processes
   harn test conformance                Programs against their expectations";
 
 /// Test programs
@@ -51,6 +54,9 @@ const EXAMPLES: &str = "  \
 /// NAME.llm-mock.jsonl; without them the mock answers, unless the environment or an option
 /// names somebody else. Sessions of agents are not kept; with HARN_EVENT_LOG_DIR set, their
 /// events are written to files in that folder.
+///
+/// A test may do what you may, unless --deny or --allow-… say otherwise. Paths in them start
+/// where you are, wherever the test works.
 ///
 /// With --json the answer is {"passed", "failed", "total", "duration_ms", "tests": [{"name",
 /// "file", "passed", "duration_ms", "error", "output"}, …]}, and with --coverage also
@@ -104,6 +110,9 @@ struct Options {
 
     #[command(flatten)]
     answers: Answers,
+
+    #[command(flatten)]
+    permissions: Permissions,
 }
 
 /// How it is told which lines have run.
@@ -139,7 +148,10 @@ fn run_once(
     form: Form,
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let settings = match settings(options) {
+    let Some(policy) = options.permissions.policy_or_complaint(output) else {
+        return Ok(Outcome::WrongUsage);
+    };
+    let settings = match settings(options, policy) {
         Ok(settings) => settings,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
@@ -184,7 +196,7 @@ fn write_files<'a>(
     failures
 }
 
-fn settings(options: &Options) -> Result<runner::Settings, String> {
+fn settings(options: &Options, policy: Policy) -> Result<runner::Settings, String> {
     let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let mut environment = environment::all();
     let is_chosen = |name: &&str| environment.contains_key(*name);
@@ -198,6 +210,7 @@ fn settings(options: &Options) -> Result<runner::Settings, String> {
         timeout: Duration::from_millis(options.timeout),
         environment,
         models: options.answers.options()?,
+        policy,
         counts_lines: options.coverage.is_some(),
     })
 }

@@ -3,3 +3,4 @@
 mod daemons;
 mod hooks;
 mod malformed;
+mod workers;

@@ -4,10 +4,12 @@
 //! an earlier run.
 
 mod agents;
+mod chat;
 mod check;
 mod completions;
 mod event_log;
 mod help;
+mod hitl;
 mod language;
 mod live;
 mod log_file;
@@ -16,5 +18,7 @@ mod program;
 mod pseudo_terminal;
 mod quickstart;
 mod sessions;
+mod skills;
 mod streams;
+mod tmux;
 mod types;

@@ -105,10 +105,22 @@ impl EventBus {
             payload,
         };
         self.emit(&event);
-        let generation = self.update_session(session_id, |session| session.generation);
+        self.hitl_wait(session_id, request_id, kind)
+    }
+
+    /// Goes on with a request to a person that an earlier process has published. It is not
+    /// published again, and resolved exactly once like any other.
+    pub fn resume_hitl(&self, session_id: &str, request_id: &str, kind: &str) -> HitlWait {
+        self.update_session(session_id, |session| {
+            session.brackets.reopen_question(request_id, kind);
+        });
+        self.hitl_wait(session_id, request_id, kind)
+    }
+
+    fn hitl_wait(&self, session_id: &str, request_id: &str, kind: &str) -> HitlWait {
         HitlWait {
             bus: self.clone(),
-            generation,
+            generation: self.update_session(session_id, |session| session.generation),
             session_id: session_id.to_owned(),
             request_id: request_id.to_owned(),
             kind: kind.to_owned(),

@@ -1,6 +1,6 @@
 //! Which deferred tools fit a query.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 
 use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
@@ -23,9 +23,16 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 const PATTERN_DEPTH_MAX: u32 = 100;
 
 /// What can be found.
+///
+/// Words are looked up instead of texts being gone through, so that a search takes as long as
+/// what it finds, however many tools there are.
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
     documents: Vec<Document>,
+    /// For each word the tools that have it, and how often.
+    postings: HashMap<Box<str>, Vec<(usize, u32)>>,
+    /// How many words a tool has on average.
+    average: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -33,10 +40,8 @@ struct Document {
     name: String,
     description: String,
     text: String,
-    /// How often each word occurs.
-    words: BTreeMap<String, usize>,
-    /// How many there are.
-    length: usize,
+    /// How many words there are.
+    length: u32,
 }
 
 /// What a search found.
@@ -62,20 +67,51 @@ impl Found {
 impl Corpus {
     /// What can be found among these tools.
     pub fn new(tools: &[Declared]) -> Self {
-        Self {
-            documents: tools.iter().map(document).collect(),
+        let mut corpus = Self::default();
+        for (at, tool) in tools.iter().enumerate() {
+            let mut document = document(tool);
+            for word in words(&document.text.to_lowercase()) {
+                document.length += 1;
+                corpus.count(word, at);
+            }
+            corpus.documents.push(document);
+        }
+        let lengths = corpus.documents.iter().map(|one| f64::from(one.length));
+        let total: f64 = lengths.sum();
+        corpus.average = (total / corpus.documents.len().max(1) as f64).max(1.0);
+        corpus
+    }
+
+    fn count(&mut self, word: &str, at: usize) {
+        let Some(posting) = self.postings.get_mut(word) else {
+            self.postings.insert(word.into(), vec![(at, 1)]);
+            return;
+        };
+        match posting.last_mut() {
+            Some((last, times)) if *last == at => *times += 1,
+            _ => posting.push((at, 1)),
         }
     }
 
     /// Searches, by words or by a pattern. The host's own strategies are not run here, and
     /// without it nothing is found.
     pub fn search(&self, strategy: Strategy, query: &str) -> Found {
+        self.search_among(strategy, query, &|_| true)
+    }
+
+    /// The same among the tools that are in view.
+    pub fn search_among(
+        &self,
+        strategy: Strategy,
+        query: &str,
+        is_in_view: &dyn Fn(&str) -> bool,
+    ) -> Found {
         match strategy {
             Strategy::Bm25 => Found {
-                names: best(self.bm25(query)),
+                names: best(self.bm25(query), is_in_view),
                 diagnostic: None,
             },
-            Strategy::Regex => self.regex(query),
+            Strategy::Regex => self.regex(query, is_in_view),
             Strategy::Semantic | Strategy::Host => Found {
                 names: Vec::new(),
                 diagnostic: Some(format!(
@@ -88,8 +124,14 @@ impl Corpus {
 
     /// What the host is told can be found.
     pub fn candidates(&self) -> Value {
+        self.candidates_among(&|_| true)
+    }
+
+    /// The same among the tools that are in view.
+    pub fn candidates_among(&self, is_in_view: &dyn Fn(&str) -> bool) -> Value {
         let documents = self.documents.iter();
         documents
+            .filter(|document| is_in_view(&document.name))
             .map(|document| {
                 json!({
                     "name": document.name,
@@ -104,13 +146,12 @@ impl Corpus {
     /// are left out.
     pub fn found_by_host(&self, answer: &Value) -> Found {
         let names = answer.get("tool_names").and_then(Value::as_array);
-        let mut found: Vec<String> = Vec::new();
-        for name in names.into_iter().flatten().filter_map(Value::as_str) {
-            let known = self.documents.iter().any(|document| document.name == name);
-            if known && found.len() < FOUND_MAX && !found.iter().any(|other| other == name) {
-                found.push(name.to_owned());
-            }
-        }
+        let documents = self.documents.iter();
+        let mut unsaid: HashSet<&str> = documents.map(|document| &*document.name).collect();
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        // A name that was said is taken out, so that it is found once.
+        let found = names.filter(|name| unsaid.remove(name)).map(str::to_owned);
+        let found: Vec<String> = found.take(FOUND_MAX).collect();
         let diagnostic = answer.get("diagnostic").filter(|text| !text.is_null());
         Found {
             names: found,
@@ -120,33 +161,24 @@ impl Corpus {
 
     fn bm25(&self, query: &str) -> Vec<(f64, &str)> {
         let count = self.documents.len() as f64;
-        let total: usize = self.documents.iter().map(|document| document.length).sum();
-        let average = (total as f64 / count).max(1.0);
-        let weights: Vec<(String, f64)> = words(query)
-            .map(|word| {
-                let holding = self.documents.iter();
-                let holding = holding
-                    .filter(|document| document.words.contains_key(&word))
-                    .count() as f64;
-                let weight = ((count - holding + 0.5) / (holding + 0.5) + 1.0).ln();
-                (word, weight)
-            })
-            .collect();
-        let score = |document: &Document| -> f64 {
-            let parts = weights.iter().map(|(word, weight)| {
-                let times = document.words.get(word).copied().unwrap_or(0) as f64;
-                let length = 1.0 - B + B * document.length as f64 / average;
-                weight * times * (K1 + 1.0) / (times + K1 * length)
-            });
-            parts.sum()
-        };
-        let documents = self.documents.iter();
-        documents
-            .map(|document| (score(document), document.name.as_str()))
+        let mut scores = vec![0.0; self.documents.len()];
+        for posting in words(&query.to_lowercase()).filter_map(|word| self.postings.get(word)) {
+            let holding = posting.len() as f64;
+            let weight = ((count - holding + 0.5) / (holding + 0.5) + 1.0).ln();
+            for (at, times) in posting {
+                let times = f64::from(*times);
+                let length = f64::from(self.documents[*at].length);
+                let length = 1.0 - B + B * length / self.average;
+                scores[*at] += weight * times * (K1 + 1.0) / (times + K1 * length);
+            }
+        }
+        let scored = scores.into_iter().zip(&self.documents);
+        scored
+            .map(|(score, document)| (score, document.name.as_str()))
             .collect()
     }
 
-    fn regex(&self, pattern: &str) -> Found {
+    fn regex(&self, pattern: &str, is_in_view: &dyn Fn(&str) -> bool) -> Found {
         let built = RegexBuilder::new(pattern)
             .case_insensitive(true)
             .size_limit(PATTERN_BYTES_MAX)
@@ -169,15 +201,15 @@ impl Corpus {
             })
             .collect();
         Found {
-            names: best(scored),
+            names: best(scored, is_in_view),
             diagnostic: None,
         }
     }
 }
 
-/// The names of the best, ties by name; what does not fit at all is no match.
-fn best(mut scored: Vec<(f64, &str)>) -> Vec<String> {
-    scored.retain(|(score, _)| *score > 0.0);
+/// The names of the best that are in view, ties by name; what does not fit at all is no match.
+fn best(mut scored: Vec<(f64, &str)>, is_in_view: &dyn Fn(&str) -> bool) -> Vec<String> {
+    scored.retain(|(score, name)| *score > 0.0 && is_in_view(name));
     scored.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(other.1)));
     let names = scored.into_iter().map(|(_, name)| name.to_owned());
     names.take(FOUND_MAX).collect()
@@ -195,22 +227,16 @@ fn document(tool: &Declared) -> Document {
         parts.extend([format!("mcp:{server}"), server.clone()]);
     }
     let text = parts.join("\n");
-    let mut counted = BTreeMap::new();
-    for word in words(&text) {
-        *counted.entry(word).or_insert(0) += 1;
-    }
     Document {
         name: spec.name.clone(),
         description: spec.description.clone(),
-        length: counted.values().sum(),
-        words: counted,
+        length: 0,
         text,
     }
 }
 
-/// The lower-cased runs of letters and digits.
-fn words(text: &str) -> impl Iterator<Item = String> {
+/// The runs of letters and digits.
+fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
 }

@@ -47,7 +47,11 @@ impl<'a> Compiler<'a> {
             if compiler.unit.role == Role::Session {
                 return compiler.steps_of_session(&steps);
             }
-            compiler.steps_of_main(&steps, is_script);
+            let span = (compiler.unit.role == Role::Imported).then_some("import");
+            let name = compiler.unit.source.path.clone();
+            compiler.with_span(0, span, &name, |compiler| {
+                compiler.steps_of_main(&steps, is_script);
+            });
             if !is_script && compiler.unit.role == Role::Entry {
                 has_entry = compiler.pipeline(&pipelines, entry).is_some();
             }

@@ -72,6 +72,7 @@ use harn_syntax::tree::Module;
 use crate::code::{Function, Source};
 
 pub(crate) use interner::Interner;
+pub(crate) use spans::speaks_of_tracing;
 
 /// What every program starts with: the first globals of an isolate, in this order.
 pub(crate) const PREDEFINED: [&str; 8] = harn_check::resolve::GLOBALS;
@@ -87,6 +88,8 @@ pub(crate) struct Unit {
     pub(crate) globals: Vec<u32>,
     /// Its table of methods.
     pub(crate) module: u32,
+    /// Whether what it does can be seen as spans.
+    pub(crate) is_traced: bool,
 }
 
 /// Where a program begins.

@@ -1,7 +1,8 @@
 //! Spans: who wants to see what a program spends its time on finds them here.
 //!
-//! Only files that speak of `enable_tracing` have them; nobody else pays for them. A span is a
-//! pair of calls around some code, the second of which is made however the code is left.
+//! Only programs that speak of `enable_tracing` have them, in all files of their own; nobody else
+//! pays for them. A span is a pair of calls around some code, the second of which is made however
+//! the code is left.
 
 use super::exits::GuardKind;
 use super::unit::Compiler;
@@ -10,11 +11,15 @@ use crate::code::Op;
 /// What a program calls that wants to see spans.
 const SWITCH: &str = "enable_tracing";
 
+/// Whether a file may be the one that wants to see spans.
+pub(crate) fn speaks_of_tracing(text: &str) -> bool {
+    text.contains(SWITCH)
+}
+
 impl Compiler<'_> {
     /// Whether code of this file is traced.
     pub(super) fn traces(&self) -> bool {
-        let source = &self.unit.source;
-        !source.is_ours() && source.text.contains(SWITCH)
+        self.unit.is_traced
     }
 
     /// Code that is a span of some kind, or no span if there is no kind.

@@ -91,6 +91,23 @@ impl Dict {
         self.0.find_text(key)
     }
 
+    /// The value of a key that was found at a place in another dict. Dicts of one document have
+    /// the same keys at the same places, so that mostly two addresses are compared. The key and
+    /// the place become those of this dict.
+    #[inline]
+    pub fn get_near(&self, key: &mut Text, place: &mut usize) -> Option<&Value> {
+        if let Some((found, value)) = self.0.entries.get(*place)
+            && found.is_same(key)
+        {
+            return Some(value);
+        }
+        let at = self.0.find_text(key)?;
+        let (found, value) = &self.0.entries[at];
+        key.clone_from(found);
+        *place = at;
+        Some(value)
+    }
+
     /// Whether a key is there.
     pub fn contains(&self, key: &str) -> bool {
         self.0.find(key).is_some()

@@ -18,12 +18,13 @@ pub(super) fn check(world: &World, plan: &Plan) {
         world.complain("events are out of order");
     }
     let begun = count(&lock(&world.begun));
-    let ended = count(&lock(&world.ends));
+    let ended = count(&own(world, &lock(&world.ends)));
     if begun != ended {
         world.complain(format!(
             "runs began {begun:?}, session-end hooks were called {ended:?}"
         ));
     }
+    super::children::check(world, &seen);
     for session in &plan.sessions {
         let id = &*session.id;
         let of_session: Vec<Seen> = seen
@@ -35,6 +36,13 @@ pub(super) fn check(world: &World, plan: &Plan) {
         let runs = begun.get(id).copied().unwrap_or(0);
         check_session(world, id, &of_session, runs);
     }
+}
+
+/// The sessions that are no children's: those are checked elsewhere.
+fn own(world: &World, names: &[String]) -> Vec<String> {
+    let children = super::children::sessions_of_children(world);
+    let is_own = |name: &&String| !children.contains(*name);
+    names.iter().filter(is_own).cloned().collect()
 }
 
 fn count(names: &[String]) -> BTreeMap<String, usize> {

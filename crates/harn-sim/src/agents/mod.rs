@@ -16,6 +16,7 @@
 mod answer;
 mod calls;
 mod check;
+mod children;
 mod demands;
 mod executor;
 mod journal;
@@ -38,6 +39,8 @@ use world::World;
 
 /// Simulates agents. What takes long to make is made once.
 pub struct Simulation {
+    /// Whether agents start agents.
+    has_children: bool,
     config: Config,
     capabilities: Capabilities,
 }
@@ -59,6 +62,7 @@ pub struct Report {
 impl Default for Simulation {
     fn default() -> Self {
         Self {
+            has_children: false,
             config: Config::built_in(),
             capabilities: Capabilities::default(),
         }
@@ -66,6 +70,14 @@ impl Default for Simulation {
 }
 
 impl Simulation {
+    /// A simulation in which agents start agents.
+    pub fn with_children() -> Self {
+        Self {
+            has_children: true,
+            ..Self::default()
+        }
+    }
+
     /// Runs a seed.
     ///
     /// # Panics
@@ -80,7 +92,10 @@ impl Simulation {
     }
 
     async fn run_inside(&self, seed: u64) -> Report {
-        let plan = Plan::new(seed);
+        let plan = Plan {
+            has_children: self.has_children,
+            ..Plan::new(seed)
+        };
         let world = World::new(seed, &plan, &self.config, &self.capabilities);
         let scripts = session::scripts(&world, &plan);
         if plan.log.is_some() {
@@ -92,6 +107,7 @@ impl Simulation {
             Interleaved::new(scripts, world.random()).await;
         }
         world.calm_down();
+        children::end_all(&world).await;
         session::run_well(&world, &plan).await;
         journal::check(&world, &plan).await;
         session::close_all(&world, &plan).await;

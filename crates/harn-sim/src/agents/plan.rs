@@ -13,6 +13,8 @@ pub(super) struct Plan {
     pub(super) has_host: bool,
     /// Whether hooks see the calls.
     pub(super) has_hooks: bool,
+    /// Whether agents start agents.
+    pub(super) has_children: bool,
 }
 
 /// Where sessions are kept.
@@ -61,6 +63,7 @@ impl Plan {
             log,
             has_host: random.percent(25),
             has_hooks: random.percent(40),
+            has_children: false,
         }
     }
 }

@@ -151,6 +151,7 @@ pub(super) async fn close_all(world: &Shared, plan: &Plan) {
         let closing = CloseSession::because("done");
         bus.close_session_and_await(&session.id, closing).await;
     }
+    super::children::close_all(world).await;
     let health = world.runtime().bus().health();
     if health.sessions != 0 || health.feedback_waiting != 0 {
         world.complain(format!("something is left on the bus: {health:?}"));

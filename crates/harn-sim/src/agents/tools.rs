@@ -51,7 +51,9 @@ pub(super) fn tools(world: &Shared) -> Vec<Arc<dyn Tool>> {
             is_steady: name == "steady",
         }) as Arc<dyn Tool>
     };
-    rows.into_iter().map(tool).collect()
+    let tools = rows.into_iter().map(tool);
+    let launch = world.has_children.then(|| super::children::launch(world));
+    tools.chain(launch).collect()
 }
 
 impl Tool for SimTool {

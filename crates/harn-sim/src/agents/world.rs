@@ -41,6 +41,9 @@ pub(super) struct World {
     pub(super) ends: Arc<Mutex<Vec<String>>>,
     /// The sessions of the runs that began.
     pub(super) begun: Mutex<Vec<String>>,
+    /// Whether agents start agents, and the sessions of those that were started.
+    pub(super) has_children: bool,
+    pub(super) children: Mutex<Vec<String>>,
     pub(super) log: Option<Arc<AnyEventLog>>,
     pub(super) disk: Option<Arc<SimDisk>>,
 }
@@ -65,6 +68,8 @@ impl World {
             seen_apart: Mutex::default(),
             ends: Arc::default(),
             begun: Mutex::default(),
+            has_children: plan.has_children,
+            children: Mutex::default(),
             log,
             disk,
         });

@@ -40,7 +40,7 @@ struct Mock {
 }
 
 /// Milliseconds since 1970 by the clock that programs may mock.
-pub(crate) fn now_ms(context: &mut Context<'_>) -> i64 {
+pub fn now_ms(context: &mut Context<'_>) -> i64 {
     match context.state::<Clock>().mock {
         Some(mock) => mock.now,
         None => context.now(),

@@ -15,12 +15,10 @@ use harn_machine::{Answer, Context, Failure, Fault, FileRequest, Request, Value}
 use super::glob::matching;
 use super::walk::{Found, Look, Walk, below, facts_about};
 use crate::json::write;
+use crate::surroundings::AGENT_SESSION;
 
 /// The kind of effects that begin something in the background.
 pub const LONG_RUNNING: &str = "long_running";
-
-/// The value of a task that says in which session's loop it runs.
-pub const AGENT_SESSION: &str = "__agent_session";
 
 /// Begins something; gives its handle. The world is told what to look for.
 pub(super) fn begin(

@@ -4,12 +4,24 @@ use std::path::{Path, PathBuf};
 
 use harn_machine::{Answer, Context, FileRequest, Request};
 
+use crate::surroundings;
+
 /// The execution root, once it is known.
 #[derive(Default)]
 struct Root(Option<PathBuf>);
 
-/// The folder that relative paths start at.
+/// The folder that relative paths start at: that of the worker that the task is a part of, else
+/// that of the program.
 pub(crate) fn execution_root(context: &mut Context<'_>) -> PathBuf {
+    let root = program_root(context);
+    match surroundings::folder(context) {
+        Some(folder) => root.join(folder),
+        None => root,
+    }
+}
+
+/// The folder that the program works in.
+pub(crate) fn program_root(context: &mut Context<'_>) -> PathBuf {
     if let Some(root) = &context.state::<Root>().0 {
         return root.clone();
     }

@@ -15,7 +15,7 @@ mod multipart;
 mod toml;
 mod yaml;
 
-use harn_machine::Registry;
+use harn_machine::{Registry, Value};
 
 pub(crate) fn register(registry: &mut Registry) {
     csv::register(registry);
@@ -23,6 +23,14 @@ pub(crate) fn register(registry: &mut Registry) {
     multipart::register(registry);
     toml::register(registry);
     yaml::register(registry);
+}
+
+/// The value of the one YAML document in a text, for those who read more than programs do.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn yaml_value(text: &str) -> Result<Value, String> {
+    yaml::read(text)
 }
 
 /// The line and the column of a place in a text, both from one. Columns count bytes.

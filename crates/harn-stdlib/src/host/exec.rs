@@ -12,7 +12,9 @@ use super::Params;
 use super::shells::{self, Manner};
 use crate::dates::iso8601;
 use crate::encoding::uuid_of_time;
+use crate::files::root::program_root;
 use crate::random::octets;
+use crate::surroundings;
 
 pub(super) fn exec(
     context: &mut Context<'_>,
@@ -24,6 +26,8 @@ pub(super) fn exec(
         true => ProcessRequest::default(),
         false => {
             let request = request(context, params)?;
+            let root = program_root(context);
+            let request = surroundings::around(context, &root, request);
             waiting.note = Some(Box::new(Begun::now(context)));
             request
         }

@@ -67,7 +67,8 @@ fn text(options: &Dict, name: &str) -> Option<String> {
     Some(shown(options, name)).filter(|text| !text.is_empty())
 }
 
-fn proxy(options: &Dict) -> Option<HttpProxy> {
+/// Through whom connections are made.
+pub(crate) fn proxy(options: &Dict) -> Option<HttpProxy> {
     let (url, except) = match options.get("proxy")? {
         Value::Nil => return None,
         Value::Dict(proxy) => (shown(proxy, "url"), except(proxy.get("no_proxy"))),
@@ -98,7 +99,8 @@ fn except(hosts: Option<&Value>) -> Option<String> {
     }
 }
 
-fn tls(context: &mut Context<'_>, options: &Dict) -> TlsOptions {
+/// Whom to trust and as whom to speak.
+pub(crate) fn tls(context: &mut Context<'_>, options: &Dict) -> TlsOptions {
     let Some(Value::Dict(tls)) = options.get("tls") else {
         return TlsOptions::default();
     };

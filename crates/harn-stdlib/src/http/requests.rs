@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use harn_machine::value::Text;
+use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Registry, Value, Waiting, argument, thrown};
 
 use super::journey::{Arrived, Goal, Journey, options, travel};
@@ -33,29 +33,40 @@ pub(super) fn register(registry: &mut Registry) {
 }
 
 /// A builtin and its method.
-type Named = (&'static str, &'static str);
+type Named<'a> = (&'static str, &'a str);
+
+/// The journey of a builtin that wants the whole answer.
+pub(super) fn whole(
+    context: &mut Context<'_>,
+    (builtin, method): Named<'_>,
+    url: &str,
+    body: Option<Text>,
+    options: &Dict,
+) -> Result<Journey, Failure> {
+    Journey::new(
+        context,
+        Goal::Whole,
+        &Asked {
+            builtin,
+            method,
+            url,
+            body,
+            options,
+        },
+    )
+}
 
 /// `http_get(url, options)`
 fn without_body(
     context: &mut Context<'_>,
     arguments: &mut [Value],
     waiting: &mut Waiting,
-    named: Named,
+    named: Named<'_>,
 ) -> Polled {
     exchange(context, waiting, |context| {
         let url = required_url(named.0, arguments, 0)?;
         let options = options(argument(arguments, 1));
-        Journey::new(
-            context,
-            Goal::Whole,
-            &Asked {
-                builtin: named.0,
-                method: named.1,
-                url: &url,
-                body: None,
-                options: &options,
-            },
-        )
+        whole(context, named, &url, None, &options)
     })
 }
 
@@ -64,7 +75,7 @@ fn with_body(
     context: &mut Context<'_>,
     arguments: &mut [Value],
     waiting: &mut Waiting,
-    named: Named,
+    named: Named<'_>,
 ) -> Polled {
     exchange(context, waiting, |context| {
         let url = required_url(named.0, arguments, 0)?;
@@ -76,17 +87,7 @@ fn with_body(
                 (body, options(argument(arguments, 2)))
             }
         };
-        Journey::new(
-            context,
-            Goal::Whole,
-            &Asked {
-                builtin: named.0,
-                method: named.1,
-                url: &url,
-                body,
-                options: &options,
-            },
-        )
+        whole(context, named, &url, body, &options)
     })
 }
 
@@ -100,17 +101,7 @@ fn http_request(
         let method = required_method("http_request", arguments, 0)?;
         let url = required_url("http_request", arguments, 1)?;
         let options = options(argument(arguments, 2));
-        Journey::new(
-            context,
-            Goal::Whole,
-            &Asked {
-                builtin: "http_request",
-                method: &method,
-                url: &url,
-                body: None,
-                options: &options,
-            },
-        )
+        whole(context, ("http_request", &method), &url, None, &options)
     })
 }
 

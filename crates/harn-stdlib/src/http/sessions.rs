@@ -8,9 +8,8 @@ use harn_machine::{
     Context, Failure, NetRequest, Registry, Request, Value, Waiting, argument, thrown,
 };
 
-use super::journey::{Goal, Journey, options};
-use super::request::Asked;
-use super::requests::{exchange, required_method, required_url};
+use super::journey::options;
+use super::requests::{exchange, required_method, required_url, whole};
 use crate::transport::handles::{handle, new_handle};
 
 /// How many sessions may be open.
@@ -83,17 +82,7 @@ fn http_session_request(
         let url = required_url(builtin, arguments, 2)?;
         let mut options = options(argument(arguments, 3));
         options.insert(Text::new("session"), session.into());
-        Journey::new(
-            context,
-            Goal::Whole,
-            &Asked {
-                builtin,
-                method: &method,
-                url: &url,
-                body: None,
-                options: &options,
-            },
-        )
+        whole(context, (builtin, &method), &url, None, &options)
     })
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use harn_machine::value::{Permit, PermitHome, Text};
-use harn_machine::{Bell, Context, Failure, Fault, Value, Waiting, argument};
+use harn_machine::{Bell, Context, Failure, Fault, Registry, Value, Waiting, argument};
 
 use super::line::{Line, Number};
 use super::{Locks, SharedLine, settle, wake_first};
@@ -13,6 +13,23 @@ use crate::tasks::patience;
 
 /// How many places a lock for readers and writers has. A writer takes all.
 const READERS_MAX: i64 = 1024;
+
+pub(super) fn register(registry: &mut Registry) {
+    registry.waiting(&[
+        ("sync_mutex_acquire", |context, arguments, waiting| {
+            acquire(context, waiting, || mutex(arguments))
+        }),
+        ("sync_semaphore_acquire", |context, arguments, waiting| {
+            acquire(context, waiting, || semaphore(arguments))
+        }),
+        ("sync_gate_acquire", |context, arguments, waiting| {
+            acquire(context, waiting, || gate(arguments))
+        }),
+        ("sync_rwlock_acquire", |context, arguments, waiting| {
+            acquire(context, waiting, || rwlock(arguments))
+        }),
+    ]);
+}
 
 /// What somebody wants.
 struct Wish {
@@ -26,70 +43,46 @@ struct Wish {
 type Polled = Result<Poll<Value>, Failure>;
 
 /// `sync_mutex_acquire(key = "__default__", timeout)`
-pub(super) fn mutex(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Polled {
-    acquire(context, waiting, || {
-        Ok(Wish {
-            kind: "mutex",
-            key: key(arguments, "__default__"),
-            capacity: 1,
-            places: 1,
-            patience: patience(argument(arguments, 1)),
-        })
+fn mutex(arguments: &[Value]) -> Result<Wish, Failure> {
+    Ok(Wish {
+        kind: "mutex",
+        key: key(arguments, "__default__"),
+        capacity: 1,
+        places: 1,
+        patience: patience(argument(arguments, 1)),
     })
 }
 
 /// `sync_semaphore_acquire(key = "default", capacity = 1, permits = 1, timeout)`
-pub(super) fn semaphore(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Polled {
-    acquire(context, waiting, || {
-        Ok(Wish {
-            kind: "semaphore",
-            key: key(arguments, "default"),
-            capacity: positive("sync_semaphore_acquire", argument(arguments, 1))?,
-            places: positive("sync_semaphore_acquire", argument(arguments, 2))?,
-            patience: patience(argument(arguments, 3)),
-        })
+fn semaphore(arguments: &[Value]) -> Result<Wish, Failure> {
+    Ok(Wish {
+        kind: "semaphore",
+        key: key(arguments, "default"),
+        capacity: positive("sync_semaphore_acquire", argument(arguments, 1))?,
+        places: positive("sync_semaphore_acquire", argument(arguments, 2))?,
+        patience: patience(argument(arguments, 3)),
     })
 }
 
 /// `sync_gate_acquire(key = "default", limit = 1, timeout)`
-pub(super) fn gate(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Polled {
-    acquire(context, waiting, || {
-        Ok(Wish {
-            kind: "gate",
-            key: key(arguments, "default"),
-            capacity: positive("sync_gate_acquire", argument(arguments, 1))?,
-            places: 1,
-            patience: patience(argument(arguments, 2)),
-        })
+fn gate(arguments: &[Value]) -> Result<Wish, Failure> {
+    Ok(Wish {
+        kind: "gate",
+        key: key(arguments, "default"),
+        capacity: positive("sync_gate_acquire", argument(arguments, 1))?,
+        places: 1,
+        patience: patience(argument(arguments, 2)),
     })
 }
 
 /// `sync_rwlock_acquire(key = "default", mode = "read", timeout)`
-pub(super) fn rwlock(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Polled {
-    acquire(context, waiting, || {
-        Ok(Wish {
-            kind: "rwlock",
-            key: key(arguments, "default"),
-            capacity: READERS_MAX,
-            places: mode(argument(arguments, 1))?,
-            patience: patience(argument(arguments, 2)),
-        })
+fn rwlock(arguments: &[Value]) -> Result<Wish, Failure> {
+    Ok(Wish {
+        kind: "rwlock",
+        key: key(arguments, "default"),
+        capacity: READERS_MAX,
+        places: mode(argument(arguments, 1))?,
+        patience: patience(argument(arguments, 2)),
     })
 }
 

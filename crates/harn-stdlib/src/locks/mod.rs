@@ -29,12 +29,7 @@ use harn_machine::{Bell, Context, Failure, Fault, Registry, Value, argument};
 use line::Line;
 
 pub(crate) fn register(registry: &mut Registry) {
-    registry.waiting(&[
-        ("sync_mutex_acquire", acquire::mutex),
-        ("sync_semaphore_acquire", acquire::semaphore),
-        ("sync_gate_acquire", acquire::gate),
-        ("sync_rwlock_acquire", acquire::rwlock),
-    ]);
+    acquire::register(registry);
     registry.plain(&[
         ("sync_release", release),
         ("sync_metrics", metrics::metrics),

@@ -16,7 +16,7 @@ const DEPTH_MAX: usize = 100;
 const LENGTH_MAX: usize = 64 << 20;
 
 /// A value as JSON. What only means something inside a program, such as a closure, is null.
-pub(super) fn encode(value: &Value) -> String {
+pub(crate) fn encode(value: &Value) -> String {
     let mut out = String::new();
     write(value, DEPTH_MAX, &mut out);
     out

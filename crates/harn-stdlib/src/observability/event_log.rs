@@ -49,6 +49,8 @@ pub struct Entry {
     pub payload: Value,
     /// Texts by their names.
     pub headers: Dict,
+    /// Whether it is kept where other processes find it, and the headers it has there.
+    pub kept: Option<Dict>,
 }
 
 /// Adds an entry to its topic and gives its id.
@@ -160,6 +162,7 @@ impl Entry {
             ("kind", self.kind.into()),
             ("payload", self.payload),
             ("headers", self.headers.into()),
+            ("kept", self.kept.map(Value::from).unwrap_or_default()),
         ])
     }
 }
@@ -219,6 +222,7 @@ fn entry(arguments: &[Value]) -> Result<Entry, Failure> {
         kind,
         payload: argument(arguments, 2).clone(),
         headers,
+        kept: None,
     })
 }
 

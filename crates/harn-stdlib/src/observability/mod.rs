@@ -1,6 +1,6 @@
 //! What can be seen of a run.
 
-mod encode;
+pub(crate) mod encode;
 pub mod event_log;
 mod metrics;
 pub mod spans;

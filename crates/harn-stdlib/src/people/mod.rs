@@ -20,6 +20,9 @@ use crate::dates::iso8601;
 use crate::random::octets;
 use crate::uuid_of_time;
 
+/// The kind of effects that tell others of people who are asked.
+pub const EFFECT: &str = "people";
+
 pub(crate) fn register(registry: &mut Registry) {
     registry.file("people", include_str!("../../harn/people.harn"));
     hitl::register(registry);

@@ -42,6 +42,10 @@ const NUMBERS: [(&str, &str); 12] = [
     ("minimum", "min"),
 ];
 
+/// Keys whose values are schemas by name. Newer JSON Schema writes `$defs`, and references say
+/// which of them is meant, so both stay as they are.
+pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
 /// A schema with the names of this language and nothing unknown in it.
 pub(super) fn canonical(schema: &Value) -> Result<Dict, String> {
     let mut reader = Reader { size: 0 };
@@ -101,9 +105,11 @@ impl Reader {
 
     /// The schemas that can be referred to.
     fn named_schemas(&mut self, given: &Dict, out: &mut Dict, depth: u32) -> Result<(), String> {
-        if let Some(Value::Dict(definitions)) = given.get("definitions") {
-            let definitions = self.schemas(definitions, depth)?;
-            out.insert("definitions".into(), definitions.into());
+        for key in DEFINITIONS {
+            if let Some(Value::Dict(definitions)) = given.get(key) {
+                let definitions = self.schemas(definitions, depth)?;
+                out.insert(key.into(), definitions.into());
+            }
         }
         if let Some(Value::Dict(components)) = given.get("components")
             && let Some(Value::Dict(schemas)) = components.get("schemas")
@@ -203,20 +209,17 @@ fn shown_items(value: &Value) -> Value {
 }
 
 /// The schema that a reference points at.
-pub(super) fn resolve<'a>(root: &'a Dict, reference: &Text) -> Option<&'a Dict> {
+pub(super) fn resolve<'a>(root: &'a Value, reference: &Text) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;
-    let mut place = root;
     if pointer.is_empty() {
-        return Some(place);
+        return Some(root);
     }
-    for token in pointer.strip_prefix('/')?.split('/') {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        match place.get(&token)? {
-            Value::Dict(inner) => place = inner,
-            _ => return None,
-        }
-    }
-    Some(place)
+    let mut tokens = pointer.strip_prefix('/')?.split('/');
+    tokens.try_fold(root, |place, token| match place {
+        Value::Dict(inner) => inner.get(&token.replace("~1", "/").replace("~0", "~")),
+        Value::List(branches) => branches.get(token.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -257,6 +260,10 @@ mod tests {
             (
                 r##"{"$ref": "#/definitions/X", "type": "int"}"##,
                 "{$ref: #/definitions/X}",
+            ),
+            (
+                r##"{"$ref": "#/$defs/X", "$defs": {"X": {"type": "integer", "foo": 1}}}"##,
+                "{$defs: {X: {type: int}}, $ref: #/$defs/X}",
             ),
             (r#"{"anyOf": [{"type": "null"}]}"#, "{union: [{type: nil}]}"),
             (r#"{"allOf": 1}"#, "schema union/all_of must be a list"),

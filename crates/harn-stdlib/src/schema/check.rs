@@ -5,12 +5,15 @@ use std::cmp::Ordering;
 use harn_machine::Value;
 use harn_machine::value::{Sameness, Set, Text, order};
 
-use super::DEPTH_MAX;
 use super::compiled::{Additional, Compiled, Node};
 
 /// How many pairs of a value and a schema are looked at. Schemas that refer to themselves in
 /// branches could go on for ever.
 const STEPS_MAX: u32 = 10_000_000;
+
+/// How many schemas may be inside each other where a value is looked at. A schema that refers to
+/// itself follows a value about half as deep, or goes round in circles at one place.
+const DEPTH_MAX: u32 = 1_000;
 
 /// Whether absent properties get the defaults of their schemas.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,7 +132,11 @@ impl Checker<'_> {
     fn value(&mut self, value: &Value, schema: &Node, place: &Place<'_>) -> Option<Value> {
         self.steps += 1;
         if self.steps > STEPS_MAX || place.depth > DEPTH_MAX {
-            self.fail(place, || "schema is too large".to_owned());
+            let problem = match place.depth > DEPTH_MAX {
+                true => "schema is nested too deeply",
+                false => "schema is too large",
+            };
+            self.fail(place, || problem.to_owned());
             return None;
         }
         if let Some(reference) = &schema.reference {

@@ -23,8 +23,9 @@ const KEPT_MAX: usize = 8;
 
 /// A schema with all that is in it.
 pub(super) struct Compiled {
-    /// Where references lead.
-    root: Dict,
+    /// Where references lead: the schema as it was given, whose parts have the names that
+    /// references use.
+    root: Value,
     top: Rc<Node>,
     references: RefCell<HashMap<Text, Option<Rc<Node>>>>,
 }
@@ -89,10 +90,9 @@ impl Pattern {
 impl Compiled {
     /// The schema that a value is, or what is wrong with it.
     pub(super) fn new(schema: &Value) -> Result<Self, String> {
-        let root = canonical(schema)?;
         Ok(Self {
-            top: Rc::new(Node::new(&root)),
-            root,
+            top: Rc::new(Node::new(&canonical(schema)?)),
+            root: schema.clone(),
             references: RefCell::default(),
         })
     }
@@ -107,7 +107,7 @@ impl Compiled {
         let mut known = self.references.borrow_mut();
         let node = known.entry(reference.clone()).or_insert_with(|| {
             let schema = resolve(&self.root, reference)?;
-            let schema = canonical(&Value::Dict(schema.clone())).ok()?;
+            let schema = canonical(schema).ok()?;
             Some(Rc::new(Node::new(&schema)))
         });
         node.clone()

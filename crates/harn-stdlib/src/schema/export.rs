@@ -3,6 +3,8 @@
 use harn_machine::Value;
 use harn_machine::value::{Dict, Text};
 
+use super::canonical::DEFINITIONS;
+
 /// Whose words are used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -42,7 +44,9 @@ fn exported(name: &str, value: &Value, dialect: Dialect) -> Value {
     match (name, value) {
         ("minimum" | "maximum", Value::Int(number)) => Value::Float(*number as f64),
         ("items" | "additionalProperties", Value::Dict(schema)) => export(schema, dialect).into(),
-        ("properties" | "definitions", Value::Dict(schemas)) => export_all(schemas, dialect).into(),
+        (name, Value::Dict(schemas)) if name == "properties" || DEFINITIONS.contains(&name) => {
+            export_all(schemas, dialect).into()
+        }
         ("components", Value::Dict(components)) => {
             let schemas = match components.get("schemas") {
                 Some(Value::Dict(schemas)) => export_all(schemas, dialect),

@@ -22,7 +22,7 @@ use crate::json::require;
 use check::{Checked, Defaults, check};
 use compiled::{Compiled, compiled};
 
-/// How deeply a schema may be nested, and a value that is checked against one.
+/// How deeply a schema may be nested.
 const DEPTH_MAX: u32 = 128;
 
 pub(crate) fn register(registry: &mut Registry) {

@@ -4,22 +4,20 @@
 //! skill_define ──► registry ─┬─► skill_find, skill_select …    registries again
 //!                            ├─► skill_describe                 for people
 //!                            └─► skills_catalog_entries ──► render_always_on_catalog
-//! entry ──► skill_render ──► text with its arguments put in
 //! ```
 //!
-//! Activation belongs to the loop of an agent.
+//! What needs the files of skills or the loop of an agent is above: discovery, `load_skill`,
+//! `skill_render` and activation.
 
 mod catalogue;
 mod define;
-mod render;
 
-use harn_machine::{Context, Failure, Registry, Value, argument, thrown};
+use harn_machine::{Context, Failure, Registry, Value};
 
 use crate::registries::{SKILLS, text_of};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
-        ("load_skill", load_skill),
         (
             "render_always_on_catalog",
             catalogue::render_always_on_catalog,
@@ -31,7 +29,6 @@ pub(crate) fn register(registry: &mut Registry) {
         ("skill_list", skill_list),
         ("skill_registry", skill_registry),
         ("skill_remove", skill_remove),
-        ("skill_render", render::skill_render),
         ("skill_select", skill_select),
         ("skills_catalog_entries", catalogue::skills_catalog_entries),
     ]);
@@ -88,15 +85,4 @@ fn skill_describe(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
         }
     }
     Ok(out.into())
-}
-
-/// `load_skill(name)`: nothing looks for skills in files yet, so none was discovered.
-fn load_skill(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    match argument(arguments, 0) {
-        Value::Text(name) if !name.trim().is_empty() => thrown(
-            "load_skill: no skill registry is bound to this scope. \
-             Start the VM with discovered skills first.",
-        ),
-        _ => thrown("load_skill: requires a non-empty skill name"),
-    }
 }

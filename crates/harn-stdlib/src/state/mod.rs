@@ -26,6 +26,7 @@ mod store;
 use harn_machine::Registry;
 
 pub(crate) use place::state_root;
+pub use place::{WorkerFolders, worker_folders};
 
 pub(crate) fn register(registry: &mut Registry) {
     agent::register(registry);

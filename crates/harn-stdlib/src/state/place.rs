@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harn_machine::{Answer, Context, Request};
 
-use crate::files::root::{execution_root, project_around};
+use crate::files::root::{program_root, project_around};
 
 /// The places of a run, once they are known.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) fn base(context: &mut Context<'_>) -> PathBuf {
     if let Some(base) = &context.state::<Places>().base {
         return base.clone();
     }
-    let root = execution_root(context);
+    let root = program_root(context);
     let script = context.entrance().folder.clone();
     let script = script.map(|folder| root.join(folder));
     let base = project_around(context, &root);
@@ -41,4 +41,34 @@ pub(crate) fn state_root(context: &mut Context<'_>) -> PathBuf {
     let state = base(context).join(wanted);
     context.state::<Places>().state = Some(state.clone());
     state
+}
+
+/// Where workers are kept, and where they work if nobody says.
+pub struct WorkerFolders {
+    /// One file per worker.
+    pub state: PathBuf,
+    /// Their worktrees.
+    pub worktrees: PathBuf,
+}
+
+/// Where the workers of a program are kept, and where they work if nobody says.
+pub fn worker_folders(context: &mut Context<'_>) -> WorkerFolders {
+    let own = wanted(context, "HARN_WORKER_STATE_DIR");
+    let worktrees = wanted(context, "HARN_WORKTREE_DIR");
+    let state = match own {
+        Some(folder) => base(context).join(folder),
+        None => state_root(context).join("workers"),
+    };
+    let worktrees = worktrees.unwrap_or_else(|| ".harn/worktrees".to_owned());
+    WorkerFolders {
+        state,
+        worktrees: base(context).join(worktrees),
+    }
+}
+
+fn wanted(context: &mut Context<'_>, variable: &str) -> Option<String> {
+    match context.perform(&Request::Environment(variable.to_owned())) {
+        Answer::Text(folder) => folder.filter(|folder| !folder.is_empty()),
+        _ => None,
+    }
 }

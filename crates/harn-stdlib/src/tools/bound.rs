@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use harn_machine::value::Dict;
+use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Value, argument, take, thrown};
 
 use crate::registries::TOOLS;
@@ -59,6 +59,33 @@ pub(super) fn bind_loop(context: &mut Context<'_>, args: &mut [Value]) -> Result
     let task = context.strand().facts.id.to_string();
     let before = context.state::<Bound>().0.insert(task, Some(registry));
     Ok(Value::list(before.into_iter().map(Value::from).collect()))
+}
+
+/// `__tools_of_child(options)`: the options of a child, whose tools are those that are bound
+/// unless it has its own, and of these the ones it is allowed. What is wrong with them is for
+/// whoever reads them.
+pub(super) fn of_child(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+    let mut options = match take(args, 0) {
+        Value::Nil => Dict::default(),
+        Value::Dict(options) => options,
+        other => return Ok(other),
+    };
+    let tools = match options.get("tools") {
+        None | Some(Value::Nil) => bound_tools(context),
+        Some(Value::Dict(registry)) if TOOLS.is_registry(registry) => Some(registry.clone()),
+        Some(_) => return Ok(options.into()),
+    };
+    if let Some(tools) = tools {
+        let tools = match options.get("allowed_tools") {
+            Some(Value::List(names)) => {
+                let names = Value::List(names.clone());
+                TOOLS.select("sub_agent_run", &mut [tools.into(), names])?
+            }
+            _ => tools.into(),
+        };
+        options.insert(Text::new("tools"), tools);
+    }
+    Ok(options.into())
 }
 
 /// `__tools_unbind_loop(bound)`
@@ -121,8 +148,6 @@ fn known(registry: &Dict) -> String {
 
 #[cfg(test)]
 mod tests {
-    use harn_machine::value::Text;
-
     use super::*;
 
     #[test]

@@ -26,6 +26,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
         ("tool_bind", bound::tool_bind),
         ("__tools_bind_loop", bound::bind_loop),
+        ("__tools_of_child", bound::of_child),
         ("__tools_unbind_loop", bound::unbind_loop),
         ("tool_count", tool_count),
         ("tool_def", bound::tool_def),

@@ -4,11 +4,14 @@ use std::task::Poll;
 
 use harn_machine::value::Text;
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
+use harn_stdlib::WORKER;
 use serde_json::json;
 
+use super::artifacts;
 use super::convert;
 use super::daemons;
 use super::guard;
+use super::workers;
 use super::{KIND, POLICY, SESSION};
 use crate::models::decode;
 
@@ -75,16 +78,21 @@ pub(crate) fn register(registry: &mut Registry) {
         "agent_session_workspace_policy",
         "cancel_in_flight_tool_call",
         "clear_tool_hooks",
+        "close_agent",
         "coding_tools",
         "conversation",
         "daemon_snapshot",
         "daemon_stop",
         "daemon_trigger",
         "estimate_tokens",
+        "load_skill",
+        "list_agents",
         "microcompact",
         "plan_artifact",
         "plan_entries",
         "register_tool_hook",
+        "send_input",
+        "suspend_agent",
         "transcript",
         "transcript_abandon",
         "transcript_add_asset",
@@ -108,6 +116,8 @@ pub(crate) fn register(registry: &mut Registry) {
         "transcript_stats",
         "transcript_summarize",
         "transcript_summary",
+        "wait_agent",
+        "worker_trigger",
     ]);
     registry.waiting(&[
         ("__agent_loop", |context, arguments, waiting| {
@@ -116,14 +126,18 @@ pub(crate) fn register(registry: &mut Registry) {
         ("__agent_turn", |context, arguments, waiting| {
             begin_loop(context, ("agent_turn", 1), arguments, waiting)
         }),
+        ("__sub_agent_run", workers::sub_agent_run),
         ("agent_subscribe", subscribe),
         ("daemon_resume", daemons::resume),
         ("daemon_spawn", daemons::spawn),
+        ("resume_agent", workers::resume_agent),
+        ("spawn_agent", workers::spawn_agent),
     ]);
     registry.plain(&[("agent_session_current_id", current_id)]);
     registry.file("agents", include_str!("../../harn/agents.harn"));
-    let written_in_harn = ["agent_loop", "agent_turn"];
+    let written_in_harn = ["agent_loop", "agent_turn", "sub_agent_run"];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
+    artifacts::register(registry);
     registry.file("validators", include_str!("../../harn/validators.harn"));
     let validators = ["agent_done_contract", "with_structural_validator"];
     registry.harn("validators", &validators.map(|name| (name, name)));
@@ -155,7 +169,7 @@ pub(crate) fn register(registry: &mut Registry) {
     registry.set_guard(guard::check);
 }
 
-fn ask(
+pub(crate) fn ask(
     context: &mut Context<'_>,
     builtin: &str,
     arguments: &mut [Value],
@@ -193,14 +207,29 @@ pub(super) fn request(
     arguments: &[Value],
     (session, unnamed): (Option<String>, Option<&str>),
 ) -> Request {
+    let ids = (session, unnamed);
+    request_about(context, builtin, arguments, ids, serde_json::Map::new())
+}
+
+/// The same, with more that the port has to know.
+pub(super) fn request_about(
+    context: &mut Context<'_>,
+    builtin: &str,
+    arguments: &[Value],
+    (session, unnamed): (Option<String>, Option<&str>),
+    more: serde_json::Map<String, serde_json::Value>,
+) -> Request {
     let (json, closures) = convert::arguments(context, arguments);
-    let payload = json!({
+    let mut payload = json!({
         "builtin": builtin,
         "arguments": json,
         "closures": closures,
         "session": session,
         "unnamed": unnamed,
     });
+    if let Some(fields) = payload.as_object_mut() {
+        fields.extend(more);
+    }
     Request::Other {
         kind: KIND,
         payload: payload.to_string(),
@@ -217,7 +246,14 @@ pub(super) fn current(context: &mut Context<'_>) -> Option<String> {
 
 /// `agent_session_current_id()`
 fn current_id(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
-    Ok(current(context).map_or(Value::Nil, Value::from))
+    let Some(session) = current(context) else {
+        return Ok(Value::Nil);
+    };
+    // A worker may have moved on to another session than the one its functions know.
+    match context.strand().values.get(WORKER) {
+        Some(_) => workers::session_now(context, &session),
+        None => Ok(Value::from(session)),
+    }
 }
 
 /// A loop. What it calls back runs inside its session.

@@ -28,29 +28,41 @@ pub(super) fn check(
         _ => json!(null),
     };
     let asked = json!([session.as_str(), name, operation]);
-    let roots = ask(context, &asked)?;
-    match takes_paths && !roots.is_empty() {
-        true => workspace::check(context, name, arguments, &roots),
-        false => Ok(None),
+    let levels = ask(context, &asked)?;
+    if takes_paths {
+        for roots in levels {
+            if let Some(value) = workspace::check(context, name, arguments, &roots)? {
+                return Ok(Some(value));
+            }
+        }
     }
+    Ok(None)
 }
 
-/// Asks whether a builtin may be called, and gives the folders that it may work in; none: all.
-fn ask(context: &mut Context<'_>, asked: &serde_json::Value) -> Result<Vec<String>, Failure> {
+/// Asks whether a builtin may be called, and gives the folders that it may work in: lists, each
+/// of which has to hold.
+fn ask(context: &mut Context<'_>, asked: &serde_json::Value) -> Result<Vec<Vec<String>>, Failure> {
     let payload = json!({"builtin": "__check_builtin", "arguments": asked});
     let request = Request::Other {
         kind: KIND,
         payload: payload.to_string(),
     };
-    let roots = match context.perform(&request) {
+    let levels = match context.perform(&request) {
         Answer::Text(Some(text)) => decode(&text)?,
         _ => return Ok(Vec::new()),
     };
-    let Value::List(roots) = roots else {
-        return Ok(Vec::new());
+    Ok(items(&levels).map(texts).collect())
+}
+
+fn texts(roots: &Value) -> Vec<String> {
+    let texts = items(roots).map(|root| root.to_text().to_string());
+    texts.collect()
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    let items = match value {
+        Value::List(items) => Some(items.iter()),
+        _ => None,
     };
-    Ok(roots
-        .iter()
-        .map(|root| root.to_text().to_string())
-        .collect())
+    items.into_iter().flatten()
 }

@@ -9,6 +9,7 @@
 //! A loop is a future. It is polled on the thread of the program, between the steps of its
 //! fibers, so calling a tool that is written in Harn costs no change of threads.
 
+mod artifacts;
 mod background;
 mod builtins;
 mod closure;
@@ -19,11 +20,12 @@ mod manifest;
 mod options;
 mod port;
 mod searches;
+mod workers;
 mod workspace;
 
 pub use options::AgentOptions;
 
-pub(crate) use builtins::register;
+pub(crate) use builtins::{ask, register};
 pub(crate) use manifest::hooks as manifest_hooks;
 pub(crate) use port::AgentPort;
 

@@ -1,10 +1,12 @@
 //! What whoever runs a program says about agents.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use harn_agent::events::EventBus;
 use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
+use serde_json::Value;
 
 /// What whoever runs a program says about agents.
 #[derive(Clone, Default)]
@@ -21,8 +23,14 @@ pub struct AgentOptions {
     /// The bus that events go to and that notes for models come from; `None`: one of the
     /// program's own. A host that uses the functions of the process gives the bus behind them.
     pub bus: Option<EventBus>,
+    /// The session that goes on where its journal ends; all others begin with nothing in them.
+    pub resumes: Option<String>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
+    /// Folders of skills that stand before all others.
+    pub skill_folders: Vec<PathBuf>,
+    /// The skills of the host, as it lists them: `{id, name, description, …}` each.
+    pub host_skills: Vec<Value>,
 }
 
 impl fmt::Debug for AgentOptions {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use harn_agent::llm::desk::{Desk, Thrown};
 use harn_agent::session::kept::WORKSPACE_POLICY;
 use harn_agent::tool_hooks::{Hook, ManifestHook};
-use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions};
+use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions, WorkerPlaces};
 use harn_machine::{Answer, EffectId, Outside};
 use harn_stdlib::Sought;
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ use super::searches::{Search, Searches};
 use crate::files::Files;
 use crate::models::{TokioHandle, encode};
 use crate::policy::{AgentFence, Policy};
+use crate::skills::Skills;
 
 /// Performs the effects of the kind `agent`. Nothing is made before the first one.
 pub(crate) struct AgentPort {
@@ -39,12 +40,17 @@ pub(crate) struct AgentPort {
     searches: Searches,
     /// The hooks of the project, until their functions are there.
     awaited: Vec<Option<ManifestHook>>,
+    /// The skills of the program.
+    skills: Skills,
     /// Those whose functions are there.
     hooks: Vec<Arc<dyn Hook>>,
 }
 
+/// What is on its way.
+type Answering = Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>;
+
 struct Task {
-    future: Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>,
+    future: Answering,
     waker: Waker,
 }
 
@@ -66,6 +72,7 @@ impl AgentPort {
             tasks: HashMap::new(),
             searches: Searches::default(),
             awaited: Vec::new(),
+            skills: Skills::default(),
             hooks: Vec::new(),
         }
     }
@@ -78,6 +85,11 @@ impl AgentPort {
     /// The hooks of the project. Their functions are offered when their files have run.
     pub(crate) fn await_hooks(&mut self, hooks: Vec<ManifestHook>) {
         self.awaited = hooks.into_iter().map(Some).collect();
+    }
+
+    /// The skills of the program. They may be discovered later.
+    pub(crate) fn set_skills(&mut self, skills: Skills) {
+        self.skills = skills;
     }
 
     /// The function of a hook is there.
@@ -140,6 +152,9 @@ impl AgentPort {
             Some("__new_session_id") => Ok(json!(self.new_session_id())),
             Some("__has_policy") => Ok(json!(self.has_policy(&asked["arguments"]))),
             Some("__daemon_session") => self.session_of_daemon(&asked["arguments"]),
+            Some("__new_id") => Ok(json!(self.new_id())),
+            Some("__session_now") => Ok(self.session_now(&asked["arguments"])),
+            Some("__worker_surroundings") => Ok(self.surroundings(&asked["arguments"])),
             Some("__check_builtin") => self.check_builtin(&asked["arguments"]),
             _ => Err(Thrown::Runtime(
                 "this takes time and must be begun".to_owned(),
@@ -149,9 +164,26 @@ impl AgentPort {
     }
 
     fn new_session_id(&self) -> String {
+        format!("agent_session_{}", self.new_id())
+    }
+
+    fn new_id(&self) -> String {
         let id = self.runtime.as_ref().map(|runtime| runtime.new_id());
-        let id = id.unwrap_or_else(crate::models::new_id);
-        format!("agent_session_{id}")
+        id.unwrap_or_else(crate::models::new_id)
+    }
+
+    /// The session that a worker works in now.
+    fn session_now(&self, arguments: &Value) -> Value {
+        let known = arguments[0].as_str().unwrap_or_default();
+        let now = self.runtime.as_ref();
+        json!(now.map_or_else(|| known.to_owned(), |runtime| runtime.session_now(known)))
+    }
+
+    /// Where the functions of a worker run.
+    fn surroundings(&self, arguments: &Value) -> Value {
+        let worker = arguments[0].as_str().unwrap_or_default();
+        let places = places(&json!({"worktrees": arguments[2]}));
+        harn_agent::worker_surroundings(&places, worker, &arguments[1])
     }
 
     /// Whether a session has a policy of its own.
@@ -183,8 +215,8 @@ impl AgentPort {
             return Ok(Value::Null);
         };
         runtime.check_builtin(text(0), text(1), arguments[2].as_str())?;
-        let policy = runtime.ambient_in(Some(text(0))).policy;
-        Ok(json!(policy.map(|policy| policy.workspace_roots)))
+        let ambient = runtime.ambient_in(Some(text(0)));
+        Ok(json!(ambient.workspace_roots()))
     }
 
     /// Begins what takes time.
@@ -195,16 +227,29 @@ impl AgentPort {
         desk: Result<Arc<Desk>, Thrown>,
         tokio: &TokioHandle,
     ) {
-        let (asked, functions) = self.read(payload);
+        let (asked, functions, places) = self.read(payload);
         let runtime = match desk {
             Ok(desk) => self.runtime(desk),
             Err(thrown) => return self.complete(id, Err(thrown)),
         };
+        if let Some(places) = places {
+            runtime.set_worker_places(places);
+        }
         let asked = Asked { functions, ..asked };
         let future = Box::pin(async move { runtime.answer(asked).await });
+        self.run(id, future, tokio);
+    }
+
+    /// Runs something to its end, between the steps of the program.
+    pub(crate) fn run(&mut self, id: EffectId, future: Answering, tokio: &TokioHandle) {
         let waker = self.outside.waker(id);
         self.tasks.insert(id, Task { future, waker });
         self.resume(id, tokio);
+    }
+
+    /// What all sessions share, if there was one.
+    pub(crate) fn known_runtime(&self) -> Option<Arc<Runtime>> {
+        self.runtime.clone()
     }
 
     /// Goes on with something that was begun.
@@ -240,7 +285,7 @@ impl AgentPort {
     fn runtime(&mut self, desk: Arc<Desk>) -> Arc<Runtime> {
         let (options, folder, hooks) = (&self.options, &self.folder, &self.hooks);
         let environment = &self.environment;
-        let policy = &self.policy;
+        let (policy, skills) = (&self.policy, &self.skills);
         let spawner = self.background.spawner();
         let runtime = self.runtime.get_or_insert_with(|| {
             Runtime::new(
@@ -254,12 +299,15 @@ impl AgentPort {
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
+                    resumes: options.resumes.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),
                     fence: fence(policy, environment),
+                    skills: skills.setup(environment, policy),
                     spawner: Some(spawner),
                     bus: options.bus.clone(),
+                    ..RuntimeOptions::default()
                 },
             )
         });
@@ -267,7 +315,7 @@ impl AgentPort {
     }
 
     /// Reads what a builtin asks. Every closure in it is claimed, whatever becomes of it.
-    fn read(&self, payload: &str) -> (Asked, Functions) {
+    fn read(&self, payload: &str) -> (Asked, Functions, Option<WorkerPlaces>) {
         let mut payload: Value = serde_json::from_str(payload).unwrap_or_default();
         let mut functions = Functions::default();
         for closure in payload["closures"].as_array().into_iter().flatten() {
@@ -283,13 +331,25 @@ impl AgentPort {
             builtin: text("builtin").unwrap_or_default(),
             session_id: text("session"),
             unnamed_session_id: text("unnamed").unwrap_or_default(),
+            worker_id: text("worker").unwrap_or_default(),
+            now_ms: payload["now"].as_i64(),
             arguments: match payload["arguments"].take() {
                 Value::Array(arguments) => arguments,
                 _ => Vec::new(),
             },
             ..Asked::default()
         };
-        (asked, functions)
+        let places = payload.get("places").map(places);
+        (asked, functions, places)
+    }
+}
+
+/// Where workers are kept and work, as a builtin says.
+fn places(given: &Value) -> WorkerPlaces {
+    let path = |key: &str| PathBuf::from(given[key].as_str().unwrap_or_default());
+    WorkerPlaces {
+        state: path("state"),
+        worktrees: path("worktrees"),
     }
 }
 

@@ -29,6 +29,9 @@ pub(super) enum Asked {
         kind: String,
         payload: Value,
         headers: BTreeMap<String, String>,
+        /// Whether it is kept where other processes find it, and the headers it has there.
+        #[serde(default)]
+        kept: Option<BTreeMap<String, String>>,
     },
     Latest {
         topic: String,
@@ -57,6 +60,7 @@ pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value,
             kind,
             payload,
             headers,
+            kept: _,
         } => {
             let event = LogEvent::new(kind, payload).with_headers(headers);
             Ok(json!(log.append(&Topic::new(topic)?, event).await?))
@@ -87,7 +91,10 @@ pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value,
 }
 
 /// Waits until one of several topics has an event after its cursor.
-async fn any(log: Arc<AnyEventLog>, topics: Vec<(String, EventId)>) -> Result<(), LogError> {
+pub(crate) async fn any(
+    log: Arc<AnyEventLog>,
+    topics: Vec<(String, EventId)>,
+) -> Result<(), LogError> {
     let mut streams = Vec::with_capacity(topics.len());
     for (topic, cursor) in topics {
         let topic = Topic::new(topic)?;

@@ -14,4 +14,5 @@ mod port;
 
 pub use options::EventLogOptions;
 
-pub(crate) use port::EventLogPort;
+pub(crate) use asked::any;
+pub(crate) use port::{EventLogPort, Logs};

@@ -10,6 +10,11 @@ pub struct EventLogOptions {
     /// Opens the log of the project when a program first uses it; `None`, or if there is none:
     /// the program has a log in memory.
     pub open: Option<OpenLog>,
+    /// Opens the log that keeps requests to people where a program has its own log in memory;
+    /// `None`: they are gone when the program ends.
+    pub keep: Option<OpenLog>,
+    /// What the program is called, which tells its requests from those of others.
+    pub program: String,
 }
 
 impl fmt::Debug for EventLogOptions {

@@ -1,15 +1,18 @@
 //! Performs the effects of the kind `event_log`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use harn_agent::log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, LogError, MemoryEventLog, block_on};
+use harn_agent::log::{
+    AnyEventLog, DEFAULT_QUEUE_DEPTH, EventId, EventLog, LogError, LogEvent, MemoryEventLog, Topic,
+    block_on,
+};
 use harn_machine::{Answer, EffectId, Outside};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::asked::{Asked, answer};
 use super::options::EventLogOptions;
@@ -20,6 +23,10 @@ pub(crate) struct EventLogPort {
     options: EventLogOptions,
     outside: Outside,
     log: Option<Arc<AnyEventLog>>,
+    /// Whether that is the log of the project.
+    is_project: bool,
+    /// What came of opening the log of the project, if the program's own is in memory.
+    keep: Option<Option<Arc<AnyEventLog>>>,
     /// What was begun and has no answer yet. It is polled on the thread of the program.
     tasks: HashMap<EffectId, Task>,
 }
@@ -35,6 +42,8 @@ impl EventLogPort {
             options,
             outside,
             log: None,
+            is_project: false,
+            keep: None,
             tasks: HashMap::new(),
         }
     }
@@ -42,9 +51,39 @@ impl EventLogPort {
     /// Answers at once: the program waits for its log.
     pub(crate) fn perform(&mut self, payload: &str) -> Answer {
         match read(payload) {
+            Ok(Asked::Append {
+                topic,
+                kind,
+                payload,
+                headers,
+                kept: Some(kept),
+            }) => {
+                let event = LogEvent::new(kind, payload).with_headers(headers);
+                let id = block_on(self.logs().append(&topic, event, kept));
+                answered(id.map(|id| json!(id)))
+            }
             Ok(asked) => answered(block_on(answer(self.log(), asked))),
             Err(error) => failed(&error),
         }
+    }
+
+    /// The logs that requests to people are in.
+    pub(crate) fn logs(&mut self) -> Logs {
+        let own = self.log();
+        if self.is_project {
+            return Logs { own, kept: None };
+        }
+        let keep = self.options.keep.as_ref();
+        let kept = self
+            .keep
+            .get_or_insert_with(|| keep.and_then(|keep| keep()));
+        let kept = kept.clone();
+        Logs { own, kept }
+    }
+
+    /// What the program is called.
+    pub(crate) fn program(&self) -> &str {
+        &self.options.program
     }
 
     /// Begins what may take time.
@@ -81,12 +120,64 @@ impl EventLogPort {
 
     fn log(&mut self) -> Arc<AnyEventLog> {
         let open = self.options.open.as_ref();
+        let is_project = &mut self.is_project;
         let log = self.log.get_or_insert_with(|| {
             let opened = open.and_then(|open| open());
+            *is_project = opened.is_some();
             let in_memory = || AnyEventLog::Memory(MemoryEventLog::new(DEFAULT_QUEUE_DEPTH));
             opened.unwrap_or_else(|| Arc::new(in_memory()))
         });
         Arc::clone(log)
+    }
+}
+
+/// The logs that requests to people are in.
+#[derive(Clone)]
+pub(crate) struct Logs {
+    /// The one that the program sees.
+    pub(crate) own: Arc<AnyEventLog>,
+    /// The one that other processes see, if it is another one.
+    pub(crate) kept: Option<Arc<AnyEventLog>>,
+}
+
+impl Logs {
+    /// The one that outlives the program.
+    pub(crate) fn lasting(&self) -> &Arc<AnyEventLog> {
+        self.kept.as_ref().unwrap_or(&self.own)
+    }
+
+    /// Adds an event to both. It would survive a power cut where it has headers of its own:
+    /// those are of requests, which are announced when they are kept.
+    pub(crate) async fn append(
+        &self,
+        topic: &str,
+        event: LogEvent,
+        headers: BTreeMap<String, String>,
+    ) -> Result<EventId, LogError> {
+        let topic = Topic::new(topic)?;
+        let is_urgent = !headers.is_empty();
+        let mut copy = event.clone();
+        copy.headers.extend(headers);
+        let Some(kept) = &self.kept else {
+            return add(&self.own, &topic, copy, is_urgent).await;
+        };
+        let id = self.own.append(&topic, event).await?;
+        if let Err(error) = add(kept, &topic, copy, is_urgent).await {
+            tracing::warn!("a request to people is not kept: {error}");
+        }
+        Ok(id)
+    }
+}
+
+async fn add(
+    log: &AnyEventLog,
+    topic: &Topic,
+    event: LogEvent,
+    is_urgent: bool,
+) -> Result<EventId, LogError> {
+    match is_urgent {
+        true => log.append_durable(topic, event).await,
+        false => log.append(topic, event).await,
     }
 }
 
@@ -132,6 +223,7 @@ mod tests {
         let opened = Arc::clone(&shared);
         let options = EventLogOptions {
             open: Some(Arc::new(move || Some(Arc::clone(&opened)))),
+            ..EventLogOptions::default()
         };
         let (outside, _inbox) = inbox();
         for id in ["1", "2"] {

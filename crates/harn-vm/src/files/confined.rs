@@ -67,13 +67,14 @@ fn below_root(path: &Path) -> &Path {
 }
 
 /// A name in a folder that is open.
-struct Spot {
-    folder: OwnedFd,
-    name: OsString,
+pub(crate) struct Spot {
+    pub(crate) folder: OwnedFd,
+    pub(crate) name: OsString,
 }
 
 impl Spot {
-    fn of(place: &Path) -> io::Result<Self> {
+    /// The last name of a path without links, in its folder.
+    pub(crate) fn of(place: &Path) -> io::Result<Self> {
         let inside = below_root(place);
         let (folder, name) = match (inside.parent(), inside.file_name()) {
             (Some(folder), Some(name)) => (folder, name),
@@ -96,11 +97,13 @@ impl Spot {
         self.open_with(OFlags::RDONLY)
     }
 
-    fn create(&self, how: OFlags) -> io::Result<File> {
+    /// Opens a file to write it, unless it is a link; makes one if there is none.
+    pub(crate) fn create(&self, how: OFlags) -> io::Result<File> {
         self.open_with(OFlags::WRONLY | OFlags::CREATE | how)
     }
 
-    fn facts(&self) -> io::Result<Stat> {
+    /// What is there, without following a link.
+    pub(crate) fn facts(&self) -> io::Result<Stat> {
         facts(&self.folder, &self.name)
     }
 }

@@ -20,6 +20,9 @@ use harn_machine::{Answer, FileRequest, FileStatus};
 use crate::policy::{Access, Policy};
 use crate::world::failed;
 
+#[cfg(feature = "net")]
+pub(crate) use confined::Spot;
+
 /// How large a file may be that is read at once. Without a bound, a device that never ends
 /// would fill the memory.
 const READ_BYTES_MAX: u64 = 512 * 1024 * 1024;
@@ -106,7 +109,8 @@ impl Files {
         Ok(Some(places))
     }
 
-    fn place(
+    /// Where a path leads, if the policy allows it; else what the program is told.
+    pub(crate) fn place(
         &self,
         path: &Path,
         access: Access,

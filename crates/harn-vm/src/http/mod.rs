@@ -12,12 +12,14 @@ mod clients;
 mod connect;
 mod exchange;
 mod failure;
+mod fetch;
 mod message;
 mod pin;
 mod save;
 mod sockets;
 mod streams;
 mod tls;
+mod tunnel;
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
@@ -36,6 +38,8 @@ use failure::{answer, failure};
 use streams::{Streams, open};
 
 pub(crate) use connect::config as socket_config;
+pub(crate) use fetch::fetch_text;
+pub(crate) use save::Destination;
 pub(crate) use sockets::{SocketLimits, Sockets};
 
 /// How many tasks are remembered before those that are over are looked for.
@@ -157,6 +161,19 @@ impl NetPort {
         }
     }
 
+    /// Saves the rest of a stream where its path was found to lead.
+    pub(crate) fn save(
+        &mut self,
+        id: EffectId,
+        stream: u64,
+        destination: Destination,
+        tokio: &TokioHandle,
+    ) {
+        let streams = self.streams.clone();
+        let saving = async move { streams.save(stream, destination).await };
+        self.spawn(id, tokio, Box::pin(saving));
+    }
+
     /// What is to be done for a request.
     fn work(
         &mut self,
@@ -186,7 +203,8 @@ impl NetPort {
                 Box::pin(async move { streams.read(stream, bytes_max, &limits).await })
             }
             NetRequest::Save { stream, path } => {
-                Box::pin(async move { streams.save(stream, &path).await })
+                let destination = Destination::Path(path);
+                Box::pin(async move { streams.save(stream, destination).await })
             }
             NetRequest::ConnectSocket(request) => Box::pin(connect::connect(sockets, *request)),
             NetRequest::SendMessage { socket, message } => {

@@ -4,7 +4,6 @@
 //! for each other. Closing it takes it away from under them.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -15,7 +14,7 @@ use tokio::task::AbortHandle;
 
 use super::exchange::{Limits, head, next, send};
 use super::failure::failure;
-use super::save::save;
+use super::save::{Destination, save};
 
 /// The open streams of a program.
 #[derive(Default)]
@@ -177,13 +176,17 @@ impl Streams {
     }
 
     /// Everything that is left, into a file. The stream is closed then.
-    pub(super) async fn save(&self, stream: u64, path: &Path) -> Result<NetAnswer, NetFailure> {
+    pub(super) async fn save(
+        &self,
+        stream: u64,
+        destination: Destination,
+    ) -> Result<NetAnswer, NetFailure> {
         let content = self.content(stream)?;
         self.close(stream);
         let content = content.lock().await.take();
         let gone = || Err(failure(NetFailureKind::Connection, "it was closed"));
         let mut open = content.unwrap_or_else(gone)?;
-        save(&mut open.response, path, stream, &open.limits)
+        save(&mut open.response, destination, stream, &open.limits)
             .await
             .map(NetAnswer::Saved)
     }

@@ -1,6 +1,8 @@
 //! Whom a connection trusts, and as whom it speaks.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,9 +66,25 @@ fn identity(options: &TlsOptions) -> Result<Option<Identity>, String> {
     let Some(certificate) = certificate else {
         return Ok(None);
     };
+    refuse_pkcs12(certificate)?;
     let key = options.key.as_ref().unwrap_or(certificate);
     let read = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
     Ok(Some((certificates(certificate)?, read)))
+}
+
+/// Browsers hand out identities in a form that this program does not read. It is no PEM, but
+/// begins as all things of its encoding do, and who gives one should learn what to do.
+fn refuse_pkcs12(path: &Path) -> Result<(), String> {
+    const BEGINNING: u8 = 0x30;
+    let mut first = [0; 1];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    match read.is_ok() && first == [BEGINNING] {
+        true => Err(unreadable(
+            path,
+            &"PKCS#12 is not supported; give a PEM file, as `openssl pkcs12 -nodes` writes it",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {

@@ -25,7 +25,7 @@ pub(crate) use builtins::register;
 pub(crate) use port::ModelPort;
 pub(crate) use reply::{decode, encode};
 pub(crate) use runtime::TokioHandle;
-pub(crate) use set_up::new_id;
+pub use set_up::new_id;
 
 /// The kind of effects that are for the port.
 pub(crate) const KIND: &str = "llm";

@@ -122,7 +122,7 @@ fn ports(warn: Option<Warn>) -> Ports {
 }
 
 /// An id that nobody else has.
-pub(crate) fn new_id() -> String {
+pub fn new_id() -> String {
     harn_stdlib::uuid_of_time(now(), random_octets())
 }
 

@@ -1,5 +1,6 @@
 //! Web sockets.
 
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
@@ -193,5 +194,66 @@ fn a_server_that_does_not_answer_is_given_up() {
         &url,
         r#"println(attempt({ -> websocket_connect("URL/", {timeout_ms: 50}) }))"#,
         &["websocket_connect: timed out after 50ms"],
+    );
+}
+
+/// A proxy that lets one user connect, wherever it is told to.
+fn proxy() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let _one_of_them_is_gone = pass_on(stream);
+        }
+    });
+    url
+}
+
+fn pass_on(client: TcpStream) -> io::Result<()> {
+    let mut reader = BufReader::new(client.try_clone()?);
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        if reader.read_until(b'\n', &mut head)? == 0 {
+            return Ok(());
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let mut client = client;
+    if !head.contains("Proxy-Authorization: Basic dTpw\r\n") {
+        return client.write_all(b"HTTP/1.1 407 Who are you\r\n\r\n");
+    }
+    let target = head.split(' ').nth(1).unwrap_or_default();
+    let mut server = TcpStream::connect(target)?;
+    client.write_all(b"HTTP/1.1 200 Connected\r\n\r\n")?;
+    let (mut from_server, mut to_client) = (server.try_clone()?, client.try_clone()?);
+    thread::spawn(move || io::copy(&mut from_server, &mut to_client));
+    io::copy(&mut reader, &mut server).map(drop)
+}
+
+#[test]
+fn a_socket_can_go_through_a_proxy() {
+    let url = server(echo);
+    let program = r#"
+let login = {proxy: "PROXY", proxy_auth: {user: "u", password: "p"}}
+let socket = websocket_connect("URL/chat", login)
+println(websocket_send(socket, "hello"))
+println(websocket_receive(socket).data)
+println(websocket_close(socket))
+println(attempt({ -> websocket_connect("URL/chat", {proxy: "PROXY"}) }))
+let direct = websocket_connect("URL/chat", {proxy: {url: "PROXY", no_proxy: "127.0.0.1"}})
+println(websocket_send(direct, "x"))
+println(attempt({ -> websocket_connect("URL/chat", {proxy: "socks5://127.0.0.1:1"}) }))
+"#;
+    check(
+        &url,
+        &program.replace("PROXY", &proxy()),
+        &[
+            "true",
+            "hello",
+            "true",
+            "websocket_connect: failed: the proxy says 'HTTP/1.1 407 Who are you'",
+            "true",
+            "websocket_connect: failed: web sockets go through proxies of http:// only",
+        ],
     );
 }

@@ -49,6 +49,23 @@ pipeline default() {
 }
 
 #[test]
+fn tasks_that_hand_over_to_each_other_for_ever_can_be_stopped() {
+    let program = r#"
+let there = channel("there")
+let back = channel("back")
+spawn { while true { send(back, receive(there)) } }
+while true {
+  send(there, "ball")
+  receive(back)
+}"#;
+    let mut run = Run::of(program, &Limits::default());
+    for _ in 0..10 {
+        let step = run.isolate.step();
+        assert!(matches!(step, Step::SliceSpent), "{step:?}");
+    }
+}
+
+#[test]
 fn values_that_are_nested_deeply_can_be_used_and_dropped() {
     let program = r#"
 pipeline default() {

@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use harn_events::ToolCallErrorCategory;
@@ -37,14 +38,14 @@ const DOUBLINGS_MAX: u32 = 5;
 impl Run<'_> {
     /// Who runs a tool.
     pub(super) fn backend_of(&self, name: &str) -> Backend {
-        match self.tools.get(name) {
+        let is_known = self.tools.get(name).is_some();
+        match self.tool(name) {
             Some(entry) => entry.backend.clone(),
+            // What is out of view is nobody's, not even the host's.
+            None if is_known || !self.is_in_view(name, None) => Backend::unavailable(name),
             None if own_tools::is_own_tool(name) || name == archive::NAME => Backend::Own,
             None if self.runtime.bridge.is_some() => Backend::Host,
-            None => Backend::Nobody(format!(
-                "Tool '{name}' is not available in the current environment. Use only the tools \
-                 listed in the tool-calling contract."
-            )),
+            None => Backend::unavailable(name),
         }
     }
 }
@@ -58,11 +59,31 @@ pub(super) async fn execute(run: &Run<'_>, started: &Started) -> Executed {
             let calls = &run.runtime.calls_in_flight;
             let in_flight = calls.begin(run.session.id(), &started.call.id);
             let executing = in_flight.unless_cancelled(execute_retrying(run, started));
-            executing.await.unwrap_or_else(Executed::cancelled)
+            match executing.await {
+                Ok(executed) => executed,
+                Err(cancelled) => {
+                    after_others().await;
+                    Executed::cancelled(cancelled)
+                }
+            }
         }
     };
     executed.took_ms = run.runtime.now_ms() - began;
     executed
+}
+
+/// Lets what was stopped end before the loop goes on: a tool that waits for a person takes its
+/// request back, and says so before the call is said to be over.
+async fn after_others() {
+    let mut is_first = true;
+    poll_fn(|context| match std::mem::take(&mut is_first) {
+        true => {
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+        false => Poll::Ready(()),
+    })
+    .await;
 }
 
 async fn execute_retrying(run: &Run<'_>, started: &Started) -> Executed {

@@ -107,11 +107,8 @@ async fn admit(run: &Run<'_>, call: &mut Call) -> Result<Result<(), Refused>, Th
 }
 
 fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
-    let Some(policy) = &run.ambient.policy else {
-        return Ok(());
-    };
     let own = run.own_annotations(&call.name);
-    let checked = policy.check_tool(&call.name, own, &call.arguments);
+    let checked = run.ambient.check_tool(&call.name, own, &call.arguments);
     checked.map_err(|message| {
         run.note_permission(&PermissionRecord::denial(
             &call.name,
@@ -167,9 +164,6 @@ async fn check_approval(
     call: &mut Call,
     annotations: Option<&ToolAnnotations>,
 ) -> Result<(), Refused> {
-    let Some(policy) = &run.ambient.approval else {
-        return Ok(());
-    };
     let denied = |reason: String, status: ApprovalStatus, call: &Call| {
         run.note_permission(&PermissionRecord::denial(
             &call.name,
@@ -184,7 +178,8 @@ async fn check_approval(
             is_denial: true,
         }
     };
-    match policy.decide(&call.name, annotations, &call.arguments) {
+    let own = run.own_annotations(&call.name);
+    match run.ambient.decide(&call.name, own, &call.arguments) {
         Approval::Approved => Ok(()),
         Approval::Denied(reason) => Err(denied(reason, ApprovalStatus::AutoDenied, call)),
         Approval::Ask => match ask_host(run, call, annotations).await {
@@ -229,7 +224,7 @@ async fn ask_host(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotatio
 }
 
 fn check_required(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
-    let Some(entry) = run.tools.get(&call.name) else {
+    let Some(entry) = run.tool(&call.name) else {
         return Ok(());
     };
     let is_own = own_tools::is_own_tool(&call.name);
@@ -323,7 +318,7 @@ impl Run<'_> {
     }
 
     fn own_annotations(&self, name: &str) -> Option<&ToolAnnotations> {
-        self.tools.get(name)?.annotations.as_ref()
+        self.tool(name)?.annotations.as_ref()
     }
 
     fn note_permission(&self, record: &PermissionRecord) {

@@ -12,6 +12,7 @@ mod events;
 mod execute;
 mod finish;
 mod gates;
+pub(super) mod load_skill;
 mod middleware;
 mod search;
 
@@ -116,6 +117,10 @@ async fn dispatch_together(run: &Run<'_>, turn: &mut Turn, calls: &[Call]) -> Re
 async fn dispatch_one(run: &Run<'_>, turn: &mut Turn, call: &Call) -> Result<(), Thrown> {
     if search::is_search(run, &call.name) {
         search::search(run, turn, call).await;
+        return Ok(());
+    }
+    if load_skill::is_load(run, &call.name) {
+        load_skill::load(run, turn, call).await;
         return Ok(());
     }
     let Some(started) = gates::pass(run, turn, call).await? else {

@@ -1,8 +1,7 @@
 //! The search among tools that are held back, where the provider has none of its own.
 
 use harn_events::AgentEvent;
-use harn_llm::options::tools::Declared;
-use harn_llm::tool_search::{Corpus, Found, Plan, Promoted, Strategy, query};
+use harn_llm::tool_search::{Found, Plan, Promoted, Strategy, query};
 use serde_json::{Value, json};
 
 use super::super::Run;
@@ -85,10 +84,11 @@ pub(super) async fn search(run: &Run<'_>, turn: &mut Turn, call: &Call) {
 }
 
 async fn find(run: &Run<'_>, plan: &Plan, strategy: Strategy, arguments: &Value) -> Found {
-    let corpus = Corpus::new(&plan.deferred);
+    let corpus = run.corpus(plan);
     let query = query(arguments);
+    let is_in_view = |name: &str| run.deferred_in_view(name);
     match strategy {
-        Strategy::Bm25 | Strategy::Regex => corpus.search(strategy, &query),
+        Strategy::Bm25 | Strategy::Regex => corpus.search_among(strategy, &query, &is_in_view),
         Strategy::Semantic | Strategy::Host => {
             let Some(bridge) = &run.runtime.bridge else {
                 return corpus.search(strategy, &query);
@@ -96,10 +96,14 @@ async fn find(run: &Run<'_>, plan: &Plan, strategy: Strategy, arguments: &Value)
             let parameters = json!({
                 "strategy": strategy.word(),
                 "query": query,
-                "candidates": corpus.candidates(),
+                "candidates": corpus.candidates_among(&is_in_view),
             });
             match bridge.request("tool_search/query", parameters).await {
-                Ok(answer) => corpus.found_by_host(&answer),
+                Ok(answer) => {
+                    let mut found = corpus.found_by_host(&answer);
+                    found.names.retain(|name| is_in_view(name));
+                    found
+                }
                 Err(error) => Found {
                     names: Vec::new(),
                     diagnostic: Some(error),
@@ -113,10 +117,7 @@ async fn find(run: &Run<'_>, plan: &Plan, strategy: Strategy, arguments: &Value)
 fn promote(run: &Run<'_>, plan: &Plan, found: &[String]) -> Vec<String> {
     let style = run.runtime.desk.style(&run.call.provider);
     let known = run.session.read(|state| state.run.promoted.clone());
-    let by_name = |name: &String| {
-        let mut deferred = plan.deferred.iter();
-        deferred.find(|tool: &&Declared| tool.spec.name == *name)
-    };
+    let by_name = |name: &String| run.deferred(name);
     let mut promoted = Promoted::new(plan.search.budget_tokens);
     for tool in known.iter().filter_map(by_name) {
         promoted.promote(&tool.spec, style);

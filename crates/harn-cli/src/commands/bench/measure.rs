@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use harn_check::modules::Workspace;
 use harn_vm::machine::{Entry, FaultKind, Stream};
+use harn_vm::policy::Policy;
 use harn_vm::{Outcome, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
 use super::super::answers;
@@ -22,7 +23,8 @@ const LOOK_AFTER: usize = 100;
 /// A run that takes longer than this has failed.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Measures a pipeline of a file for at most this time, though at least once.
+/// Measures a pipeline of a file for at most this time, though at least once. It may do what a
+/// policy allows.
 ///
 /// # Errors
 /// What went wrong, if it cannot be run.
@@ -31,11 +33,13 @@ pub(super) fn measure(
     path: &Path,
     pipeline: &str,
     time: Duration,
+    policy: &Policy,
 ) -> Result<Statistics, String> {
     let options = RunOptions {
         world: WorldOptions {
             environment: environment::all(),
             models: answers::of_project(Some(path)),
+            policy: policy.clone(),
             ..WorldOptions::default()
         },
         is_detached: true,

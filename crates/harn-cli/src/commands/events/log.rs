@@ -32,6 +32,7 @@ pub(in crate::commands) struct LogArguments {
 }
 
 /// A log that is open.
+#[derive(Clone)]
 pub(in crate::commands) struct OpenLog {
     pub(in crate::commands) log: Arc<AnyEventLog>,
 }
@@ -72,6 +73,17 @@ impl LogArguments {
             Place::Nats(config) => open_nats(config)?,
         };
         Ok(OpenLog::new(log))
+    }
+
+    /// Opens the log to add to it, as those do who write there.
+    pub(in crate::commands) fn open_to_write(&self) -> Result<OpenLog, Failure> {
+        match self.place()? {
+            Place::Nats(config) => {
+                let log = NatsEventLog::open(*config)?;
+                Ok(OpenLog::new(AnyEventLog::Nats(log)))
+            }
+            Place::Sqlite(_) | Place::Files(_) => self.open_to_repair(),
+        }
     }
 
     fn place(&self) -> Result<Place, Failure> {

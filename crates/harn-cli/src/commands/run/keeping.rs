@@ -59,7 +59,7 @@ pub(super) fn is_configured(base: &Path) -> bool {
 }
 
 /// Opens the log, or says why it cannot be opened.
-fn open(base: &Path) -> Result<Arc<AnyEventLog>, String> {
+pub(in crate::commands) fn open(base: &Path) -> Result<Arc<AnyEventLog>, String> {
     let config = EventLogConfig::for_base_dir_in(base, &environment::variable);
     let config = config.map_err(|error| error.to_string())?;
     open_event_log(&config).map_err(|error| {
@@ -72,7 +72,7 @@ fn open(base: &Path) -> Result<Arc<AnyEventLog>, String> {
 
 /// Where events go that no log takes: to files in the folder that `HARN_EVENT_LOG_DIR` names,
 /// if it names one.
-pub(super) fn files(base: &Path) -> Arc<SessionStorage> {
+pub(in crate::commands) fn files(base: &Path) -> Arc<SessionStorage> {
     Arc::new(SessionStorage::in_environment(base, &environment::variable))
 }
 

@@ -10,8 +10,8 @@
 //! it wants.
 
 mod activity;
-mod prices;
-mod wording;
+pub(in crate::commands) mod prices;
+pub(in crate::commands) mod wording;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -23,7 +23,7 @@ use harn_vm::machine::Stream;
 
 use super::screen::Screen;
 use activity::{Activity, News};
-pub(super) use prices::Prices;
+use prices::Prices;
 
 /// A loop that takes less than this is over before anybody could read a line about it.
 const SHOWN_AFTER_MS: u64 = 500;

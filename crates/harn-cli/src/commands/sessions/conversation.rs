@@ -11,7 +11,7 @@ const TEXT_RESULTS: &str = "<runtime_feedback kind=\"tool_results\">";
 
 /// A part of a conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(in crate::commands) enum Part {
     /// Somebody says something and may call tools.
     Said {
         role: String,
@@ -27,15 +27,15 @@ pub(super) enum Part {
 
 /// A call and what came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: String,
-    pub(super) result: Option<String>,
+pub(in crate::commands) struct Call {
+    pub(in crate::commands) id: String,
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) arguments: String,
+    pub(in crate::commands) result: Option<String>,
 }
 
 /// Everything that was ever said, in order.
-pub(super) fn of(state: &SessionState) -> Vec<Part> {
+pub(in crate::commands) fn of(state: &SessionState) -> Vec<Part> {
     let mut parts = Vec::new();
     for (at, message) in state.recorded.iter().enumerate() {
         add(&mut parts, message);

@@ -9,29 +9,29 @@ use crate::counting::count;
 
 /// A session in a few numbers. The names are a promise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Facts {
-    pub(super) id: String,
+pub(in crate::commands) struct Facts {
+    pub(in crate::commands) id: String,
     /// How its last loop ended; `unfinished` if it has not, `open` if there was none, and
     /// `unknown` without a journal.
-    pub(super) status: String,
+    pub(in crate::commands) status: String,
     /// Turns of all its loops.
-    pub(super) turns: u64,
+    pub(in crate::commands) turns: u64,
     /// Messages that were ever said.
-    pub(super) messages: u64,
-    pub(super) tool_calls: u64,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
-    pub(super) cost_usd: f64,
-    pub(super) compactions: u64,
-    pub(super) started_at_ms: i64,
-    pub(super) active_at_ms: i64,
+    pub(in crate::commands) messages: u64,
+    pub(in crate::commands) tool_calls: u64,
+    pub(in crate::commands) input_tokens: u64,
+    pub(in crate::commands) output_tokens: u64,
+    pub(in crate::commands) cost_usd: f64,
+    pub(in crate::commands) compactions: u64,
+    pub(in crate::commands) started_at_ms: i64,
+    pub(in crate::commands) active_at_ms: i64,
     /// The index of the last record of its journal.
-    pub(super) last_record: Option<u64>,
+    pub(in crate::commands) last_record: Option<u64>,
 }
 
 impl Facts {
     /// The facts about a session and its state.
-    pub(super) fn of(session: &Stored, state: &SessionState) -> Self {
+    pub(in crate::commands) fn of(session: &Stored, state: &SessionState) -> Self {
         let mut facts = Self {
             id: session.id.clone(),
             messages: state.recorded.len() as u64,
@@ -74,7 +74,7 @@ impl Facts {
     }
 
     /// What it took: `2 turns, 1 tool call, 120 tokens in, 30 out, $0.0010`.
-    pub(super) fn in_words(&self) -> String {
+    pub(in crate::commands) fn in_words(&self) -> String {
         let mut parts = vec![
             count(self.turns, "turn"),
             count(self.messages, "message"),

@@ -7,7 +7,7 @@ use super::facts::Facts;
 use crate::timestamp::rfc3339;
 
 /// The conversation of a session.
-pub(super) fn of(facts: &Facts, parts: &[Part]) -> String {
+pub(in crate::commands) fn of(facts: &Facts, parts: &[Part]) -> String {
     let mut text = format!(
         "# Session {}\n\n{}: {}. Last active at {}.\n",
         facts.id,

@@ -20,24 +20,24 @@ use crate::suggestion::closest;
 const CHUNK_RECORDS: usize = 512;
 
 /// A session in a log.
-pub(super) struct Stored {
-    pub(super) id: String,
+pub(in crate::commands) struct Stored {
+    pub(in crate::commands) id: String,
     /// The records of its journal, each with its time. Empty if there are events only.
-    pub(super) journal: Vec<(i64, JournalRecord)>,
+    pub(in crate::commands) journal: Vec<(i64, JournalRecord)>,
     /// When the first and the last of its records were made.
-    pub(super) first_ms: i64,
-    pub(super) last_ms: i64,
+    pub(in crate::commands) first_ms: i64,
+    pub(in crate::commands) last_ms: i64,
 }
 
 /// A record with its place.
-pub(super) struct Placed {
-    pub(super) topic: Topic,
-    pub(super) id: EventId,
-    pub(super) event: LogEvent,
+pub(in crate::commands) struct Placed {
+    pub(in crate::commands) topic: Topic,
+    pub(in crate::commands) id: EventId,
+    pub(in crate::commands) event: LogEvent,
 }
 
 /// All sessions, sorted by id.
-pub(super) fn all(log: &OpenLog) -> Result<Vec<Stored>, Failure> {
+pub(in crate::commands) fn all(log: &OpenLog) -> Result<Vec<Stored>, Failure> {
     let mut sessions: BTreeMap<String, Stored> = BTreeMap::new();
     for topic in log.topics()? {
         if !is_of_sessions(&topic) {
@@ -57,7 +57,7 @@ pub(super) fn all(log: &OpenLog) -> Result<Vec<Stored>, Failure> {
 }
 
 /// One session. An id may be cut short where no other one starts like that.
-pub(super) fn one(log: &OpenLog, id: &str) -> Result<Stored, Failure> {
+pub(in crate::commands) fn one(log: &OpenLog, id: &str) -> Result<Stored, Failure> {
     if let Some(session) = named(log, id)? {
         return Ok(session);
     }
@@ -70,7 +70,7 @@ pub(super) fn one(log: &OpenLog, id: &str) -> Result<Stored, Failure> {
 }
 
 /// The session of exactly this id.
-pub(super) fn named(log: &OpenLog, id: &str) -> Result<Option<Stored>, Failure> {
+pub(in crate::commands) fn named(log: &OpenLog, id: &str) -> Result<Option<Stored>, Failure> {
     let records = records_of(log, id)?;
     let mut records = records.into_iter();
     let Some(first) = records.next() else {
@@ -83,12 +83,12 @@ pub(super) fn named(log: &OpenLog, id: &str) -> Result<Option<Stored>, Failure> 
 }
 
 /// The ids of all sessions.
-pub(super) fn ids(log: &OpenLog) -> Result<Vec<String>, Failure> {
+pub(in crate::commands) fn ids(log: &OpenLog) -> Result<Vec<String>, Failure> {
     Ok(all(log)?.into_iter().map(|session| session.id).collect())
 }
 
 /// What to say about a session that is not there.
-pub(super) fn unknown(id: &str, known: &[String]) -> Failure {
+pub(in crate::commands) fn unknown(id: &str, known: &[String]) -> Failure {
     let meant = closest(id, known.iter().map(String::as_str));
     let starting = known.iter().filter(|known| known.starts_with(id)).count();
     Failure::Told(match meant {
@@ -102,13 +102,13 @@ pub(super) fn unknown(id: &str, known: &[String]) -> Failure {
 }
 
 /// The topics that may hold records of a session: its journal first.
-pub(super) fn topics_of(id: &str) -> Result<[Topic; 2], Failure> {
+pub(in crate::commands) fn topics_of(id: &str) -> Result<[Topic; 2], Failure> {
     let journal = Topic::new(journal_topic(id))?;
     Ok([journal, Topic::new(agent_events_topic(id))?])
 }
 
 /// All records of a session: its journal, then its events.
-pub(super) fn records_of(log: &OpenLog, id: &str) -> Result<Vec<Placed>, Failure> {
+pub(in crate::commands) fn records_of(log: &OpenLog, id: &str) -> Result<Vec<Placed>, Failure> {
     let known = log.topics()?;
     let mut records = Vec::new();
     for topic in topics_of(id)? {
@@ -127,7 +127,7 @@ pub(super) fn records_of(log: &OpenLog, id: &str) -> Result<Vec<Placed>, Failure
 }
 
 /// All records of a topic.
-pub(super) fn read(log: &OpenLog, topic: &Topic) -> Result<Vec<Placed>, Failure> {
+pub(in crate::commands) fn read(log: &OpenLog, topic: &Topic) -> Result<Vec<Placed>, Failure> {
     let mut records = Vec::new();
     let mut from = None;
     loop {
@@ -151,7 +151,7 @@ fn is_of_sessions(topic: &Topic) -> bool {
 
 impl Placed {
     /// Whether it is of a journal, and not an event.
-    pub(super) fn is_of_journal(&self) -> bool {
+    pub(in crate::commands) fn is_of_journal(&self) -> bool {
         self.topic.as_str().starts_with(JOURNAL_TOPIC_PREFIX)
     }
 }
@@ -177,7 +177,7 @@ impl Stored {
     }
 
     /// The session as it was after a record of its journal.
-    pub(super) fn up_to(mut self, index: u64) -> Result<Self, Failure> {
+    pub(in crate::commands) fn up_to(mut self, index: u64) -> Result<Self, Failure> {
         let last = self.journal.last().map(|(_, record)| record.index);
         let Some(last) = last else {
             return Err(Failure::Told(format!(
@@ -198,14 +198,14 @@ impl Stored {
     }
 
     /// What it is.
-    pub(super) fn state(&self) -> SessionState {
+    pub(in crate::commands) fn state(&self) -> SessionState {
         let mut state = SessionState::default();
         self.changes().for_each(|change| state.apply(change));
         state
     }
 
     /// What has changed since it was opened last.
-    pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
+    pub(in crate::commands) fn changes(&self) -> impl Iterator<Item = &Change> {
         let opened = |(_, record): &(i64, JournalRecord)| record.change == Change::Opened;
         let start = self.journal.iter().rposition(opened).unwrap_or(0);
         self.journal[start..]

@@ -58,6 +58,7 @@ pub(super) fn run(
             environment: settings.environment.clone(),
             models,
             agents: keeping::only_where_asked_for(manifest.as_deref()),
+            policy: settings.policy.clone(),
             ..WorldOptions::default()
         },
         folder: folder_of(path),

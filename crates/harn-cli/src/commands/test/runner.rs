@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use harn_check::modules::{Disk, Workspace};
 use harn_vm::ModelOptions;
+use harn_vm::policy::Policy;
 
 use super::discovery::{Suite, Test, What};
 use super::isolated::{self, Ran};
@@ -33,6 +34,8 @@ pub(super) struct Settings {
     pub(super) environment: BTreeMap<String, String>,
     /// Who answers when a test asks a model.
     pub(super) models: ModelOptions,
+    /// What a test may do.
+    pub(super) policy: Policy,
     /// Whether it is counted how often lines run.
     pub(super) counts_lines: bool,
 }

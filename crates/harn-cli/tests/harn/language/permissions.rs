@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::Programs;
+use super::repl::typed_bytes;
 use crate::program::finished;
 
 /// A program that tries something and says what came of it.
@@ -258,4 +259,35 @@ fn what_contradicts_itself_is_wrong_usage() {
             .contains("[possible values: read, write, exec, net, env]"),
         "{call:?}"
     );
+}
+
+#[test]
+fn whatever_runs_a_program_takes_the_same_options() {
+    let rule = "attempted to write 'HERE/new' against the rule 'deny write'";
+    let programs = Programs::new(&[
+        ("t.harn", "pipeline test_it() { write_file(\"new\", 1) }\n"),
+        ("b.harn", "pipeline bench_it() { write_file(\"new\", 1) }\n"),
+    ]);
+    let here = programs.root().canonicalize().expect("it is there");
+    for words in [["test", "t.harn"], ["bench", "b.harn"]] {
+        let [command, file] = words;
+        let call = programs
+            .harn(&[command, file, "--deny=write"])
+            .exits_with(1);
+        let said = call.stderr.replace(&*here.to_string_lossy(), "HERE");
+        assert!(said.contains(rule), "{command}: {call:?}");
+    }
+    let mut command = programs.command(&["repl", "--deny=write"]);
+    let call = typed_bytes(&mut command, b"write_file(\"new\", 1)\n").exits_with(1);
+    let said = call.stderr.replace(&*here.to_string_lossy(), "HERE");
+    assert!(said.contains(rule), "{call:?}");
+    assert!(!programs.path("new").exists());
+    for command in ["test", "bench", "repl"] {
+        let mut words = vec![command, "--deny=net", "--allow-net=a.org"];
+        if command == "bench" {
+            words.push("b.harn");
+        }
+        let call = programs.harn(&words).exits_with(2);
+        assert!(call.stderr.contains("contradict each other"), "{call:?}");
+    }
 }

@@ -12,7 +12,7 @@ fn typed(programs: &Programs, lines: &str) -> Call {
     typed_bytes(&mut command, lines.as_bytes())
 }
 
-fn typed_bytes(command: &mut Command, lines: &[u8]) -> Call {
+pub(super) fn typed_bytes(command: &mut Command, lines: &[u8]) -> Call {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -13,7 +13,7 @@ use harn_check::Imported;
 use harn_check::resolve::{Role, resolve};
 use harn_syntax::{LineIndex, parse};
 
-use super::{CompileError, Entry, Interner, PREDEFINED, Unit, compile};
+use super::{CompileError, Entry, Interner, PREDEFINED, Unit, compile, speaks_of_tracing};
 use crate::code::{Function, Source, disassemble, verify};
 
 /// The `main` of a file, verified.
@@ -37,6 +37,7 @@ fn function(text: &str, role: Role, entry: Entry<'_>) -> Result<Rc<Function>, Co
             .map(|at| u32::try_from(at).expect("there are few"))
             .collect(),
         module: 0,
+        is_traced: speaks_of_tracing(text),
     };
     let mut interner = Interner::default();
     let compiled = compile(

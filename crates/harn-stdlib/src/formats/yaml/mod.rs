@@ -12,7 +12,6 @@ mod read;
 mod scalar;
 mod write;
 
-#[cfg(test)]
 pub(super) use read::read;
 
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument};

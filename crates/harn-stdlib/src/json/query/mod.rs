@@ -10,6 +10,7 @@
 mod field;
 mod parse;
 mod run;
+mod sieve;
 
 use harn_machine::value::Text;
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument};

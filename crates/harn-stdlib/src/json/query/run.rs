@@ -9,11 +9,15 @@ use std::cmp::Ordering;
 use harn_machine::Value;
 use harn_machine::value::{Dict, order};
 
+use super::sieve::Sieve;
 use super::{Join, Query, Relation, Step, Word};
 
 /// How many values a query may find on its way. Parts of a query multiply what they find, so
 /// a short one could fill any memory.
 const FOUND_MAX: usize = 10_000_000;
+
+/// How many items pass one part of a query before the next part.
+const BATCH: usize = 64;
 
 type Found<'a> = Cow<'a, Value>;
 
@@ -140,11 +144,7 @@ impl Run {
             let mut found = Vec::new();
             for input in &inputs {
                 match each_item(query, input) {
-                    Some(items) => {
-                        for item in items {
-                            self.filter(filters, Cow::Borrowed(item), &mut found)?;
-                        }
-                    }
+                    Some(items) => self.filter_items(filters, items, &mut found)?,
                     None => {
                         for input in self.all(query, input)? {
                             self.filter(filters, input, &mut found)?;
@@ -156,6 +156,32 @@ impl Run {
             rest = left;
         }
         Ok(inputs)
+    }
+
+    /// Passes items through queries that find at most one thing. All of a batch pass one query
+    /// before the next: what an item leads to is far away in memory, and while one is fetched
+    /// the others are asked for.
+    fn filter_items<'a>(
+        &mut self,
+        filters: &'a [Query],
+        items: &'a [Value],
+        out: &mut Vec<Found<'a>>,
+    ) -> Result<(), String> {
+        let Some(sieves) = filters.iter().map(Sieve::of).collect::<Option<Vec<_>>>() else {
+            for item in items {
+                self.filter(filters, Cow::Borrowed(item), out)?;
+            }
+            return Ok(());
+        };
+        let mut batch = Vec::with_capacity(BATCH);
+        for items in items.chunks(BATCH) {
+            batch.clear();
+            batch.extend(items);
+            sieves.iter().for_each(|sieve| sieve.pass(&mut batch));
+            out.extend(batch.iter().copied().map(Cow::Borrowed));
+            self.count(items.len())?;
+        }
+        Ok(())
     }
 
     /// Passes a value through queries that find at most one thing.
@@ -356,7 +382,7 @@ fn next<'a>(step: &Step, place: &'a Value) -> Found<'a> {
     found.map_or(Cow::Owned(Value::Nil), Cow::Borrowed)
 }
 
-fn item(place: &Value, index: i64) -> Option<&Value> {
+pub(super) fn item(place: &Value, index: i64) -> Option<&Value> {
     match place {
         Value::List(items) => items.get(position(index, items.len())?),
         _ => None,
@@ -417,7 +443,7 @@ fn computed(word: Word, input: &Value) -> Value {
     }
 }
 
-fn compare(left: &Value, relation: Relation, right: &Value) -> bool {
+pub(super) fn compare(left: &Value, relation: Relation, right: &Value) -> bool {
     // The usual kinds are compared here, without asking how deep they are.
     let is_equal = || match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => left == right,

@@ -1,21 +1,18 @@
 //! Asks people and waits for what they decide.
 
-use std::rc::{Rc, Weak};
 use std::task::Poll;
 
+use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Value, Waiting};
 
 use super::errors::{cancelled, denied, timed_out};
-use super::mocked;
-use super::request::{Request, Verdict};
+use super::request::{PROGRAM, Request, Verdict};
 use super::response::Response;
 use super::{Kind, RESPONDED, TIMED_OUT};
+use super::{mocked, others};
 use crate::observability::event_log::{self, Entry};
 use crate::people::waitpoints::{self, Book, Status};
 use crate::people::{field, new_id, now};
-
-/// The agent that asks where no agent does: the program itself.
-const PROGRAM: &str = "harn";
 
 /// So many events are read at a time.
 const BATCH: usize = 128;
@@ -27,20 +24,30 @@ pub(super) enum Outcome {
     Cancelled { reason: Value },
 }
 
-/// The requests that tasks of this run wait for, and who does.
-#[derive(Default)]
-struct Awaited(Vec<(String, Weak<()>)>);
-
-/// Takes the requests back whose tasks were stopped: nobody waits for an answer any more.
-pub(super) fn take_back_abandoned(context: &mut Context<'_>) -> Result<(), Failure> {
-    let awaited = &mut context.state::<Awaited>().0;
-    let is_abandoned = |(_, waiter): &mut (String, Weak<()>)| waiter.strong_count() == 0;
-    let abandoned: Vec<_> = awaited.extract_if(.., is_abandoned).collect();
-    let reason = Value::dict([("reason", "nobody waits any more".into())]);
-    for (id, _) in abandoned {
-        waitpoints::cancel(context, &id, &reason)?;
+impl Outcome {
+    /// What the events of a session call it.
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Decided(_) => "answered",
+            Self::TimedOut => "timeout",
+            Self::Cancelled { .. } => "cancelled",
+        }
     }
-    Ok(())
+}
+
+/// A task that asks, and how far it is.
+struct Asking {
+    request: Box<Request>,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Whoever listens hears of the request. A mocked host may have decided it already.
+    Announcing(Option<Verdict>),
+    /// Somebody should answer.
+    Waiting,
+    /// Whoever listens hears what came of it.
+    Resolving(Outcome),
 }
 
 /// Asks, or goes on waiting; what was asked and what came of it. The request is made by the
@@ -51,27 +58,96 @@ pub(super) fn ask(
     request: impl FnOnce(&mut Context<'_>) -> Result<Request, Failure>,
 ) -> Result<Poll<(Box<Request>, Outcome)>, Failure> {
     let noted = waiting.note.take().and_then(|note| note.downcast().ok());
-    let (mut request, decided): (Box<Request>, _) = match noted {
-        Some(request) => (request, None),
+    let mut asking: Asking = match noted {
+        Some(asking) => *asking,
         None => {
             let mut request = Box::new(request(context)?);
-            let decided = open(context, &mut request)?;
-            waiting.set_timeout(context, request.timeout_ms);
+            let verdict = open(context, &mut request)?;
             waiting.stops_at_once = true;
-            (request, decided)
+            let stage = Stage::Announcing(verdict);
+            Asking { request, stage }
         }
     };
-    let outcome = match decided {
-        Some(verdict) => Some(Outcome::Decided(verdict)),
-        None => look(context, waiting, &mut request)?,
-    };
-    let Some(outcome) = outcome else {
-        waiting.note = Some(request);
-        return Ok(Poll::Pending);
-    };
+    loop {
+        let Asking { request, stage } = asking;
+        match go_on(context, waiting, request, stage)? {
+            Step::On(next) => asking = next,
+            Step::Done(request, outcome) => return Ok(Poll::Ready((request, outcome))),
+            Step::Pending(asking) => {
+                waiting.note = Some(Box::new(asking));
+                return Ok(Poll::Pending);
+            }
+        }
+    }
+}
+
+/// How far one step has brought a task that asks.
+enum Step {
+    On(Asking),
+    Pending(Asking),
+    Done(Box<Request>, Outcome),
+}
+
+fn go_on(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    mut request: Box<Request>,
+    stage: Stage,
+) -> Result<Step, Failure> {
+    Ok(match stage {
+        // What a mock decides outside of a session concerns nobody else.
+        Stage::Announcing(Some(verdict)) if request.session.is_none() => {
+            let outcome = Outcome::Decided(verdict);
+            close(context, &request, &outcome)?;
+            Step::Done(request, outcome)
+        }
+        Stage::Announcing(verdict) => match others::requested(context, waiting, &request) {
+            Poll::Pending => Step::Pending(Asking {
+                request,
+                stage: Stage::Announcing(verdict),
+            }),
+            Poll::Ready(()) => match verdict {
+                Some(verdict) => resolve(context, waiting, request, Outcome::Decided(verdict))?,
+                None => {
+                    waiting.until = Some(request.until);
+                    let stage = Stage::Waiting;
+                    Step::On(Asking { request, stage })
+                }
+            },
+        },
+        Stage::Waiting => match look(context, waiting, &mut request)? {
+            Some(outcome) => resolve(context, waiting, request, outcome)?,
+            None => Step::Pending(Asking {
+                request,
+                stage: Stage::Waiting,
+            }),
+        },
+        Stage::Resolving(outcome) => {
+            let word = outcome.word();
+            match others::resolved(context, waiting, &request, word) {
+                Poll::Ready(()) => Step::Done(request, outcome),
+                Poll::Pending => Step::Pending(Asking {
+                    request,
+                    stage: Stage::Resolving(outcome),
+                }),
+            }
+        }
+    })
+}
+
+/// It is known what becomes of a request.
+fn resolve(
+    context: &mut Context<'_>,
+    waiting: &mut Waiting,
+    request: Box<Request>,
+    outcome: Outcome,
+) -> Result<Step, Failure> {
+    others::decided(context, &request);
     waiting.give_up(context);
+    waiting.until = None;
     close(context, &request, &outcome)?;
-    Ok(Poll::Ready((request, outcome)))
+    let stage = Stage::Resolving(outcome);
+    Ok(Step::On(Asking { request, stage }))
 }
 
 /// What people have said, at least one of them, or the error that tells why they have not.
@@ -95,24 +171,70 @@ pub(super) fn given(
 fn open(context: &mut Context<'_>, request: &mut Request) -> Result<Option<Verdict>, Failure> {
     request.id = new_id(context, &format!("hitl_{}", request.kind.name()));
     request.trace_id = new_id(context, "trace");
+    request.session = others::session(context);
     let requested_at = now(context);
-    let payload = request.payload(PROGRAM, &requested_at);
-    request.cursor = write(context, request.kind, request.kind.asked(), payload.clone())?;
-    waitpoints::create(context, &request.id, (PROGRAM.into(), payload.clone()))?;
-    let awaited = (request.id.clone(), Rc::downgrade(&request.waiter));
-    context.state::<Awaited>().0.push(awaited);
-    for fields in mocked::responses(context, request.kind, payload)? {
+    request.payload = request.described(&requested_at);
+    let mocked = mocked::responses(context, request.kind, request.payload.clone())?;
+    let mut taken = Vec::new();
+    let mut verdict = None;
+    for fields in mocked {
         let response = Response::read(&fields, &now(context));
-        let mut fields = fields;
+        taken.push(fields);
+        verdict = request.take(response);
+        if verdict.is_some() {
+            break;
+        }
+    }
+    let mut record = Some(Dict::default());
+    if verdict.is_none() {
+        record = share(context, request);
+    }
+    request.until = context.elapsed().saturating_add(request.timeout_ms);
+    if record.is_some() {
+        let kept = record.filter(|headers| !headers.is_empty());
+        let (asked, payload) = (request.kind.asked(), request.payload.clone());
+        request.cursor = write(context, request.kind, asked, payload, kept)?;
+    }
+    let by = request.session.as_deref().unwrap_or(PROGRAM);
+    let point = (by.into(), request.payload.clone());
+    waitpoints::create(context, &request.id, point)?;
+    for mut fields in taken {
         if let Value::Dict(fields) = &mut fields {
             fields.insert("request_id".into(), request.id.as_str().into());
         }
-        request.cursor = write(context, request.kind, RESPONDED, fields)?;
-        if let Some(verdict) = request.take(response) {
-            return Ok(Some(verdict));
-        }
+        request.cursor = note(context, request, RESPONDED, fields)?;
     }
-    Ok(None)
+    Ok(verdict)
+}
+
+/// Lets other processes find a request, and goes on with one that an earlier process has made.
+/// Gives the headers of the record that is to be written; `None` if it is there.
+fn share(context: &mut Context<'_>, request: &mut Request) -> Option<Dict> {
+    let Some(opening) = others::open(context, request, &request.payload.clone()) else {
+        return Some(Dict::default());
+    };
+    request.headers = opening.headers;
+    let Some(earlier) = opening.earlier else {
+        context.holding::<Book>().keep(&request.id);
+        return Some(request.headers.clone());
+    };
+    let text = |name: &str| {
+        let text = field(&earlier.payload, name).map(Value::to_text);
+        text.map(|text| text.to_string()).unwrap_or_default()
+    };
+    (request.id, request.trace_id) = (text("request_id"), text("trace_id"));
+    request.payload = earlier.payload;
+    request.timeout_ms = earlier.timeout_ms;
+    request.is_earlier = true;
+    context.holding::<Book>().keep(&request.id);
+    match earlier.event_id {
+        Some(event_id) => {
+            request.cursor = event_id;
+            None
+        }
+        // Other processes know it already; the log of the program does not.
+        None => Some(Dict::default()),
+    }
 }
 
 fn write(
@@ -120,6 +242,7 @@ fn write(
     kind: Kind,
     event: &str,
     payload: Value,
+    kept: Option<Dict>,
 ) -> Result<i64, Failure> {
     event_log::append(
         context,
@@ -127,9 +250,22 @@ fn write(
             topic: kind.topic().to_owned(),
             kind: event.to_owned(),
             payload,
+            kept,
             ..Entry::default()
         },
     )
+}
+
+/// Writes down what happens to a request.
+fn note(
+    context: &mut Context<'_>,
+    request: &Request,
+    event: &str,
+    payload: Value,
+) -> Result<i64, Failure> {
+    let is_kept = context.holding::<Book>().keeps(&request.id);
+    let kept = is_kept.then(Dict::default);
+    write(context, request.kind, event, payload, kept)
 }
 
 /// What has come of a request by now; nothing if there is something to wait for.
@@ -151,8 +287,8 @@ fn look(
         if waiting.is_over(context) {
             return Ok(Some(Outcome::TimedOut));
         }
-        let responses = Some((topic, request.cursor));
-        if Book::wait_for_change(context, waiting, responses)?.is_pending() {
+        let topics = [(topic, request.cursor), Book::cursor(context)];
+        if others::wait(context, waiting, request, &topics)?.is_pending() {
             return Ok(None);
         }
     }
@@ -214,7 +350,6 @@ fn of_value(value: Value) -> Value {
 /// Writes down what came of a request.
 fn close(context: &mut Context<'_>, request: &Request, outcome: &Outcome) -> Result<(), Failure> {
     let Request { kind, id, .. } = request;
-    context.state::<Awaited>().0.retain(|(one, _)| one != id);
     let event = match (outcome, kind) {
         (Outcome::TimedOut, _) => Some(TIMED_OUT),
         (Outcome::Decided(Verdict::Given(_)), Kind::Approval) => Some("hitl.approval_approved"),
@@ -238,7 +373,7 @@ fn close(context: &mut Context<'_>, request: &Request, outcome: &Outcome) -> Res
             ("request_id", id.as_str().into()),
             ("at", now(context).into()),
         ]);
-        write(context, *kind, event, payload)?;
+        note(context, request, event, payload)?;
     }
     match outcome {
         Outcome::Decided(_) => waitpoints::complete(context, id, Value::Nil, &Value::Nil)?,
@@ -256,11 +391,9 @@ pub(super) fn executed(context: &mut Context<'_>, request_id: &Value) -> Result<
         ("request_id", request_id.clone()),
         ("at", now(context).into()),
     ]);
-    write(
-        context,
-        Kind::DualControl,
-        "hitl.dual_control_executed",
-        payload,
-    )?;
+    let is_kept = context.holding::<Book>().keeps(&request_id.to_text());
+    let kept = is_kept.then(Dict::default);
+    let event = "hitl.dual_control_executed";
+    write(context, Kind::DualControl, event, payload, kept)?;
     Ok(())
 }

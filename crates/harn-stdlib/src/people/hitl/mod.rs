@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A response is an event of the log as well, so anybody who can write there can answer: the
-//! host, another process, or another task of the program.
+//! host, another process, or another task of the program. A task that is stopped while it waits
+//! takes its request back; the world sees to that, because the task cannot.
 
 mod asking;
 mod builtins;
@@ -14,6 +15,7 @@ mod coerce;
 mod errors;
 mod mocked;
 mod options;
+mod others;
 mod pending;
 mod request;
 mod response;
@@ -78,6 +80,22 @@ impl Kind {
     /// Whether one response ends it, whatever it says.
     fn ends_with_a_response(self) -> bool {
         matches!(self, Self::Question | Self::Escalation)
+    }
+
+    /// Whether an event means that nobody has to answer any more.
+    fn is_ended_by(self, event: &str) -> bool {
+        match event {
+            RESPONDED => self.ends_with_a_response(),
+            TIMED_OUT
+            | "hitl.approval_approved"
+            | "hitl.approval_denied"
+            | "hitl.dual_control_approved"
+            | "hitl.dual_control_denied"
+            | "hitl.dual_control_executed"
+            | "hitl.escalation_accepted" => true,
+            // Others may write what we do not know yet.
+            _ => false,
+        }
     }
 }
 

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use harn_machine::{Context, Failure, Fault, Holds, Registry, Value, argument};
 
-use super::asking::take_back_abandoned;
-use super::{Kind, RESPONDED};
+use super::Kind;
 use crate::observability::event_log;
 use crate::people::field;
 use crate::people::waitpoints::{Book, Status};
@@ -83,7 +82,7 @@ impl Requests {
                 request: payload.clone(),
             };
             self.open.insert(id, pending);
-        } else if &*event != RESPONDED || kind.ends_with_a_response() {
+        } else if kind.is_ended_by(&event) {
             self.open.remove(&id);
         }
     }
@@ -96,7 +95,6 @@ fn moment(text: &str) -> Result<DateTime<Utc>, chrono::ParseError> {
 /// `hitl_pending(filters?)`: newest first.
 fn hitl_pending(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let filters = Filters::read(argument(arguments, 0))?;
-    take_back_abandoned(context)?;
     Requests::read(context)?;
     Book::current(context)?;
     // Those whose waitpoints were ended by others will not be answered any more.

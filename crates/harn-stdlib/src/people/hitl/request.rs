@@ -1,12 +1,13 @@
 //! One request to people, and what they have said so far.
 
-use std::rc::Rc;
-
 use harn_machine::Value;
 use harn_machine::value::{Dict, Text};
 
 use super::Kind;
 use super::response::Response;
+
+/// Who asks where no session does: the program itself.
+pub(super) const PROGRAM: &str = "harn";
 
 /// A request that is open.
 pub(super) struct Request {
@@ -23,10 +24,18 @@ pub(super) struct Request {
     pub(super) metadata: Dict,
     /// How long it stays open.
     pub(super) timeout_ms: i64,
+    /// When that time is over, by [`Context::elapsed`](harn_machine::Context::elapsed).
+    pub(super) until: i64,
+    /// The session whose loop asks.
+    pub(super) session: Option<String>,
+    /// The request as the log keeps it.
+    pub(super) payload: Value,
+    /// The headers of its record where other processes find it.
+    pub(super) headers: Dict,
+    /// Whether an earlier process has made it.
+    pub(super) is_earlier: bool,
     /// The last event of its topic that was looked at.
     pub(super) cursor: i64,
-    /// Gone with the request when the task is stopped that waits for it.
-    pub(super) waiter: Rc<()>,
     /// Those who have approved, in the order in which they did.
     approvals: Vec<Response>,
 }
@@ -50,8 +59,12 @@ impl Request {
             quorum: 1,
             metadata: Dict::default(),
             timeout_ms,
+            until: 0,
+            session: None,
+            payload: Value::Nil,
+            headers: Dict::default(),
+            is_earlier: false,
             cursor: 0,
-            waiter: Rc::default(),
             approvals: Vec::new(),
         }
     }
@@ -82,7 +95,8 @@ impl Request {
     }
 
     /// The request as the log keeps it.
-    pub(super) fn payload(&self, agent: &str, requested_at: &str) -> Value {
+    pub(super) fn described(&self, requested_at: &str) -> Value {
+        let agent = self.session.as_deref().unwrap_or(PROGRAM);
         let approvers = self.approvers.iter().map(|name| name.as_str().into());
         Value::dict([
             ("request_id", self.id.as_str().into()),

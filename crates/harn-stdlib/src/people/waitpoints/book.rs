@@ -3,9 +3,10 @@
 //! What happens to a waitpoint is written to the log first and then read from it like what
 //! anybody else has written. Each event is read once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::task::Poll;
 
+use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Holds, Value, Waiting};
 
 use super::point::{Point, Status};
@@ -31,6 +32,8 @@ pub(in crate::people) struct Book {
     points: BTreeMap<String, Point>,
     /// How waits that were given an id have ended.
     waits: BTreeMap<String, Value>,
+    /// Those that are kept where other processes find them.
+    kept: BTreeSet<String>,
 }
 
 impl Holds for Book {
@@ -62,6 +65,16 @@ impl Book {
 
     pub(in crate::people) fn point(&self, id: &str) -> Option<&Point> {
         self.points.get(id)
+    }
+
+    /// What happens to this waitpoint is kept where other processes find it.
+    pub(in crate::people) fn keep(&mut self, id: &str) {
+        self.kept.insert(id.to_owned());
+    }
+
+    /// Whether it is.
+    pub(in crate::people) fn keeps(&self, id: &str) -> bool {
+        self.kept.contains(id)
     }
 
     /// How a wait has ended.
@@ -101,16 +114,18 @@ impl Book {
         }
     }
 
-    /// Waits until a waitpoint has changed, or another topic has something new. Others run
-    /// meanwhile.
+    /// Where waitpoints are, and how far the book has read there.
+    pub(in crate::people) fn cursor(context: &mut Context<'_>) -> (&'static str, i64) {
+        (TOPIC, context.holding::<Self>().cursor)
+    }
+
+    /// Waits until a waitpoint has changed. Others run meanwhile.
     pub(in crate::people) fn wait_for_change(
         context: &mut Context<'_>,
         waiting: &mut Waiting,
-        other: Option<(&str, i64)>,
     ) -> Result<Poll<()>, Failure> {
-        let own = (TOPIC, context.holding::<Self>().cursor);
-        let topics: Vec<_> = [own].into_iter().chain(other).collect();
-        event_log::wait_any(context, waiting, &topics)
+        let own = Self::cursor(context);
+        event_log::wait_any(context, waiting, &[own])
     }
 }
 
@@ -120,12 +135,15 @@ fn write<'a>(
     kind: &str,
     payload: Value,
 ) -> Result<&'a mut Book, Failure> {
+    let id = field(&payload, "id").map(|id| id.to_text().to_string());
+    let is_kept = id.is_some_and(|id| context.holding::<Book>().keeps(&id));
     event_log::append(
         context,
         Entry {
             topic: TOPIC.to_owned(),
             kind: kind.to_owned(),
             payload,
+            kept: is_kept.then(Dict::default),
             ..Entry::default()
         },
     )?;

@@ -115,7 +115,7 @@ fn wait(
             waiting.give_up(context);
             return outcome.map(Poll::Ready);
         }
-        if Book::wait_for_change(context, waiting, None)?.is_pending() {
+        if Book::wait_for_change(context, waiting)?.is_pending() {
             return Ok(Poll::Pending);
         }
     }

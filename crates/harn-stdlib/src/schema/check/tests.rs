@@ -125,7 +125,11 @@ fn references_are_followed_and_never_for_ever() {
         r##"{"$ref": "#/x"}"##,
         &["at root: unresolved schema reference '#/x'"],
     );
-    errors("1", r##"{"$ref": "#"}"##, &["at root: schema is too large"]);
+    errors(
+        "1",
+        r##"{"$ref": "#"}"##,
+        &["at root: schema is nested too deeply"],
+    );
     let branches = r##"{"union": [{"$ref": "#"}, {"$ref": "#"}]}"##;
     let checked = checked("1", branches, Defaults::Ignored);
     assert_eq!(
@@ -209,5 +213,46 @@ fn a_schema_may_refer_to_itself() {
             "at left.left.n: expected type 'int', got 'string'",
         ],
     );
-    errors("1", r##"{"$ref": "#"}"##, &["at root: schema is too large"]);
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_follows_deep_values() {
+    let list = r##"{"type": "list", "items": {"$ref": "#"}}"##;
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    errors(&nested(450), list, &[]);
+    let checked = checked(&nested(600), list, Defaults::Ignored);
+    assert_eq!(checked.errors.len(), 1);
+    assert!(checked.errors[0].ends_with("[0]: schema is nested too deeply"));
+}
+
+#[test]
+fn references_lead_to_every_part_of_a_schema() {
+    for reference in [
+        "#/$defs/a",
+        "#/definitions/a",
+        "#/components/schemas/a",
+        "#/$defs/all/allOf/0",
+        "#/$defs/map/additionalProperties",
+        "#/properties/other",
+    ] {
+        let schema = format!(
+            r##"{{"properties": {{"it": {{"$ref": "{reference}"}}, "other": {{"type": "int"}}}},
+                "$defs": {{"a": {{"type": "int"}}, "all": {{"allOf": [{{"type": "int"}}]}},
+                    "map": {{"additionalProperties": {{"type": "int"}}}}}},
+                "definitions": {{"a": {{"type": "int"}}}},
+                "components": {{"schemas": {{"a": {{"type": "int"}}}}}}}}"##
+        );
+        errors(r#"{"it": 1}"#, &schema, &[]);
+        errors(
+            r#"{"it": "x"}"#,
+            &schema,
+            &["at it: expected type 'int', got 'string'"],
+        );
+    }
+    let missing = r##"{"$ref": "#/$defs/all/allOf/1", "$defs": {"all": {"allOf": [{}]}}}"##;
+    errors(
+        "1",
+        missing,
+        &["at root: unresolved schema reference '#/$defs/all/allOf/1'"],
+    );
 }

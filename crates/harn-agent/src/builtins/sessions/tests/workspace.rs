@@ -158,7 +158,7 @@ fn reanchor(program: &Program, options: Value) -> Value {
 fn a_session_moves_with_all_that_was_said() {
     let program = anchored();
     let session = program.runtime.session("s").unwrap();
-    let grant = SessionGrant::of(0, "run", &json!({}));
+    let grant = SessionGrant::of((0, "s"), "run", &json!({}));
     session.record(Change::Granted { grant });
     let watch = program.watch("s");
     let moved = reanchor(&program, json!({"reason": "new task"}));
@@ -187,7 +187,7 @@ fn a_session_that_is_there_already_does_not_move() {
     let program = anchored();
     reanchor(&program, json!(null));
     let session = program.runtime.session("s").unwrap();
-    let grant = SessionGrant::of(0, "run", &json!({}));
+    let grant = SessionGrant::of((0, "s"), "run", &json!({}));
     session.record(Change::Granted { grant });
     let watch = program.watch("s");
     program.wait(1000);

@@ -98,7 +98,7 @@ fn spent(spent: &Spent) -> Vec<String> {
 }
 
 /// The arguments of a call in short: what it is about, else all of them.
-pub(super) fn arguments(arguments: &Value) -> String {
+pub(in crate::commands) fn arguments(arguments: &Value) -> String {
     let Value::Object(fields) = arguments else {
         return match arguments {
             Value::Null => String::new(),

@@ -12,7 +12,7 @@ use super::table::{SocketLimits, Source, Table, adopt};
 use crate::expect::text;
 use crate::http::egress::check_outgoing;
 use crate::http::header::{headers, shown};
-use crate::http::options::number;
+use crate::http::options::{number, proxy, tls};
 use crate::tasks::milliseconds;
 use crate::transport::client::calls::{self, Call};
 use crate::transport::handles::new_handle;
@@ -53,6 +53,8 @@ pub(super) fn websocket_connect(
         headers: headers(&with_bearer(&options))?,
         timeout_ms,
         message_bytes_max: limits.message_bytes_max,
+        proxy: proxy(&options),
+        tls: tls(context, &options),
     };
     waiting.stops_at_once = true;
     let opened = waiting.effect(context, || {

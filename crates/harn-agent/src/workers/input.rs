@@ -1,0 +1,96 @@
+//! Another cycle of a worker.
+
+use std::sync::Arc;
+
+use harn_events::WorkerEvent;
+use harn_llm::desk::Thrown;
+
+use super::artifacts;
+use super::cycle;
+use super::moment::rfc3339;
+use super::status::Status;
+use super::table::{Inner, Slot};
+use super::transition::Transition;
+use super::worker::Worker;
+use crate::runtime::Runtime;
+
+/// Gives a worker that does nothing another task.
+///
+/// # Errors
+/// It works, or pauses.
+pub(crate) async fn send(
+    runtime: &Arc<Runtime>,
+    slot: &Arc<Slot>,
+    task: &str,
+) -> Result<(), Thrown> {
+    let refuse = |inner: &Inner| {
+        let id = &inner.worker.id;
+        match inner.worker.status {
+            Status::Running => Some(format!("send_input: worker {id} is still running")),
+            Status::Suspended => Some(format!(
+                "send_input: worker {id} is suspended; use resume_agent"
+            )),
+            _ => None,
+        }
+    };
+    begin(runtime, slot, task, WorkerEvent::WorkerSpawned, refuse).await
+}
+
+/// Gives a worker that waits for it another task.
+///
+/// # Errors
+/// It does not wait.
+pub(crate) async fn trigger(
+    runtime: &Arc<Runtime>,
+    slot: &Arc<Slot>,
+    task: &str,
+) -> Result<(), Thrown> {
+    let refuse = |inner: &Inner| {
+        let id = &inner.worker.id;
+        let problem = match inner.worker.status {
+            _ if !inner.worker.carry.retriggerable => "is not retriggerable".to_owned(),
+            Status::Awaiting => return None,
+            Status::Running => "is still running".to_owned(),
+            status => format!("is not awaiting (status={})", status.word()),
+        };
+        Some(format!("worker_trigger: worker {id} {problem}"))
+    };
+    begin(runtime, slot, task, WorkerEvent::WorkerProgressed, refuse).await
+}
+
+async fn begin(
+    runtime: &Arc<Runtime>,
+    slot: &Arc<Slot>,
+    task: &str,
+    event: WorkerEvent,
+    refuse: impl Fn(&Inner) -> Option<String> + Send + Sync,
+) -> Result<(), Thrown> {
+    if let Some(problem) = slot.read(&refuse) {
+        return Err(Thrown::Runtime(problem));
+    }
+    let now = rfc3339(runtime.now_ms());
+    let transition = Transition {
+        event,
+        guard: |inner: &Inner| refuse(inner).is_none(),
+        change: |worker: &mut Worker| {
+            worker.begin_cycle(Some(task), now.clone());
+            worker.artifacts = carried(worker);
+        },
+    };
+    if transition.make(runtime, slot, |_| {}).await {
+        return cycle::start(runtime, slot, None);
+    }
+    let problem = slot.read(&refuse);
+    Err(Thrown::Runtime(problem.unwrap_or_default()))
+}
+
+/// The artifacts that the next cycle is given.
+fn carried(worker: &Worker) -> Vec<serde_json::Value> {
+    match worker.carry.keeps_artifacts {
+        false => Vec::new(),
+        true => artifacts::select(&worker.artifacts, &worker.carry.context_policy)
+            .into_iter()
+            .cloned()
+            .collect(),
+    }
+}

@@ -1,0 +1,147 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+
+/// The mock stops its loop next.
+fn mock_waiting(program: &Program, conditions: Value) {
+    let arguments = json!({"reason": "waiting for review", "conditions": conditions});
+    let call = json!({"name": "agent_await_resumption", "arguments": arguments});
+    let added = program
+        .runtime
+        .desk()
+        .answer("llm_mock", &[json!({"tool_calls": [call]})]);
+    assert!(added.is_some(), "the desk has a mock");
+}
+
+async fn reach(program: &Program, handle: &Value, status: &str) {
+    while program.status(handle).await != status {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[test]
+fn a_worker_that_suspends_itself_goes_on_with_what_it_is_told() {
+    run(async {
+        let program = Program::default();
+        program.runtime.open_session("parent").await.unwrap();
+        let watch = program.watch("parent");
+        mock_waiting(&program, json!(null));
+        program.mock("Reviewed.");
+        let options = json!({
+            "agent_await_resumption": true, "audit": {"parent_session_id": "parent"},
+        });
+        let handle = program.start(options, Functions::default()).await;
+        let waited = program.done("wait_agent", json!([handle])).await;
+        assert_eq!(waited["status"], "suspended");
+        program
+            .done("resume_agent", json!([handle, "It is fine."]))
+            .await;
+        let done = program.done("wait_agent", json!([handle])).await;
+        assert_eq!(done["status"], "completed");
+        assert_eq!(done["result"]["summary"], "Reviewed.");
+        assert_eq!(done["history"], json!(["dig"]));
+        let transcript = done["result"]["transcript"]["messages"].to_string();
+        assert!(transcript.contains("It is fine."), "{transcript}");
+        let events = watch.take();
+        let told: Vec<&str> = events
+            .iter()
+            .filter_map(|event| event["event"].as_str())
+            .collect();
+        let expected = [
+            "WorkerSpawned",
+            "WorkerSuspended",
+            "WorkerResumed",
+            "WorkerCompleted",
+        ];
+        assert_eq!(told, expected);
+        let suspension = &events[1]["metadata"]["suspension"];
+        assert_eq!(suspension["handle"], handle["id"]);
+        assert_eq!(suspension["reason"], "waiting for review");
+        assert_eq!(suspension["initiator"], "agent");
+        assert_eq!(suspension["iterations_completed"], 1);
+    });
+}
+
+#[test]
+fn a_pause_with_a_limit_ends() {
+    for (on_timeout, status) in [
+        ("fail", "failed"),
+        ("resume_with_summary", "completed"),
+        ("resume_with_input", "completed"),
+    ] {
+        run(async {
+            let program = Program::default();
+            let timeout = json!({"duration_minutes": 5, "on_timeout": on_timeout});
+            mock_waiting(&program, json!({"timeout": timeout}));
+            program.mock("In time.");
+            let options = json!({"agent_await_resumption": true});
+            let handle = program.start(options, Functions::default()).await;
+            reach(&program, &handle, "suspended").await;
+            tokio::time::sleep(Duration::from_secs(4 * 60)).await;
+            assert_eq!(program.status(&handle).await, "suspended");
+            tokio::time::sleep(Duration::from_secs(2 * 60)).await;
+            reach(&program, &handle, status).await;
+        });
+    }
+}
+
+#[test]
+fn a_worker_that_was_suspended_is_resumed_by_another_process() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let before = program_in(folder.path());
+        mock_waiting(&before, json!(null));
+        let options = json!({"agent_await_resumption": true, "carry": {}});
+        let handle = before.start(options, Functions::default()).await;
+        before.done("wait_agent", json!([handle])).await;
+        let after = program_in(folder.path());
+        after.mock("Here again.");
+        let resumed = after
+            .done("resume_agent", json!([handle["id"], "Go on."]))
+            .await;
+        assert_eq!(resumed["status"], "running");
+        let done = after.done("wait_agent", json!([handle])).await;
+        assert_eq!(done["result"]["summary"], "Here again.");
+        let text = after
+            .refused("resume_agent", json!([handle["id"], "Again."]))
+            .await;
+        assert!(text.starts_with("HARN-SUS-003"), "{text}");
+    });
+}
+
+#[test]
+fn who_cannot_be_suspended_is_told_apart() {
+    run(async {
+        let program = Program::default();
+        let text = program.refused("suspend_agent", json!(["nobody"])).await;
+        assert_eq!(text, "HARN-SUS-001: unknown worker: nobody");
+        program.mock("Dug.");
+        let handle = program.start(json!({}), Functions::default()).await;
+        program.done("wait_agent", json!([handle])).await;
+        let text = program.refused("suspend_agent", json!([handle])).await;
+        assert!(text.starts_with("HARN-SUS-002: "), "{text}");
+    });
+}
+
+#[test]
+fn a_wish_to_pause_ends_with_the_cycle() {
+    run(async {
+        let program = Program::default();
+        let hold = Hold::new();
+        program.mock_call("hold");
+        program.mock("Again.");
+        let options = json!({"tools": tools(&["hold"]), "max_iterations": 1});
+        let handle = program.start(options, hold.functions()).await;
+        hold.called.notified().await;
+        program.done("suspend_agent", json!([handle])).await;
+        // There is no further turn before which it could pause.
+        hold.opened.notify_one();
+        let done = program.done("wait_agent", json!([handle])).await;
+        assert_eq!(done["status"], "completed");
+        program.done("send_input", json!([handle, "again"])).await;
+        let done = program.done("wait_agent", json!([handle])).await;
+        assert_eq!(done["result"]["summary"], "Again.");
+    });
+}
