@@ -155,6 +155,18 @@ pub(crate) fn register(registry: &mut Registry) {
         "with_telemetry",
     ];
     registry.harn("middleware", &middleware.map(|name| (name, name)));
+    registry.file("caches", include_str!("../../harn/caches.harn"));
+    let caches = [
+        "cache_clear",
+        "cache_get",
+        "cache_put",
+        "cache_stats",
+        "fs_cache",
+        "mem_cache",
+        "with_cache",
+        "with_cache_envelope",
+    ];
+    registry.harn("caches", &caches.map(|name| (name, name)));
     registry.set_guard(guard::check);
 }
 
