@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::asked::{About, Asked, outcome};
 use super::earlier::{Place, fingerprint, same};
 use super::wait::{Elsewhere, news};
+use crate::agents::IfGivenUp;
 use crate::event_log::{EventLogPort, Logs};
 use crate::world::{failed, now};
 
@@ -86,8 +87,8 @@ impl PeoplePort {
         payload: &str,
         event_log: &mut EventLogPort,
         runtime: Option<Arc<Runtime>>,
-    ) -> Work {
-        match serde_json::from_str(payload) {
+    ) -> (Work, IfGivenUp) {
+        let work = match serde_json::from_str(payload) {
             Ok(Asked::Requested {
                 about,
                 headers,
@@ -102,14 +103,18 @@ impl PeoplePort {
                 let session = session.map(|(session_id, runtime)| (runtime, session_id));
                 self.requested(id, &request, logs, session, is_earlier)
             }
-            Ok(Asked::Wait { request_id, topics }) => self.wait(id, &request_id, topics),
+            Ok(Asked::Wait { request_id, topics }) => {
+                return (self.wait(id, &request_id, topics), IfGivenUp::Stops);
+            }
             Ok(Asked::Resolved {
                 request_id,
                 outcome: word,
             }) => self.resolved(&request_id, outcome(&word)),
             Ok(_) => over(Err(Thrown::Runtime("this is answered at once".to_owned()))),
             Err(error) => over(Err(Thrown::Runtime(error.to_string()))),
-        }
+        };
+        // What was begun to be told is told, whatever becomes of who tells it.
+        (work, IfGivenUp::GoesOn)
     }
 
     /// Gives something up. A task that waits for a person and is stopped takes its request
