@@ -30,8 +30,8 @@ pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send
 /// Performs the effects of the kind `people`.
 pub(crate) struct PeoplePort {
     bridge: Option<Arc<dyn HostBridge>>,
-    /// What this process is called.
-    process: String,
+    /// What this process is called, once somebody wants to know.
+    process: Option<String>,
     /// The requests that tasks of the program wait for.
     open: HashMap<String, Open>,
     /// How often the program has asked the same.
@@ -56,7 +56,7 @@ impl PeoplePort {
     pub(crate) fn new(bridge: Option<Arc<dyn HostBridge>>) -> Self {
         Self {
             bridge,
-            process: this_process(),
+            process: None,
             open: HashMap::new(),
             occurrences: HashMap::new(),
             known: Requests::default(),
@@ -144,9 +144,10 @@ impl PeoplePort {
             tracing::warn!("earlier requests to people are not known: {error}");
             None
         });
+        let process = self.process.get_or_insert_with(this_process);
         let deadline = now().saturating_add(about.timeout_ms);
         let mut record = BTreeMap::from([
-            (headers::PROCESS.to_owned(), self.process.clone()),
+            (headers::PROCESS.to_owned(), process.clone()),
             (headers::PROGRAM.to_owned(), place.program.to_owned()),
             (headers::OCCURRENCE.to_owned(), place.occurrence.to_string()),
             (headers::DEADLINE.to_owned(), rfc3339(deadline)),
@@ -155,7 +156,7 @@ impl PeoplePort {
             record.insert(headers::SESSION.to_owned(), session.clone());
         }
         let earlier = earlier.map(|request| {
-            if let Err(error) = block_on(resume(&logs, &request, &self.process)) {
+            if let Err(error) = block_on(resume(&logs, &request, process)) {
                 tracing::warn!("nobody will know that a request was taken up again: {error}");
             }
             let left = request.deadline().map(|at| at.timestamp_millis() - now());
