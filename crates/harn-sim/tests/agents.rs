@@ -2,6 +2,12 @@
 //!
 //! `HARN_SIM_SEEDS=100000` runs more seeds, `HARN_SIM_SEED=17` runs one and tells its story.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed, and tells its story"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once};
@@ -153,6 +159,12 @@ fn assert_happened(counts: &BTreeMap<String, u64>, seeds: u64, wanted: &[&str]) 
 
 #[test]
 fn a_seed_decides_everything() {
+    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+    let running = thread.spawn(run_seeds_twice).unwrap();
+    running.join().unwrap();
+}
+
+fn run_seeds_twice() {
     be_quiet();
     for seed in 0..60 {
         let simulation = match seed % 2 {

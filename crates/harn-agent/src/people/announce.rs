@@ -39,14 +39,15 @@ impl AskedPerson {
 }
 
 impl Runtime {
-    /// Lets the closures of a session see what was said, and makes sure that it would survive
-    /// a power cut: whoever reads the log of a process that was killed knows whom it asked.
+    /// Makes sure that what was said in a session would survive a power cut, and lets its
+    /// closures see it then: what anybody has heard of is also known to whoever reads the log
+    /// of a process that was killed.
     pub async fn settle_session(&self, session_id: &str) {
-        self.bus().deliver_to_subscribers(session_id).await;
         if let Some(keeper) = self.keeper() {
             // A log that does not work was reported by whoever writes it.
             let _not_kept = keeper.sync().await;
         }
+        self.bus().deliver_to_subscribers(session_id).await;
     }
 }
 

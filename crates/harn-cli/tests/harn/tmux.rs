@@ -9,19 +9,16 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// What does not appear within this time never will. A machine that tests run on may be busy.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Numbers the servers of this process, so that tests can run beside each other.
-static SERVERS: AtomicU32 = AtomicU32::new(0);
-
 /// A window of a tmux server that nobody else uses.
 pub(crate) struct Window {
-    server: String,
+    /// The socket of the server.
+    server: PathBuf,
     folder: PathBuf,
     /// A client that is told whenever the window changes.
     watcher: Child,
@@ -34,9 +31,7 @@ impl Window {
     /// Runs a shell command in a window of this size, in a folder. The window stays when it has
     /// ended.
     pub(crate) fn open(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
-        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
-        let server = format!("harn-test-{}-{number}", std::process::id());
-        let settings = folder.join("tmux.conf");
+        let (server, settings) = new_server(folder);
         let text = "set -g status off\nset -g set-clipboard on\n\
                     set -g escape-time 0\nset -g default-terminal tmux-256color\n";
         std::fs::write(&settings, text).expect("the folder is ours");
@@ -178,10 +173,20 @@ impl Drop for Window {
     }
 }
 
-fn tmux(server: &str) -> Command {
+/// Where a server and its settings are that was not there before. One that ends may still have
+/// its socket.
+fn new_server(folder: &Path) -> (PathBuf, PathBuf) {
+    let names = (0..).map(|number| folder.join(format!("tmux-{number}")));
+    let mut names = names.map(|server| (server.with_extension("conf"), server));
+    let unused = names.find(|(settings, _)| !settings.exists());
+    let (settings, server) = unused.expect("there are enough numbers");
+    (server, settings)
+}
+
+fn tmux(server: &Path) -> Command {
     let mut tmux = Command::new("tmux");
     // Nothing of the person who runs the tests; all texts are UTF-8.
-    tmux.args(["-u", "-L", server]).env_clear();
+    tmux.arg("-u").arg("-S").arg(server).env_clear();
     tmux.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     tmux
 }

@@ -16,6 +16,7 @@ use crate::files::Files;
 
 /// What goes on in the background. The queue has no bound of its own: each entry is an answer
 /// that a tool has already given, and a model gives a few of them in a turn.
+#[derive(Default)]
 pub(super) struct Searches {
     sender: Option<Sender<Search>>,
     is_over: Arc<AtomicBool>,
@@ -26,15 +27,6 @@ pub(super) struct Search {
     pub(super) operation: Operation,
     pub(super) sought: Sought,
     pub(super) files: Files,
-}
-
-impl Default for Searches {
-    fn default() -> Self {
-        Self {
-            sender: None,
-            is_over: Arc::default(),
-        }
-    }
 }
 
 impl Searches {

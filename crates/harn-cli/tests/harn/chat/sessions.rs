@@ -49,6 +49,7 @@ fn a_session_is_chosen_after_a_restart_and_goes_on() {
         .shows_that("nothing", |screen| !screen.contains("Hello, Ada."));
     chat.window.say("another thing");
     chat.window.shows("Yes?");
+    chat.window.shows("ready");
     chat.window.press(&["C-c"]);
     chat.window.shows("left with 0");
 
