@@ -8,11 +8,12 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use futures_core::Stream;
 use harn_log::{AnyEventLog, EventLog, EventStream, LogError, LogEvent, Topic, block_on};
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 use super::asked::{Asked, Request, RequestKind};
 use super::shared::{Shared, State};
@@ -24,10 +25,23 @@ const RESPONDED: &str = "hitl.response_received";
 pub(super) struct People {
     log: Arc<AnyEventLog>,
     name: String,
+    /// Closed when nobody is to look for requests any more.
+    leaving: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for People {
+    /// Leaves nobody behind who has the log open.
+    fn drop(&mut self) {
+        drop(self.leaving.take());
+        if let Some(thread) = self.thread.take() {
+            let _a_panic_was_reported_there = thread.join();
+        }
+    }
 }
 
 impl People {
-    /// Begins to look for requests. The thread ends with the process.
+    /// Begins to look for requests.
     ///
     /// # Errors
     /// The log cannot be read, or there can be no thread.
@@ -43,11 +57,15 @@ impl People {
             let stream = block_on(Arc::clone(&log).subscribe(&topic, latest))?;
             topics.push((kind, stream));
         }
-        let watch = move || block_on(watch(topics, shared));
+        let (leaving, left) = oneshot::channel();
         let thread = thread::Builder::new().name("harn-people".to_owned());
-        thread.spawn(watch)?;
-        let name = name.unwrap_or_else(|| "user".to_owned());
-        Ok(Self { log, name })
+        let thread = thread.spawn(move || block_on(watch(topics, left, shared)))?;
+        Ok(Self {
+            log,
+            name: name.unwrap_or_else(|| "user".to_owned()),
+            leaving: Some(leaving),
+            thread: Some(thread),
+        })
     }
 
     /// Answers a request with a text.
@@ -77,17 +95,25 @@ impl People {
     }
 }
 
-async fn watch(mut topics: Vec<(RequestKind, EventStream)>, shared: Shared) {
-    while let Some((kind, event)) = poll_fn(|cx| poll_next(&mut topics, cx)).await {
+async fn watch(
+    mut topics: Vec<(RequestKind, EventStream)>,
+    mut left: oneshot::Receiver<()>,
+    shared: Shared,
+) {
+    while let Some((kind, event)) = poll_fn(|cx| poll_next(&mut topics, &mut left, cx)).await {
         shared.change(|state| see(state, kind, &event));
     }
 }
 
-/// The next record of any topic; nothing once no topic can be read.
+/// The next record of any topic; nothing once no topic can be read, or nobody wants to.
 fn poll_next(
     topics: &mut Vec<(RequestKind, EventStream)>,
+    left: &mut oneshot::Receiver<()>,
     cx: &mut Context<'_>,
 ) -> Poll<Option<(RequestKind, LogEvent)>> {
+    if Pin::new(left).poll(cx).is_ready() {
+        return Poll::Ready(None);
+    }
     let mut at = 0;
     while let Some((kind, stream)) = topics.get_mut(at) {
         match Pin::new(stream).poll_next(cx) {
