@@ -270,6 +270,9 @@ fn hostile_text_never_reaches_a_cell() {
         .state
         .view
         .end_turn(&super::super::view::Ended::Failed(hostile.to_owned()));
+    let rows = stage.shown(100, 40);
+    let shown = rows.iter().filter(|row| row.contains(r"a\u{1b}]0;x\u{7}"));
+    assert!(shown.count() >= 8, "it is told and not left out: {rows:?}");
     let terminal = stage.draw(100, 40);
     let cells = terminal.backend().buffer().content.iter();
     for cell in cells {
