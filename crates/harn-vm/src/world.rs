@@ -359,8 +359,9 @@ impl Effects for World {
             }
             Request::Other { kind, payload } if kind == PEOPLE_EFFECT => {
                 let (event_log, runtime) = (&mut self.event_log, self.agents.known_runtime());
-                let work = self.people.begin(id, &payload, event_log, runtime);
-                self.agents.run(id, work, &self.models.tokio());
+                let (work, if_given_up) = self.people.begin(id, &payload, event_log, runtime);
+                let tokio = self.models.tokio();
+                self.agents.run(id, work, if_given_up, &tokio);
             }
             Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
                 self.begin_server(id, &payload);

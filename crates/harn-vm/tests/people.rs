@@ -7,9 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use harn_agent::log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
+use harn_agent::{BoxFuture, HostBridge, Seam};
 use harn_check::modules::{MemoryFiles, Workspace};
 use harn_vm::machine::Stream;
-use harn_vm::{EventLogOptions, Outcome, Program, RunOptions, Sink, WorldOptions};
+use harn_vm::{AgentOptions, EventLogOptions, Outcome, Program, RunOptions, Sink, WorldOptions};
+use serde_json::{Value, json};
 
 /// A log that several programs have open.
 #[derive(Clone)]
@@ -149,4 +151,113 @@ waitpoint_cancel(waitpoint.id, {reason: \"never mind\"})
 ";
     log.run(taking_back, None);
     assert_eq!(asking.join().expect("it ends"), "never mind\n");
+}
+
+/// A host with one person, who says the same to every request.
+#[derive(Default)]
+struct Host {
+    says: Mutex<Vec<Value>>,
+    told: Mutex<Vec<(String, Value)>>,
+}
+
+impl HostBridge for Host {
+    fn request<'a>(
+        &'a self,
+        _method: &'a str,
+        _parameters: Value,
+    ) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async { Err("nobody is here".to_owned()) })
+    }
+
+    fn notify(&self, method: &str, parameters: Value) {
+        let mut told = self.told.lock().expect("nobody has panicked");
+        told.push((method.to_owned(), parameters));
+    }
+
+    fn take_messages(&self, _session_id: &str, _seam: Seam) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn person_answers<'a>(&'a self, request_id: &'a str) -> BoxFuture<'a, Value> {
+        let told = self.told.lock().expect("nobody has panicked");
+        assert!(told.iter().any(|(_, told)| told["requestId"] == request_id));
+        drop(told);
+        let said = self.says.lock().expect("nobody has panicked").pop();
+        Box::pin(async move {
+            match said {
+                Some(said) => said,
+                None => std::future::pending().await,
+            }
+        })
+    }
+
+    fn take_resume(&self, _session_id: &str) -> bool {
+        false
+    }
+}
+
+/// What a program writes whose host has somebody to ask.
+fn with_host(host: &Arc<Host>, text: &str) -> String {
+    let mut workspace = Workspace::new(Box::new(MemoryFiles::new()));
+    workspace.set_text("/main.harn", text);
+    let kept = Kept {
+        text: Arc::default(),
+        heard: None,
+    };
+    let options = RunOptions {
+        world: WorldOptions {
+            agents: AgentOptions {
+                bridge: Some(Arc::clone(host) as Arc<dyn HostBridge>),
+                ..AgentOptions::default()
+            },
+            ..WorldOptions::default()
+        },
+        timeout: Some(Duration::from_secs(60)),
+        ..RunOptions::default()
+    };
+    let ended = Program::new(&mut workspace, Path::new("/main.harn"))
+        .run(&options, Box::new(kept.clone()))
+        .expect("it compiles");
+    assert!(matches!(ended, Outcome::Ended(Ok(_))), "{ended:?}");
+    let written = kept.text.lock().expect("nobody has panicked");
+    written.clone()
+}
+
+#[test]
+fn a_host_is_told_and_its_person_answers() {
+    let host = Arc::new(Host::default());
+    // The last one is said first.
+    *host.says.lock().expect("nobody has panicked") = vec![
+        json!({"approved": true, "reviewer": "bob"}),
+        json!({"approved": true, "reviewer": "ada"}),
+        json!("blue"),
+    ];
+    let text = "\
+println(ask_user(\"Which colour?\"))
+let options = {quorum: 2, args: {password: \"p\", n: 1}}
+println(request_approval(\"deploy\", options).reviewers)
+";
+    assert_eq!(with_host(&host, text), "blue\n[ada, bob]\n");
+    let told = host.told.lock().expect("nobody has panicked");
+    assert_eq!(told.len(), 2);
+    assert!(
+        told.iter()
+            .all(|(method, _)| method == "harn.hitl.requested")
+    );
+    assert_eq!(told[0].1["payload"]["prompt"], "Which colour?");
+    let approval = &told[1].1["payload"]["approval_request"];
+    assert_eq!(approval["approversRequired"], 2);
+    assert_eq!(approval["args"], json!({"password": "[redacted]", "n": 1}));
+}
+
+#[test]
+fn a_mock_answers_before_the_host() {
+    let host = Arc::new(Host::default());
+    *host.says.lock().expect("nobody has panicked") = vec![json!("of the host")];
+    let text = "\
+host_mock(\"hitl\", \"question\", {answer: \"of the mock\"})
+println(ask_user(\"Which colour?\"))
+";
+    assert_eq!(with_host(&host, text), "of the mock\n");
+    assert_eq!(host.told.lock().expect("nobody has panicked").len(), 0);
 }

@@ -25,6 +25,7 @@ mod growth;
 mod idle;
 mod ours;
 mod peer;
+mod people;
 mod subscriber;
 mod turns;
 
@@ -40,7 +41,7 @@ static HEAP: PeakHeap<MiMalloc> = PeakHeap::new(MiMalloc);
 /// A part of the benchmark.
 type Part = fn(Effort, &mut Table) -> Result<(), String>;
 
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("turn", turns::without_storage),
     ("durable", turns::durable),
     ("create", creation::measure),
@@ -49,6 +50,7 @@ const PARTS: [(&str, Part); 8] = [
     ("subscriber", subscriber::measure),
     ("children", children::measure),
     ("finding", finding::measure),
+    ("people", people::measure),
 ];
 
 fn main() -> ExitCode {

@@ -3,7 +3,7 @@
 use harn_llm::options::value::display;
 use serde_json::{Value, json};
 
-use super::moment::rfc3339;
+use crate::moment::rfc3339;
 use crate::runtime::Runtime;
 
 /// The priority of an artifact whose kind says nothing about it.

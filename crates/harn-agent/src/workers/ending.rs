@@ -6,12 +6,12 @@ use harn_events::WorkerEvent;
 use harn_llm::desk::Thrown;
 use serde_json::Value;
 
-use super::moment::rfc3339;
 use super::status::Status;
 use super::table::{Inner, Slot, Stop};
 use super::transition::Transition;
 use super::worker::Worker;
 use crate::callback::BoxFuture;
+use crate::moment::rfc3339;
 use crate::runtime::Runtime;
 
 /// What a worker says that somebody has stopped.

@@ -7,11 +7,11 @@ use harn_llm::desk::Thrown;
 
 use super::artifacts;
 use super::cycle;
-use super::moment::rfc3339;
 use super::status::Status;
 use super::table::{Inner, Slot};
 use super::transition::Transition;
 use super::worker::Worker;
+use crate::moment::rfc3339;
 use crate::runtime::Runtime;
 
 /// Gives a worker that does nothing another task.

@@ -25,7 +25,6 @@ mod execution;
 mod gate;
 mod input;
 mod job;
-mod moment;
 mod places;
 mod requested;
 mod restore;

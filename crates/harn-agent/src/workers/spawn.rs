@@ -13,7 +13,6 @@ use super::child::Asking;
 use super::cycle;
 use super::execution;
 use super::job::Job;
-use super::moment::rfc3339;
 use super::requested::{self, fail, intersected, read_policy, read_tools, text_of};
 use super::snapshot;
 use super::stage::Stage;
@@ -23,6 +22,7 @@ use super::table::{Inner, Slot};
 use super::transition::Transition;
 use super::worker::Worker;
 use crate::callback::Functions;
+use crate::moment::rfc3339;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy};
 use crate::runtime::{Ambient, Runtime};
 

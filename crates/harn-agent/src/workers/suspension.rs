@@ -8,11 +8,11 @@ use harn_llm::desk::Thrown;
 use serde_json::Value;
 
 use super::cycle;
-use super::moment::rfc3339;
 use super::status::Status;
 use super::table::{Inner, Slot};
 use super::transition::Transition;
 use super::worker::Worker;
+use crate::moment::rfc3339;
 use crate::runtime::Runtime;
 
 /// What a model is told that goes on without anybody saying anything.

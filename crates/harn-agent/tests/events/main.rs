@@ -11,6 +11,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod artifacts;
 mod budgets;
 mod controls;
 mod daemon;
@@ -19,6 +20,7 @@ mod iterations;
 mod messages;
 mod network;
 mod options;
+mod people;
 mod published;
 mod searches;
 mod sessions;

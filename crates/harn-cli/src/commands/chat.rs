@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use harn_log::AnyEventLog;
+use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
 use harn_vm::agent::HostBridge;
 use harn_vm::{AgentOptions, Announce, EventLogOptions, RunOptions, Warn, WorldOptions};
 
@@ -116,7 +116,7 @@ pub(crate) struct Arguments {
     file: Option<PathBuf>,
 
     /// Go on with the conversation that was active last
-    #[arg(short, long = "continue", conflicts_with = "session")]
+    #[arg(short = 'c', long = "continue", conflicts_with = "session")]
     is_continued: bool,
 
     /// Go on with this conversation; the start of its id is enough
@@ -164,7 +164,7 @@ pub(crate) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
     let Some(agent) = Agent::find(arguments.file.as_deref(), output) else {
         return Ok(Outcome::Problems);
     };
-    let mut setting = match Setting::new(arguments, output) {
+    let mut setting = match Setting::new(arguments) {
         Ok(setting) => setting,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
@@ -175,7 +175,7 @@ pub(crate) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
         true => setting.talk_plainly(agent, output),
         false => setting.chat(agent, clock, output),
     };
-    setting.log = None;
+    drop(setting);
     // Whoever has the log open otherwise looks for what a crash has left.
     harn_log::reset_active_event_log();
     outcome
@@ -186,7 +186,7 @@ struct Setting {
     partner: Partner,
     /// What was said before, if somebody goes on.
     past: Option<past::Opened>,
-    log: Option<Arc<AnyEventLog>>,
+    log: Arc<AnyEventLog>,
     options: RunOptions,
     manifest: Option<PathBuf>,
     /// Something to tell at the beginning.
@@ -194,7 +194,7 @@ struct Setting {
 }
 
 impl Setting {
-    fn new(arguments: &Arguments, output: &mut Output) -> Result<Self, String> {
+    fn new(arguments: &Arguments) -> Result<Self, String> {
         let mut notes = Vec::new();
         let mut models = arguments.answers.options()?;
         notes.extend(arguments.recordings.add_to(&mut models)?);
@@ -204,19 +204,16 @@ impl Setting {
         };
         let manifest = models.manifest.clone();
         let base = base_of(manifest.as_deref());
-        let log = match keeping::open(&base) {
-            Ok(log) => Some(harn_log::install_active_event_log(log)),
-            Err(why) => {
-                output.note(format_args!(
-                    "note: sessions are not kept: {}",
-                    Untrusted(&why)
-                ));
-                None
-            }
-        };
+        let log = keeping::open(&base).unwrap_or_else(|why| {
+            notes.push(format!("this conversation is not kept: {why}"));
+            Arc::new(AnyEventLog::Memory(MemoryEventLog::new(
+                DEFAULT_QUEUE_DEPTH,
+            )))
+        });
+        let log = harn_log::install_active_event_log(log);
         let policy = arguments.permissions.policy()?;
         let opened = log.clone();
-        let open_log: harn_vm::agent::OpenLog = Arc::new(move || opened.clone());
+        let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
         let options = RunOptions {
             world: WorldOptions {
                 environment: environment::all(),
@@ -238,7 +235,7 @@ impl Setting {
             is_detached: true,
             ..RunOptions::default()
         };
-        let past = past(arguments, log.as_ref())?;
+        let past = past(arguments, &log)?;
         let session_id = past.as_ref().map(|past| past.id().to_owned());
         Ok(Self {
             partner: Partner {
@@ -298,7 +295,7 @@ impl Setting {
         let mut app = App {
             runner: Runner::start(agent, options, shared.clone(), messages.clone())?,
             partner: self.partner.clone(),
-            log: self.log.clone(),
+            log: Arc::clone(&self.log),
             people: self.people(&shared),
             shared,
             messages,
@@ -325,17 +322,18 @@ impl Setting {
             ..
         } = app;
         runner.stop();
-        if log.is_some_and(|log| past::exactly(&log, &partner.session_id).is_some()) {
+        let is_kept = !matches!(*log, AnyEventLog::Memory(_));
+        if is_kept && past::exactly(&log, &partner.session_id).is_some() {
             let id = &partner.session_id;
             output.note(format_args!("go on with: harn chat --session {id}"));
         }
         left
     }
 
-    /// Whoever answers the questions of the program; nobody without a log.
+    /// Whoever answers the questions of the program.
     fn people(&self, shared: &Shared) -> Option<People> {
         let name = environment::variable("USER");
-        let people = People::new(Arc::clone(self.log.as_ref()?), name, shared.clone());
+        let people = People::new(Arc::clone(&self.log), name, shared.clone());
         people
             .map_err(|error| {
                 let why = format!("questions of the program cannot be answered here: {error}");
@@ -346,18 +344,13 @@ impl Setting {
 }
 
 /// The session that somebody wants to go on with.
-fn past(
-    arguments: &Arguments,
-    log: Option<&Arc<AnyEventLog>>,
-) -> Result<Option<past::Opened>, String> {
-    let none = || "sessions are not kept here".to_owned();
+fn past(arguments: &Arguments, log: &Arc<AnyEventLog>) -> Result<Option<past::Opened>, String> {
     if let Some(id) = &arguments.session {
-        return past::find(log.ok_or_else(none)?, id).map(Some);
+        return past::find(log, id).map(Some);
     }
     if !arguments.is_continued {
         return Ok(None);
     }
-    let log = log.ok_or_else(none)?;
     let latest = past::list(log)?.into_iter().next();
     let latest = latest.ok_or_else(|| "there is no session to go on with".to_owned())?;
     past::find(log, &latest.id).map(Some)

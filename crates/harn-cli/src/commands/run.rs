@@ -70,7 +70,10 @@ const TIMED_OUT: u8 = 124;
 /// its harn.toml, or in the current folder if there is none. `harn sessions` shows them.
 /// HARN_STATE_DIR, HARN_EVENT_LOG_BACKEND, HARN_EVENT_LOG_SQLITE_PATH and
 /// HARN_EVENT_LOG_DIR say otherwise, and so does [event_log] in harn.toml; the backend
-/// `memory` keeps nothing. A program without agents opens no log.
+/// `memory` keeps nothing. A program without agents that asks nobody opens no log.
+///
+/// A program that asks a person waits for the answer. `harn hitl` lists what is asked, and
+/// answers.
 ///
 /// Skills are found in --skill-dir, HARN_SKILLS_PATH, .harn/skills of the project, what its
 /// harn.toml names, ~/.harn/skills, its packages, /etc/harn/skills and

@@ -11,6 +11,7 @@ use super::artifacts;
 use super::convert;
 use super::daemons;
 use super::guard;
+use super::question;
 use super::workers;
 use super::{KIND, POLICY, SESSION};
 use crate::models::decode;
@@ -154,6 +155,18 @@ pub(crate) fn register(registry: &mut Registry) {
         "with_telemetry",
     ];
     registry.harn("middleware", &middleware.map(|name| (name, name)));
+    registry.file("caches", include_str!("../../harn/caches.harn"));
+    let caches = [
+        "cache_clear",
+        "cache_get",
+        "cache_put",
+        "cache_stats",
+        "fs_cache",
+        "mem_cache",
+        "with_cache",
+        "with_cache_envelope",
+    ];
+    registry.harn("caches", &caches.map(|name| (name, name)));
     registry.set_guard(guard::check);
 }
 
@@ -282,26 +295,14 @@ pub(super) fn session_id(options: &Value) -> Option<String> {
 }
 
 pub(super) fn new_session_id(context: &mut Context<'_>) -> Result<String, Failure> {
-    let payload = json!({"builtin": "__new_session_id"}).to_string();
-    match context.perform(&Request::Other {
-        kind: KIND,
-        payload,
-    }) {
-        Answer::Text(Some(text)) => Ok(decode(&text)?.to_text().to_string()),
-        _ => Err(Fault::runtime("the world does not know agents")),
-    }
+    let id = question::answer(context, "__new_session_id", &json!([]))?;
+    Ok(id.to_text().to_string())
 }
 
 /// Whether a session has a policy of its own, which holds in all its loops.
 fn session_has_policy(context: &mut Context<'_>, id: &str) -> Result<bool, Failure> {
-    let payload = json!({"builtin": "__has_policy", "arguments": [id]}).to_string();
-    match context.perform(&Request::Other {
-        kind: KIND,
-        payload,
-    }) {
-        Answer::Text(Some(text)) => Ok(decode(&text)?.is_truthy()),
-        _ => Ok(false),
-    }
+    let has_policy = question::ask(context, "__has_policy", &json!([id]))?;
+    Ok(has_policy.is_some_and(|has_policy| has_policy.is_truthy()))
 }
 
 /// Does something as if the task ran inside a session's loop; closures that are let out

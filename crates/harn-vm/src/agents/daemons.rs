@@ -3,13 +3,12 @@
 
 use std::task::Poll;
 
-use harn_machine::{Answer, Context, Failure, Request, Value, Waiting, argument};
+use harn_machine::{Context, Failure, Value, Waiting, argument};
 use harn_stdlib::bound_tools;
 use serde_json::json;
 
-use super::KIND;
 use super::builtins::{answered, current, inside, new_session_id, request, session_id};
-use crate::models::decode;
+use super::question::ask;
 
 /// `daemon_spawn(config)`
 pub(super) fn spawn(
@@ -72,16 +71,9 @@ fn session_of(context: &mut Context<'_>, path: &Value) -> Result<Option<String>,
     let Value::Text(path) = path else {
         return Ok(None);
     };
-    let payload = json!({"builtin": "__daemon_session", "arguments": [path.as_str()]});
-    let request = Request::Other {
-        kind: KIND,
-        payload: payload.to_string(),
-    };
-    match context.perform(&request) {
-        Answer::Text(Some(text)) => Ok(match decode(&text)? {
-            Value::Text(id) => Some(id.to_string()),
-            _ => None,
-        }),
-        _ => Ok(None),
-    }
+    let id = ask(context, "__daemon_session", &json!([path.as_str()]))?;
+    Ok(match id {
+        Some(Value::Text(id)) => Some(id.to_string()),
+        _ => None,
+    })
 }

@@ -3,11 +3,10 @@
 //! A tool that is written in Harn may not do with a builtin what its policy forbids the tool.
 
 use harn_agent::policy::{builtin_need, needs_host};
-use harn_machine::{Answer, BuiltinId, Context, Failure, Request, Value, argument};
+use harn_machine::{BuiltinId, Context, Failure, Value, argument};
 use serde_json::json;
 
-use super::{KIND, POLICY, workspace};
-use crate::models::decode;
+use super::{POLICY, workspace};
 
 /// Looks at a call in a task that runs inside a loop with a policy.
 pub(super) fn check(
@@ -42,15 +41,8 @@ pub(super) fn check(
 /// Asks whether a builtin may be called, and gives the folders that it may work in: lists, each
 /// of which has to hold.
 fn ask(context: &mut Context<'_>, asked: &serde_json::Value) -> Result<Vec<Vec<String>>, Failure> {
-    let payload = json!({"builtin": "__check_builtin", "arguments": asked});
-    let request = Request::Other {
-        kind: KIND,
-        payload: payload.to_string(),
-    };
-    let levels = match context.perform(&request) {
-        Answer::Text(Some(text)) => decode(&text)?,
-        _ => return Ok(Vec::new()),
-    };
+    let levels = super::question::ask(context, "__check_builtin", asked)?;
+    let levels = levels.unwrap_or_default();
     Ok(items(&levels).map(texts).collect())
 }
 

@@ -19,6 +19,7 @@ mod guard;
 mod manifest;
 mod options;
 mod port;
+mod question;
 mod searches;
 mod workers;
 mod workspace;
@@ -27,7 +28,7 @@ pub use options::AgentOptions;
 
 pub(crate) use builtins::{ask, register};
 pub(crate) use manifest::hooks as manifest_hooks;
-pub(crate) use port::AgentPort;
+pub(crate) use port::{AgentPort, IfGivenUp};
 
 /// The kind of effects that are for the port.
 pub(crate) const KIND: &str = "agent";

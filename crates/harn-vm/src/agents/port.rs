@@ -52,6 +52,16 @@ type Answering = Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send>>;
 struct Task {
     future: Answering,
     waker: Waker,
+    if_given_up: IfGivenUp,
+}
+
+/// What becomes of something when nobody waits for it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IfGivenUp {
+    /// It stops.
+    Stops,
+    /// It goes on to its end.
+    GoesOn,
 }
 
 impl AgentPort {
@@ -237,13 +247,23 @@ impl AgentPort {
         }
         let asked = Asked { functions, ..asked };
         let future = Box::pin(async move { runtime.answer(asked).await });
-        self.run(id, future, tokio);
+        self.run(id, future, IfGivenUp::Stops, tokio);
     }
 
     /// Runs something to its end, between the steps of the program.
-    pub(crate) fn run(&mut self, id: EffectId, future: Answering, tokio: &TokioHandle) {
-        let waker = self.outside.waker(id);
-        self.tasks.insert(id, Task { future, waker });
+    pub(crate) fn run(
+        &mut self,
+        id: EffectId,
+        future: Answering,
+        if_given_up: IfGivenUp,
+        tokio: &TokioHandle,
+    ) {
+        let task = Task {
+            future,
+            waker: self.outside.waker(id),
+            if_given_up,
+        };
+        self.tasks.insert(id, task);
         self.resume(id, tokio);
     }
 
@@ -273,8 +293,11 @@ impl AgentPort {
 
     /// Gives something up.
     pub(crate) fn cancel(&mut self, id: EffectId, tokio: &TokioHandle) {
-        let _entered = tokio.enter();
-        drop(self.tasks.remove(&id));
+        let stops = |task: &Task| task.if_given_up == IfGivenUp::Stops;
+        if self.tasks.get(&id).is_some_and(stops) {
+            let _entered = tokio.enter();
+            drop(self.tasks.remove(&id));
+        }
     }
 
     fn complete(&self, id: EffectId, outcome: Result<Value, Thrown>) {

@@ -5,14 +5,13 @@
 use std::task::Poll;
 
 use harn_machine::value::Text;
-use harn_machine::{Answer, Context, Failure, Fault, Request, Value, Waiting, argument};
+use harn_machine::{Context, Failure, Value, Waiting, argument};
 use harn_stdlib::{EXECUTION, WORKER, bound_tools, worker_folders};
 use serde_json::{Map, json};
 
-use super::KIND;
 use super::builtins::{answered, current, inside, request_about, session_id};
+use super::question::answer;
 use crate::json::to_json;
-use crate::models::decode;
 
 /// `__sub_agent_run(task, options)`
 pub(super) fn sub_agent_run(
@@ -141,7 +140,7 @@ fn surroundings(
         Value::Dict(_) => {
             let folders = worker_folders(context);
             let asked = json!([worker, to_json(execution), folders.worktrees]);
-            perform(context, "__worker_surroundings", &asked)
+            answer(context, "__worker_surroundings", &asked)
         }
         _ => Ok(Value::Nil),
     }
@@ -149,27 +148,12 @@ fn surroundings(
 
 /// The session that a worker works in, where its functions know the one it began in.
 pub(super) fn session_now(context: &mut Context<'_>, session: &str) -> Result<Value, Failure> {
-    perform(context, "__session_now", &json!([session]))
+    answer(context, "__session_now", &json!([session]))
 }
 
 fn new_id(context: &mut Context<'_>) -> Result<String, Failure> {
-    let id = perform(context, "__new_id", &json!([]))?;
+    let id = answer(context, "__new_id", &json!([]))?;
     Ok(id.to_text().to_string())
-}
-
-fn perform(
-    context: &mut Context<'_>,
-    question: &str,
-    arguments: &serde_json::Value,
-) -> Result<Value, Failure> {
-    let payload = json!({"builtin": question, "arguments": arguments});
-    match context.perform(&Request::Other {
-        kind: KIND,
-        payload: payload.to_string(),
-    }) {
-        Answer::Text(Some(text)) => decode(&text),
-        _ => Err(Fault::runtime("the world does not know agents")),
-    }
 }
 
 fn field(value: &Value, key: &str) -> Value {

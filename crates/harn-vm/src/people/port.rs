@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::asked::{About, Asked, outcome};
 use super::earlier::{Place, fingerprint, same};
 use super::wait::{Elsewhere, news};
+use crate::agents::IfGivenUp;
 use crate::event_log::{EventLogPort, Logs};
 use crate::world::{failed, now};
 
@@ -29,8 +30,8 @@ pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Value, Thrown>> + Send
 /// Performs the effects of the kind `people`.
 pub(crate) struct PeoplePort {
     bridge: Option<Arc<dyn HostBridge>>,
-    /// What this process is called.
-    process: String,
+    /// What this process is called, once somebody wants to know.
+    process: Option<String>,
     /// The requests that tasks of the program wait for.
     open: HashMap<String, Open>,
     /// How often the program has asked the same.
@@ -55,7 +56,7 @@ impl PeoplePort {
     pub(crate) fn new(bridge: Option<Arc<dyn HostBridge>>) -> Self {
         Self {
             bridge,
-            process: this_process(),
+            process: None,
             open: HashMap::new(),
             occurrences: HashMap::new(),
             known: Requests::default(),
@@ -86,8 +87,8 @@ impl PeoplePort {
         payload: &str,
         event_log: &mut EventLogPort,
         runtime: Option<Arc<Runtime>>,
-    ) -> Work {
-        match serde_json::from_str(payload) {
+    ) -> (Work, IfGivenUp) {
+        let work = match serde_json::from_str(payload) {
             Ok(Asked::Requested {
                 about,
                 headers,
@@ -102,14 +103,18 @@ impl PeoplePort {
                 let session = session.map(|(session_id, runtime)| (runtime, session_id));
                 self.requested(id, &request, logs, session, is_earlier)
             }
-            Ok(Asked::Wait { request_id, topics }) => self.wait(id, &request_id, topics),
+            Ok(Asked::Wait { request_id, topics }) => {
+                return (self.wait(id, &request_id, topics), IfGivenUp::Stops);
+            }
             Ok(Asked::Resolved {
                 request_id,
                 outcome: word,
             }) => self.resolved(&request_id, outcome(&word)),
             Ok(_) => over(Err(Thrown::Runtime("this is answered at once".to_owned()))),
             Err(error) => over(Err(Thrown::Runtime(error.to_string()))),
-        }
+        };
+        // What was begun to be told is told, whatever becomes of who tells it.
+        (work, IfGivenUp::GoesOn)
     }
 
     /// Gives something up. A task that waits for a person and is stopped takes its request
@@ -139,9 +144,10 @@ impl PeoplePort {
             tracing::warn!("earlier requests to people are not known: {error}");
             None
         });
+        let process = self.process.get_or_insert_with(this_process);
         let deadline = now().saturating_add(about.timeout_ms);
         let mut record = BTreeMap::from([
-            (headers::PROCESS.to_owned(), self.process.clone()),
+            (headers::PROCESS.to_owned(), process.clone()),
             (headers::PROGRAM.to_owned(), place.program.to_owned()),
             (headers::OCCURRENCE.to_owned(), place.occurrence.to_string()),
             (headers::DEADLINE.to_owned(), rfc3339(deadline)),
@@ -150,7 +156,7 @@ impl PeoplePort {
             record.insert(headers::SESSION.to_owned(), session.clone());
         }
         let earlier = earlier.map(|request| {
-            if let Err(error) = block_on(resume(&logs, &request, &self.process)) {
+            if let Err(error) = block_on(resume(&logs, &request, process)) {
                 tracing::warn!("nobody will know that a request was taken up again: {error}");
             }
             let left = request.deadline().map(|at| at.timestamp_millis() - now());

@@ -32,8 +32,8 @@ pub(super) struct App {
     pub(super) shared: Shared,
     pub(super) runner: Runner,
     pub(super) partner: Partner,
-    /// Where sessions are kept, if they are.
-    pub(super) log: Option<Arc<AnyEventLog>>,
+    /// Where sessions are kept.
+    pub(super) log: Arc<AnyEventLog>,
     pub(super) people: Option<People>,
     pub(super) messages: SyncSender<Message>,
     pub(super) looks: Looks,

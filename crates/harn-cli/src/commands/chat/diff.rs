@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
+use super::clean::clean_line;
+
 /// Lines that stay are shown only so far around those that change.
 const AROUND: usize = 2;
 
-/// Longer texts are cut: nobody reads them in a chat.
+/// Longer texts and lines are cut: nobody reads them in a chat.
 const LINES_MAX: usize = 400;
+const LINE_CHARACTERS_MAX: usize = 400;
 
 /// The names that tools have for what they replace, for what takes its place, and for all that
 /// a file is to contain.
@@ -14,16 +17,16 @@ const OLD: [&str; 5] = ["old_text", "old_string", "old_str", "search", "oldText"
 const NEW: [&str; 5] = ["new_text", "new_string", "new_str", "replace", "newText"];
 const WHOLE: [&str; 2] = ["content", "text"];
 
-/// A line of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
-    Kept(&'a str),
-    Removed(&'a str),
-    Added(&'a str),
+/// A line of a difference, [cleaned](super::clean).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Kept(String),
+    Removed(String),
+    Added(String),
 }
 
 /// What a call changes, by its arguments; nothing if it does not look like an edit.
-pub(super) fn of_call(arguments: &Value) -> Vec<Line<'_>> {
+pub(super) fn of_call(arguments: &Value) -> Vec<Line> {
     let text = |names: &[&str]| names.iter().find_map(|name| arguments[*name].as_str());
     match (text(&OLD), text(&NEW)) {
         (Some(old), Some(new)) => between(old, new),
@@ -32,7 +35,7 @@ pub(super) fn of_call(arguments: &Value) -> Vec<Line<'_>> {
 }
 
 /// The lines that differ, with some of those around them.
-fn between<'a>(old: &'a str, new: &'a str) -> Vec<Line<'a>> {
+fn between(old: &str, new: &str) -> Vec<Line> {
     let (old, new) = (lines(old), lines(new));
     let pairs = old.iter().zip(&new);
     let before = pairs.take_while(|(one, other)| one == other).count();
@@ -41,15 +44,22 @@ fn between<'a>(old: &'a str, new: &'a str) -> Vec<Line<'a>> {
     let same = pairs.take_while(|(one, other)| one == other).count();
     let after = same.min(room);
     let first = before.saturating_sub(AROUND);
-    let kept = old[first..before].iter().map(|line| Line::Kept(line));
+    let kept = old[first..before]
+        .iter()
+        .map(|line| Line::Kept(short(line)));
     let removed = &old[before..old.len() - after];
     let added = &new[before..new.len() - after];
     let rest = &new[new.len() - after..];
-    let rest = rest.iter().take(AROUND).map(|line| Line::Kept(line));
-    kept.chain(removed.iter().map(|line| Line::Removed(line)))
-        .chain(added.iter().map(|line| Line::Added(line)))
+    let rest = rest.iter().take(AROUND).map(|line| Line::Kept(short(line)));
+    kept.chain(removed.iter().map(|line| Line::Removed(short(line))))
+        .chain(added.iter().map(|line| Line::Added(short(line))))
         .chain(rest)
         .collect()
+}
+
+fn short(line: &str) -> String {
+    let kept: String = line.chars().take(LINE_CHARACTERS_MAX).collect();
+    clean_line(&kept)
 }
 
 fn lines(text: &str) -> Vec<&str> {

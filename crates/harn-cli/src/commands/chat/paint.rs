@@ -137,9 +137,26 @@ fn draw_conversation(frame: &mut Frame<'_>, area: Rect, scene: &Scene<'_>, memor
     (scroll.total, scroll.shown) = (total, shown);
     let end = total.saturating_sub(shown);
     let top = scroll.top.unwrap_or(end).min(end);
-    let rows = entries.iter().flat_map(|(_, rows)| rows);
-    let rows: Vec<Line<'_>> = rows.skip(top).take(shown).cloned().collect();
-    draw_rows(frame, area, &rows);
+    draw_rows(frame, area, &rows_from(entries, top, shown));
+}
+
+/// So many rows after the first `top`. Most entries are above them and not looked at row by row.
+fn rows_from(
+    entries: &[(u64, Vec<Line<'static>>)],
+    top: usize,
+    count: usize,
+) -> Vec<Line<'static>> {
+    let mut above = 0;
+    let first = entries.iter().position(|(_, rows)| {
+        above += rows.len();
+        above > top
+    });
+    let Some(first) = first else {
+        return Vec::new();
+    };
+    let skipped = top - (above - entries[first].1.len());
+    let rows = entries[first..].iter().flat_map(|(_, rows)| rows);
+    rows.skip(skipped).take(count).cloned().collect()
 }
 
 fn draw_picker(frame: &mut Frame<'_>, area: Rect, picker: &Picker, scene: &Scene<'_>) {

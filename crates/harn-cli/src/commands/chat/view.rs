@@ -24,6 +24,7 @@ pub(super) use meter::Meter;
 
 /// Older entries are not shown any more; the log has them.
 const ENTRIES_MAX: usize = 5000;
+const BYTES_MAX: usize = 16 << 20;
 
 /// What a chat shows.
 #[derive(Default)]
@@ -407,9 +408,10 @@ impl View {
     }
 
     fn push(&mut self, kind: Kind) {
-        if self.entries.len() == ENTRIES_MAX {
+        let bytes: usize = self.entries.iter().map(Entry::bytes).sum();
+        if self.entries.len() >= ENTRIES_MAX || bytes >= BYTES_MAX {
             // Half of them at once, so that it is seldom.
-            let count = ENTRIES_MAX / 2;
+            let count = self.entries.len() / 2;
             self.entries.drain(..count);
             self.forgotten += count;
         }

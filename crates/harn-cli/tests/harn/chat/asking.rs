@@ -135,6 +135,21 @@ fn a_question_is_answered_in_place() {
     assert!(screen.contains("→ blue"), "{screen}");
 }
 
+#[test]
+fn a_question_can_be_answered_where_nothing_can_be_kept() {
+    // The log would be in a folder of this name.
+    let chat = Chat::with(ASKING, "", &[(".harn", "in the way")]);
+    chat.window.shows("this conversation is not kept");
+    chat.window.say("paint");
+    chat.window.shows("? Which colour?");
+    chat.window.say("blue");
+    chat.window.shows("Blue it is.");
+    chat.window.shows("ready");
+    chat.window.press(&["C-d"]);
+    let screen = chat.window.shows("left with 0");
+    assert!(!screen.contains("go on with"), "{screen}");
+}
+
 const APPROVING: &str = r#"
 pipeline answer(prompt, session_id) {
   let asked = try { request_approval("ship ${prompt}") }

@@ -274,7 +274,8 @@ fn whatever_runs_a_program_takes_the_same_options() {
         let call = programs
             .harn(&[command, file, "--deny=write"])
             .exits_with(1);
-        let said = call.stderr.replace(&*here.to_string_lossy(), "HERE");
+        let said = format!("{}{}", call.stdout, call.stderr);
+        let said = said.replace(&*here.to_string_lossy(), "HERE");
         assert!(said.contains(rule), "{command}: {call:?}");
     }
     let mut command = programs.command(&["repl", "--deny=write"]);

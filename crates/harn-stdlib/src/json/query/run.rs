@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use harn_machine::Value;
 use harn_machine::value::{Dict, order};
 
-use super::sieve::Sieve;
+use super::sieve::{Sieve, Way};
 use super::{Join, Query, Relation, Step, Word};
 
 /// How many values a query may find on its way. Parts of a query multiply what they find, so
@@ -121,10 +121,10 @@ impl Run {
     /// which needs no list of what is found.
     fn holds<'a>(&mut self, condition: &'a Query, input: &Found<'a>) -> Result<bool, String> {
         if let Query::Comparison(left, relation, right) = condition
-            && let (Some(left), Some(right)) = (place(left, input), place(right, input))
+            && let (Some(left), Some(right)) = (Way::of(left), Way::of(right))
         {
             self.count(1)?;
-            return Ok(compare(left, *relation, right));
+            return Ok(compare(left.from(input), *relation, right.from(input)));
         }
         Ok(self.first(condition, input)?.is_truthy())
     }
@@ -314,24 +314,6 @@ fn each_item<'a>(query: &'a Query, input: &Found<'a>) -> Option<&'a [Value]> {
         Cow::Borrowed(Value::List(items)) => Some(items),
         _ => None,
     }
-}
-
-/// The one place that a query leads to, if it is that simple.
-fn place<'a>(query: &'a Query, input: &'a Value) -> Option<&'a Value> {
-    let steps = match query {
-        Query::Literal(value) => return Some(value),
-        Query::Path(None, steps) => steps,
-        _ => return None,
-    };
-    let mut place = input;
-    for step in steps {
-        place = match step {
-            Step::Field(field) => field.of(place).unwrap_or(&Value::Nil),
-            Step::Item(index) => item(place, *index).unwrap_or(&Value::Nil),
-            Step::Each | Step::Slice(..) => return None,
-        };
-    }
-    Some(place)
 }
 
 /// The steps that each lead to one place, and the rest.

@@ -75,7 +75,8 @@ fn keep<'a>(values: &mut Vec<&'a Value>, fits: impl Fn(&'a Value) -> bool) {
 }
 
 impl<'a> Way<'a> {
-    fn of(query: &'a Query) -> Option<Self> {
+    /// A query as a way, if it is that simple.
+    pub(super) fn of(query: &'a Query) -> Option<Self> {
         match query {
             Query::Literal(value) => Some(Self::Literal(value)),
             Query::Path(None, steps) => match &steps[..] {
@@ -86,8 +87,9 @@ impl<'a> Way<'a> {
         }
     }
 
+    /// What it leads to from a value; nil if there is nothing.
     #[inline]
-    fn from(&self, value: &'a Value) -> &'a Value {
+    pub(super) fn from(&self, value: &'a Value) -> &'a Value {
         match self {
             Self::Literal(value) => value,
             Self::Field(field) => field.of(value).unwrap_or(&Value::Nil),

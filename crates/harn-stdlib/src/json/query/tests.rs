@@ -166,3 +166,43 @@ fn queries_are_bounded() {
     let long = format!(".{}", "[]".repeat(100_000));
     assert_eq!(find(&long, "1"), "[]");
 }
+
+#[test]
+fn long_lists_of_unlike_items_are_filtered_item_by_item() {
+    let item = |at: usize| match at % 4 {
+        0 => format!(r#"{{"n": {at}, "ok": true, "in": [{{"x": {at}}}]}}"#),
+        1 => format!(r#"{{"ok": false, "a": 1, "n": {at}}}"#),
+        2 => format!(r#"{{"zz": 1, "n": "{at}", "ok": true}}"#),
+        _ => at.to_string(),
+    };
+    let items: Vec<String> = (0..200).map(item).collect();
+    let document = format!(r#"{{"items": [{}]}}"#, items.join(","));
+    let list = |step: usize, from: usize| {
+        let numbers: Vec<String> = (from..200).step_by(step).map(|n| n.to_string()).collect();
+        format!("[{}]", numbers.join(","))
+    };
+    let (of_four, of_last) = (list(4, 0), list(4, 128));
+    check(
+        &document,
+        &[
+            (
+                ".items[] | select(.ok == true) | select(.n > -1) | .n",
+                &of_four,
+            ),
+            (
+                ".items[] | select(.ok) | .in[0].x | select(. > 127)",
+                &of_last,
+            ),
+            (
+                ".items[] | select(.in[0].x == .n) | select(.in) | .n",
+                &of_four,
+            ),
+            (".items[] | select(.n == \"6\") | .zz", "[1]"),
+            (
+                ".items[] | select(true) | .in[0:1] | .[0].x | select(. == 4)",
+                "[4]",
+            ),
+            (".items[] | select(.none)", "[]"),
+        ],
+    );
+}

@@ -87,10 +87,7 @@ impl App {
 
     /// Reads the log beside, which may be long.
     fn pick_session(&mut self) -> Effect {
-        let Some(log) = &self.log else {
-            return self.complain("sessions are not kept here");
-        };
-        let (log, messages) = (Arc::clone(log), self.messages.clone());
+        let (log, messages) = (Arc::clone(&self.log), self.messages.clone());
         let thread = thread::Builder::new().name("harn-sessions".to_owned());
         let reading = thread.spawn(move || {
             let _nobody_looks_any_more = messages.send(Message::Sessions(past::list(&log)));
@@ -106,8 +103,7 @@ impl App {
 
     /// Takes a session up again.
     pub(in super::super) fn go_on_with(&mut self, id: &str) {
-        let Some(log) = &self.log else { return };
-        match past::exactly(log, id) {
+        match past::exactly(&self.log, id) {
             Some(opened) => self.go_on(&opened),
             None => drop(self.complain("the session is not there any more")),
         }
@@ -171,13 +167,10 @@ impl App {
     }
 
     fn export(&self, file: Option<String>) -> Effect {
-        let Some(log) = &self.log else {
-            return self.complain("sessions are not kept here");
-        };
         let id = &self.partner.session_id;
         let start: String = id.chars().take(13).collect();
         let file = file.unwrap_or_else(|| format!("{start}.md"));
-        let Some(opened) = past::exactly(log, id) else {
+        let Some(opened) = past::exactly(&self.log, id) else {
             return self.say("nothing was said yet");
         };
         let written = OpenOptions::new().write(true).create_new(true).open(&file);

@@ -3,7 +3,6 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::super::clean::clean_line;
 use super::super::diff;
 use super::super::looks::Looks;
 use super::super::view::{Call, CallState, Entry, Kind};
@@ -169,15 +168,14 @@ fn headline(call: &Call, columns: usize, looks: Looks) -> Line<'static> {
 }
 
 fn diff_rows(call: &Call, manner: Manner, looks: Looks) -> Vec<Line<'static>> {
-    let lines = diff::of_call(&call.arguments);
-    let rows = lines.into_iter().map(|line| {
+    let rows = call.changes.iter().map(|line| {
         let (mark, text, style) = match line {
             diff::Line::Kept(text) => (" ", text, looks.faint()),
             diff::Line::Removed(text) => ("-", text, looks.bad()),
             diff::Line::Added(text) => ("+", text, looks.good()),
         };
         let room = manner.columns.saturating_sub(4);
-        let row = format!("  {mark} {}", fit(&clean_line(text), room));
+        let row = format!("  {mark} {}", fit(text, room));
         Line::styled(row, style)
     });
     let max = match manner.shows_results {

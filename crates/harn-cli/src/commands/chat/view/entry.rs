@@ -4,6 +4,7 @@ use harn_events::ToolKind;
 use serde_json::Value;
 
 use super::super::clean::{clean, clean_line};
+use super::super::diff;
 use crate::commands::run::live::wording;
 
 /// No entry shows more than this. A model or a tool that goes on for ever fills a log, not the
@@ -40,8 +41,8 @@ pub(in super::super) enum Kind {
 pub(in super::super) struct Call {
     pub(in super::super) name: String,
     pub(in super::super) kind: Option<ToolKind>,
-    /// Its arguments as they are, which are cleaned where they are shown.
-    pub(in super::super) arguments: Value,
+    /// What it changes, if it is an edit.
+    pub(in super::super) changes: Vec<diff::Line>,
     /// Its arguments, in short.
     pub(in super::super) told: String,
     pub(in super::super) state: CallState,
@@ -62,6 +63,19 @@ pub(in super::super) enum CallState {
 }
 
 impl Entry {
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.kind {
+            Kind::Prompt(text)
+            | Kind::Answer(text)
+            | Kind::Thought(text)
+            | Kind::Printed(text)
+            | Kind::Notice(text)
+            | Kind::Problem(text) => text.len(),
+            Kind::Call(call) => call.result.len(),
+        }
+    }
+
     pub(super) fn new(kind: Kind) -> Self {
         Self { kind, revision: 0 }
     }
@@ -86,7 +100,7 @@ impl Call {
         Self {
             name: clean_line(name),
             kind: None,
-            arguments: Value::Null,
+            changes: Vec::new(),
             told: String::new(),
             state: CallState::Pending,
             result: String::new(),
@@ -97,7 +111,7 @@ impl Call {
 
     pub(super) fn set_arguments(&mut self, arguments: &Value) {
         self.told = clean_line(&wording::arguments(arguments));
-        self.arguments = arguments.clone();
+        self.changes = diff::of_call(arguments);
     }
 
     pub(super) fn set_result(&mut self, text: &str) {

@@ -238,3 +238,14 @@ fn a_long_conversation_forgets_its_beginning_and_finds_its_calls() {
         "{told:?}"
     );
 }
+
+#[test]
+fn a_conversation_has_a_bound_in_bytes() {
+    let mut view = View::default();
+    let large = "x".repeat(1 << 20);
+    for _ in 0..100 {
+        view.notice(&large);
+    }
+    let bytes: usize = view.entries().iter().map(Entry::bytes).sum();
+    assert!(bytes <= BYTES_MAX + (1 << 20), "{bytes}");
+}
