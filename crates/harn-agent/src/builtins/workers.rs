@@ -123,7 +123,14 @@ async fn close_agent(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thr
         return fail("close_agent: missing worker handle");
     }
     let slot = find(runtime, asked.argument(0))?;
-    Ok(workers::close(runtime, &slot).await)
+    // Whoever closes may be a part of what is closed and end with it; the closing goes on.
+    let (here, closing) = (Arc::clone(runtime), Arc::clone(&slot));
+    let (sender, closed) = tokio::sync::oneshot::channel();
+    runtime.spawn(Box::pin(async move {
+        let summary = workers::close(&here, &closing).await;
+        let _nobody_waits_for_it = sender.send(summary);
+    }))?;
+    Ok(closed.await.unwrap_or_else(|_| slot.summary()))
 }
 
 /// `list_agents()`

@@ -91,9 +91,21 @@ impl Pause for WorkerPause {
                 "conditions": null,
                 "iterations_completed": iterations,
             });
+            remember(&runtime, &slot);
             suspend(&runtime, &slot, self.cycle, suspension).await;
             resumed.await.ok().flatten()
         })
+    }
+}
+
+/// A worker that pauses may be taken up again by another process, which has to know what was
+/// said.
+fn remember(runtime: &Runtime, slot: &Slot) {
+    let id = slot.read(|inner| inner.worker.session_id.clone());
+    let mut new_id = || runtime.new_id();
+    if let Some(session) = runtime.session(&id) {
+        let transcript = session.transcript(&mut new_id);
+        slot.adjust(|inner| inner.worker.transcript = transcript);
     }
 }
 

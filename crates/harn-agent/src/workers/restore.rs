@@ -84,7 +84,7 @@ fn worker(
         Job::SubAgent(agent) => {
             let of_result = text(&file["latest_payload"], "session_id");
             let known = of_result.or_else(|| text(&file["transcript"], "id"));
-            let known = known.or_else(|| text(&file["config"], "session_id"));
+            let known = known.or_else(|| text(&file["config"]["inherited"], "session_id"));
             let known = known.or_else(|| agent.session_id());
             known.unwrap_or_else(|| format!("sub_agent_session_{}", runtime.new_id()))
         }
@@ -117,7 +117,7 @@ fn worker(
         execution: file["execution"].clone(),
         snapshot_path: text(file, "snapshot_path").unwrap_or_else(|| snapshot::path(runtime, &id)),
         session_id,
-        parent_session_id: text(&file["config"], "parent_session_id"),
+        parent_session_id: text(&file["config"]["inherited"], "parent_session_id"),
         config: file["config"].clone(),
         carry,
         policy: None,

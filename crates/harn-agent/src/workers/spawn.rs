@@ -167,7 +167,7 @@ impl Start {
             snapshot_path: snapshot::path(runtime, &id),
             audit,
             parent_session_id: asking.session_id.map(str::to_owned),
-            config: with_inherited(self.config, &ambient),
+            config: with_inherited(self.config, &ambient, (asking.session_id, &session_id)),
             carry: self.carry,
             policy: ambient.policy.clone(),
             suspension: Value::Null,
@@ -263,13 +263,19 @@ fn audit(
 }
 
 /// The config with what the worker inherits, for a process that does not know its parent.
-fn with_inherited(mut config: Value, ambient: &Ambient) -> Value {
+fn with_inherited(
+    mut config: Value,
+    ambient: &Ambient,
+    (parent_session_id, session_id): (Option<&str>, &str),
+) -> Value {
     let permissions = ambient.permissions.iter();
     let permissions: Vec<Value> = permissions.map(|level| level.to_value()).collect();
     config["inherited"] = json!({
         "permissions": permissions,
         "outer": ambient.outer,
         "depth": ambient.depth,
+        "session_id": session_id,
+        "parent_session_id": parent_session_id,
     });
     config
 }

@@ -84,6 +84,41 @@ fn closing_a_worker_closes_the_workers_it_has_started() {
 }
 
 #[test]
+fn a_worker_that_closes_itself_is_closed_and_told_of() {
+    run(async {
+        let program = Program::default();
+        program.runtime.open_session("parent").await.unwrap();
+        let watch = program.watch("parent");
+        struct Quit(Arc<crate::Runtime>);
+        impl Callback for Quit {
+            fn call(&self, _: Vec<Value>) -> BoxFuture<'_, Result<Value, Thrown>> {
+                Box::pin(async move {
+                    let id = self.0.workers.all()[0].summary()["id"].clone();
+                    let asked = Asked {
+                        builtin: "close_agent".to_owned(),
+                        arguments: vec![id],
+                        ..Asked::default()
+                    };
+                    self.0.answer(asked).await
+                })
+            }
+        }
+        let mut functions = Functions::default();
+        let quit = Arc::new(Quit(Arc::clone(&program.runtime))) as Arc<dyn Callback>;
+        functions.insert("/1/tools/tools/0/handler", quit);
+        program.mock_call("quit");
+        let options = json!({
+            "tools": tools(&["quit"]), "audit": {"parent_session_id": "parent"},
+        });
+        let handle = program.start(options, functions).await;
+        let closed = program.done("wait_agent", json!([handle])).await;
+        assert_eq!(closed["status"], "cancelled");
+        let told = watch.take();
+        assert_eq!(told[told.len() - 1]["event"], "WorkerCancelled");
+    });
+}
+
+#[test]
 fn any_sequence_of_demands_is_told_in_order() {
     let demands = [
         "send_input",

@@ -112,6 +112,33 @@ fn a_worker_that_was_suspended_is_resumed_by_another_process() {
 }
 
 #[test]
+fn a_worker_that_was_paused_remembers_in_another_process() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let before = program_in(folder.path());
+        let hold = Hold::new();
+        before.mock_call("hold");
+        let options = json!({"tools": tools(&["hold"]), "carry": {}});
+        let handle = before.start(options, hold.functions()).await;
+        hold.called.notified().await;
+        before.done("suspend_agent", json!([handle, "lunch"])).await;
+        hold.opened.notify_one();
+        reach(&before, &handle, "suspended").await;
+        let after = program_in(folder.path());
+        let found = after.done("resume_agent", json!([handle["id"]])).await;
+        assert_eq!(
+            found["status"], "suspended",
+            "loading it is not resuming it"
+        );
+        let worker = after.runtime.workers.get(found["id"].as_str().unwrap());
+        let said = worker
+            .unwrap()
+            .read(|inner| inner.worker.transcript.to_string());
+        assert!(said.contains("held"), "{said}");
+    });
+}
+
+#[test]
 fn who_cannot_be_suspended_is_told_apart() {
     run(async {
         let program = Program::default();
