@@ -226,15 +226,18 @@ impl Daemon {
     pub(super) fn ended(&self, how: Ended) {
         let mut state = self.state();
         let mut queue = state.queue.clone();
-        state.mail = None;
+        let was_taken = state.mail.take().is_none();
         match how {
             Ended::Stopped => {
                 queue.requeue();
                 state.status = Status::Stopped;
             }
             Ended::Done(result) => {
-                // Its last snapshot knows the event.
-                queue.in_flight = None;
+                // Its last snapshot knows the event, unless it never got that far.
+                match was_taken {
+                    true => queue.in_flight = None,
+                    false => queue.requeue(),
+                }
                 state.result = Some(result.to_value());
                 state.status = Status::Stopped;
             }

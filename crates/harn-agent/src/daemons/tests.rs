@@ -214,3 +214,28 @@ async fn capacities_are_positive() {
         assert!(refusal.starts_with("daemon_spawn: `queue_capacity` must be a positive integer"));
     }
 }
+
+/// A daemon whose time to wait is over at the very moment an event comes.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_comes_too_late_waits_for_the_next_time() {
+    let scene = Scene::new();
+    scene.program.mock("Waiting.");
+    let watchdog = json!({"idle_watchdog_attempts": 1});
+    let daemon = scene.spawn(watchdog).await.unwrap();
+    // The event is handed over, and the loop is gone before it looks.
+    let kept = scene.program.runtime.daemons.named(&daemon).unwrap();
+    let trigger = kept.trigger(&json!("knock"), 0);
+    trigger.unwrap();
+    let result = scene.program.runtime.run(crate::LoopRequest {
+        options: json!({"provider": "mock", "model": "m", "max_iterations": 0})
+            .as_object()
+            .cloned()
+            .unwrap(),
+        ..crate::LoopRequest::default()
+    });
+    let result = result.await.unwrap();
+    kept.ended(super::daemon::Ended::Done(Box::new(result)));
+    let meta = scene.file("daemon.meta.json");
+    assert_eq!(meta["pending_events"][0]["payload"], "knock");
+    assert_eq!(meta["inflight_event"], Value::Null);
+}

@@ -6,6 +6,8 @@
 //!                                      └────────────┴─► too often in vain: watchdog
 //! ```
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::task::Poll;
 use std::time::{Duration, UNIX_EPOCH};
@@ -356,7 +358,13 @@ fn write(place: &Path, snapshot: &Value) -> Result<(), Thrown> {
     let mut temporary = place.as_os_str().to_owned();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
-    std::fs::write(&temporary, text).map_err(|error| failed("write", &error))?;
+    // The queue of a daemon forgets an event because this file knows it, so it must not get
+    // lost after that.
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| failed("write", &error))?;
     std::fs::rename(&temporary, place).map_err(|error| failed("finalize", &error))
 }
 
