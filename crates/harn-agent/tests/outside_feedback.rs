@@ -1,7 +1,5 @@
 //! Notes for a model that come through the functions of the process.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::sync::Arc;
 
 use harn_agent::events::{default_bus, push_pending_feedback_global};

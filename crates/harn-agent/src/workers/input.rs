@@ -74,7 +74,7 @@ async fn begin(
         guard: |inner: &Inner| refuse(inner).is_none(),
         change: |worker: &mut Worker| {
             worker.begin_cycle(Some(task), now.clone());
-            worker.artifacts = carried(worker);
+            worker.artifacts = carried(runtime, worker);
         },
     };
     if transition.make(runtime, slot, |_| {}).await {
@@ -85,12 +85,9 @@ async fn begin(
 }
 
 /// The artifacts that the next cycle is given.
-fn carried(worker: &Worker) -> Vec<serde_json::Value> {
+fn carried(runtime: &Runtime, worker: &Worker) -> Vec<serde_json::Value> {
     match worker.carry.keeps_artifacts {
         false => Vec::new(),
-        true => artifacts::select(&worker.artifacts, &worker.carry.context_policy)
-            .into_iter()
-            .cloned()
-            .collect(),
+        true => artifacts::select(runtime, &worker.artifacts, &worker.carry.context_policy),
     }
 }

@@ -88,7 +88,7 @@ impl Stage {
     ) -> Result<StageDone, Thrown> {
         self.check_inputs(inputs)?;
         let request = LoopRequest {
-            prompt: self.prompt(task, inputs),
+            prompt: self.prompt(runtime, task, inputs),
             system: self.system(),
             options: self.options(child.session.id()),
             functions: self.loop_functions(),
@@ -180,7 +180,7 @@ impl Stage {
     }
 
     /// What the model is told: the task, and what there is to know for it.
-    fn prompt(&self, task: &str, inputs: &[Value]) -> String {
+    fn prompt(&self, runtime: &Runtime, task: &str, inputs: &[Value]) -> String {
         let label = self.node_text("task_label");
         let label = label.unwrap_or_else(|| "Task".to_owned());
         let instructions = match self.node_text("prompt") {
@@ -191,9 +191,8 @@ impl Stage {
             "<workflow_task>\n<label>{label}</label>\n<instructions>\n{instructions}\n\
              </instructions>\n</workflow_task>"
         );
-        let selected = artifacts::select(inputs, &self.node()["context_policy"]);
-        if !selected.is_empty() {
-            let context = artifacts::render(&selected);
+        let context = artifacts::render(runtime, inputs, &self.node()["context_policy"]);
+        if !context.is_empty() {
             prompt.push_str("\n\n<workflow_context>\n");
             prompt.push_str(&context);
             prompt.push_str("\n</workflow_context>");
