@@ -50,14 +50,15 @@ fn start_child(backend: &str, folder: &Path, count: u64) -> Child {
     Command::new(program)
         .args(["--exact", "a_process_appends"])
         .env(TASK, format!("{backend}|{}|{count}", folder.display()))
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .expect("a child can be started")
 }
 
-fn finish(mut child: Child) {
-    let status = child.wait().expect("a child ends");
-    assert!(status.success(), "{status}");
+fn finish(child: Child) {
+    let output = child.wait_with_output().expect("a child ends");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}: {said}", output.status);
 }
 
 /// S35.8: ids stay unique and dense.

@@ -1,18 +1,22 @@
 //! Tables, and how older ones become today's.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use crate::error::LogError;
 use crate::log::Result;
 use crate::provenance::RECORD_HASH_HEADER;
 
-use super::sqlite_at;
+use super::{BUSY_WAIT, sqlite_at};
 
 /// The version of the tables below, kept in the file's `user_version`. The first
 /// version had no number.
 const VERSION: i64 = 2;
+
+/// How long to wait before a file that is locked is asked again.
+const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
 /// What the first version had.
 const FIRST_TABLES: &str = "
@@ -62,9 +66,7 @@ const SECOND_TABLES: &str = "
 /// Makes a file ready for writing: its tables, and how it is synced.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
     let at = |error| sqlite_at(path, error);
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
-        .map_err(at)?;
+    let mode = switch_to_wal(connection).map_err(at)?;
     if mode != "wal" {
         let problem = format!(
             "{} cannot have a write-ahead log, only '{mode}'; is it on a network drive?",
@@ -89,6 +91,25 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
     }
     upgrade(&transaction).map_err(at)?;
     transaction.commit().map_err(at)
+}
+
+/// Gives a file a write-ahead log, unless it has one, and tells what it has now. SQLite waits for
+/// others everywhere but here: of two processes that open a new file at once, one is told at
+/// once that it is locked.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
+    let until = Instant::now() + BUSY_WAIT;
+    loop {
+        let switched = connection.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0));
+        match switched {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < until =>
+            {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            switched => return switched,
+        }
+    }
 }
 
 /// Refuses a file that was not made ready.
