@@ -81,14 +81,15 @@ async fn check_events(world: &Shared, log: &harn_log::AnyEventLog, id: &str) {
     let seen = seen.iter().filter(|seen| seen.event.session_id() == id);
     let seen: Vec<_> = seen.map(|seen| &seen.event).collect();
     // A sink that could not ask where its session ends has dropped what came meanwhile, and
-    // says so.
+    // says so. It also says how many snapshots of growing arguments it has left out.
     let health = world.runtime().bus().session_health(id);
-    let dropped = health.and_then(|health| health.durable);
-    let dropped = dropped.map_or(0, |durable| durable.dropped);
-    if stored.len() as u64 + dropped != seen.len() as u64 {
+    let durable = health.and_then(|health| health.durable);
+    let (dropped, skipped) = durable.map_or((0, 0), |durable| (durable.dropped, durable.skipped));
+    if stored.len() as u64 + dropped + skipped != seen.len() as u64 {
         let (stored, seen) = (stored.len(), seen.len());
         world.complain(format!(
-            "{stored} events of {id} are stored, {dropped} were dropped, {seen} were seen"
+            "{stored} events of {id} are stored, {dropped} were dropped, {skipped} were left out, \
+             {seen} were seen"
         ));
     }
 }
