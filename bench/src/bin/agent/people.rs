@@ -19,6 +19,10 @@ use crate::turns;
 const WAITING: usize = 100;
 const PROCESSOR_MAX: Duration = Duration::from_millis(2);
 
+/// Long enough for all of them to wait before the first one ends. When they end, each hears of
+/// the others, which is no part of waiting.
+const SHORT_MS: u64 = 1000;
+
 /// Programs that wait for approvals in a log on disk, one for a moment and one for longer: the
 /// difference is what waiting costs.
 pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
@@ -27,9 +31,9 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
         Effort::Smoke => 1,
     };
     // What is needed once is there already.
-    waiting_for(50)?;
-    let short = waiting_for(50)?;
-    let long = waiting_for(50 + seconds * 1000)?;
+    waiting_for(SHORT_MS)?;
+    let short = waiting_for(SHORT_MS)?;
+    let long = waiting_for(SHORT_MS + seconds * 1000)?;
     let cost = long.saturating_sub(short);
     table.row(
         &format!("{WAITING} approvals wait {seconds} s, in SQLite: processor"),
