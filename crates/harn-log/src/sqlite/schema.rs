@@ -1,7 +1,7 @@
 //! Tables, and how older ones become today's.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
@@ -14,9 +14,6 @@ use super::{BUSY_WAIT, sqlite_at};
 /// The version of the tables below, kept in the file's `user_version`. The first
 /// version had no number.
 const VERSION: i64 = 2;
-
-/// How long to wait before a file that is locked is asked again.
-const BUSY_PAUSE: Duration = Duration::from_millis(1);
 
 /// What the first version had.
 const FIRST_TABLES: &str = "
@@ -105,7 +102,7 @@ fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && Instant::now() < until =>
             {
-                std::thread::sleep(BUSY_PAUSE);
+                connection.execute_batch("BEGIN EXCLUSIVE; COMMIT")?; // This one waits.
             }
             switched => return switched,
         }
