@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
-use harn_llm::options::value::{display, truthy};
+use harn_llm::options::value::{display, kind, truthy};
 use serde_json::{Map, Value, json};
 
 use super::super::post_turn::close_without_dispatch;
@@ -13,7 +13,7 @@ use super::super::turn::{Flow, Turn};
 use super::super::{Run, skip_reason};
 use super::Facts;
 use super::completion::Ruling;
-use super::options::{Given, kind};
+use super::options::Given;
 use crate::callback::Callback;
 use crate::loop_result::distinct;
 use crate::session::ControlState;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
-use harn_llm::options::value::truthy;
+use harn_llm::options::value::{kind, truthy};
 use serde_json::{Map, Value, json};
 
 use super::super::Run;
 use super::super::post_turn::close_without_dispatch;
 use super::super::turn::Turn;
 use super::judge;
-use super::options::{Given, kind};
+use super::options::Given;
 use crate::callback::Callback;
 use crate::registry::told;
 

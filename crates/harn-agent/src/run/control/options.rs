@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
-use harn_llm::options::value::display;
+use harn_llm::options::value::{display, kind};
 use serde_json::{Map, Value};
 
 use crate::callback::{Callback, Functions};
@@ -71,17 +71,4 @@ fn refuse<T>(key: &str, expected: &str) -> Result<T, Thrown> {
     Err(Thrown::Plain(format!(
         "agent_loop: `{key}` must be {expected}"
     )))
-}
-
-/// What a program calls the kind of a value.
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nil",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float",
-        Value::Number(_) => "int",
-        Value::String(_) => "string",
-        Value::Array(_) => "list",
-        Value::Object(_) => "dict",
-    }
 }
