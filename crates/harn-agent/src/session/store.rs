@@ -295,3 +295,22 @@ impl SessionStore {
         Ok(evicted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_a_child_works_in_is_not_taken_away() {
+        let mut store = SessionStore::new(EventBus::default(), None);
+        store.set_sessions_max(2);
+        store.open_working("child");
+        store.open("idle").unwrap();
+        assert!(!store.is_running("child"), "no loop runs in it yet");
+        let (_, evicted) = store.open("new").unwrap();
+        assert_eq!(evicted, ["idle"]);
+        store.release("child");
+        let (_, evicted) = store.open("newer").unwrap();
+        assert_eq!(evicted, ["child"]);
+    }
+}
