@@ -1,0 +1,1 @@
+//! Harn as an agent that editors plug in.

@@ -1,0 +1,1 @@
+//! Who may connect to a listener of ours.
