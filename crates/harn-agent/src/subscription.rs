@@ -84,7 +84,7 @@ enum Source {
 
 /// What the queue has to say.
 enum Heard {
-    Next(Seen),
+    Next(Box<Seen>),
     /// Nothing that follows the cursor.
     Nothing,
     /// Events were let go; they are in the log.
@@ -187,7 +187,7 @@ impl Subscription {
             match self.hear(cx) {
                 Heard::Next(seen) => {
                     self.cursor = Some(seen.index);
-                    return Poll::Ready(Some(seen));
+                    return Poll::Ready(Some(*seen));
                 }
                 Heard::Overflown => self.look_into_log(),
                 Heard::Ended => return Poll::Ready(None),

@@ -45,7 +45,8 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 pub(super) struct State {
-    items: VecDeque<(Seen, usize)>,
+    /// Boxed, because a seen thing is large and handed around.
+    items: VecDeque<(Box<Seen>, usize)>,
     bytes: usize,
     /// Whether there was too much, and the reader has not begun to look into the log.
     pub(super) has_overflown: bool,
@@ -95,7 +96,7 @@ impl Queue {
             }
             state.let_go_of_outdated(&seen);
             state.bytes += bytes;
-            state.items.push_back((seen, bytes));
+            state.items.push_back((Box::new(seen), bytes));
             if state.items.len() > self.bounds.events_max || state.bytes > self.bounds.bytes_max {
                 state.items = VecDeque::new();
                 state.bytes = 0;
@@ -107,10 +108,10 @@ impl Queue {
 
 impl State {
     pub(super) fn front(&self) -> Option<&Seen> {
-        self.items.front().map(|(seen, _)| seen)
+        self.items.front().map(|(seen, _)| &**seen)
     }
 
-    pub(super) fn pop(&mut self) -> Option<Seen> {
+    pub(super) fn pop(&mut self) -> Option<Box<Seen>> {
         let (seen, bytes) = self.items.pop_front()?;
         self.bytes -= bytes;
         Some(seen)
