@@ -76,6 +76,7 @@ mod runtime;
 pub mod session;
 pub mod skills;
 mod storage;
+mod subscription;
 pub mod surface;
 #[cfg(test)]
 mod testing;
@@ -114,6 +115,7 @@ pub use registry::{Backend, Entry, ToolRegistry};
 pub use run::Pause;
 pub use runtime::{Ambient, LoopRequest, Runtime, RuntimeOptions};
 pub use storage::SessionStorage;
+pub use subscription::{Seen, Subscription};
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
 pub use workers::WorkerPlaces;
 
