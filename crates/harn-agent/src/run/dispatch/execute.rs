@@ -285,6 +285,7 @@ fn of_category(category: Category) -> ToolCallErrorCategory {
         | Category::TransientNetwork => ToolCallErrorCategory::Network,
         Category::SchemaValidation => ToolCallErrorCategory::SchemaValidation,
         Category::ToolError => ToolCallErrorCategory::ToolError,
+        Category::McpServerError => ToolCallErrorCategory::McpServerError,
         Category::Cancelled => ToolCallErrorCategory::Cancelled,
         Category::ToolRejected => ToolCallErrorCategory::PermissionDenied,
         _ => ToolCallErrorCategory::HostBridgeError,
