@@ -27,7 +27,7 @@ mod turn;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use harn_vm::agent::events::{BusConfig, EventBus, SinkGuard};
+use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
 use harn_vm::agent::{Keeper, KeptSessions};
@@ -309,7 +309,9 @@ impl Session {
     pub(crate) fn cancel(&self) {
         let state = self.state();
         if let (Some(running), Some(runner)) = (&state.running, &state.runner) {
-            running.cancel();
+            if running.cancel() {
+                self.bus.emit(&cancelled(&self.id));
+            }
             self.bus.cancel_calls(&self.id);
             runner.turns.cancel();
         }
@@ -339,6 +341,21 @@ impl Session {
             }
         }
         self.followers().clear();
+    }
+}
+
+/// Somebody has cancelled the turn of a session.
+fn cancelled(id: &str) -> AgentEvent {
+    AgentEvent::ControlOutcome {
+        session_id: id.to_owned(),
+        control_id: harn_vm::new_id(),
+        method: "session/cancel".to_owned(),
+        outcome: "accepted".to_owned(),
+        status: "cancelled".to_owned(),
+        actor: Value::Null,
+        target: json!({"sessionId": id}),
+        reason: None,
+        metadata: Value::Null,
     }
 }
 
