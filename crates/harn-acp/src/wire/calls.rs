@@ -74,7 +74,12 @@ impl Place<'_> {
 
 impl Calls {
     /// What a start or an update of a call says.
-    pub(super) fn of(&mut self, seen: &Seen, place: &Place<'_>, profile: &Profile) -> Vec<Outgoing> {
+    pub(super) fn of(
+        &mut self,
+        seen: &Seen,
+        place: &Place<'_>,
+        profile: &Profile,
+    ) -> Vec<Outgoing> {
         match &seen.event {
             AgentEvent::ToolCall {
                 tool_call_id: id,
@@ -95,11 +100,15 @@ impl Calls {
                     is_candidate: *parsing == Some(true),
                     audit: audit.as_ref(),
                 };
-                self.start(seen, place, profile, start).into_iter().collect()
+                self.start(seen, place, profile, start)
+                    .into_iter()
+                    .collect()
             }
             AgentEvent::ToolCallUpdate { tool_call_id, .. } => {
                 let at = self.position(tool_call_id);
-                at.and_then(|at| self.update(seen, place, at)).into_iter().collect()
+                at.and_then(|at| self.update(seen, place, at))
+                    .into_iter()
+                    .collect()
             }
             _ => Vec::new(),
         }
@@ -239,9 +248,15 @@ impl Calls {
         };
         note("executor", executor.as_ref().map(wire_executor));
         note("durationMs", duration_ms.map(Value::from));
-        note("executionDurationMs", execution_duration_ms.map(Value::from));
+        note(
+            "executionDurationMs",
+            execution_duration_ms.map(Value::from),
+        );
         note("error", error.clone().map(Value::from));
-        note("errorCategory", error_category.map(|one| json!(self.category(one))));
+        note(
+            "errorCategory",
+            error_category.map(|one| json!(self.category(one))),
+        );
         note("parsing", parsing.map(Value::from));
         note("audit", audit.as_ref().map(|audit| json!(audit)));
         // What was a candidate goes on under an id of its own.
@@ -288,7 +303,9 @@ impl Calls {
         let mut harn = news.harn;
         if open.name.is_empty() && !news.name.is_empty() {
             news.name.clone_into(&mut open.name);
-            fields = fields.name(news.name.to_owned()).title(news.name.to_owned());
+            fields = fields
+                .name(news.name.to_owned())
+                .title(news.name.to_owned());
         }
         let is_due = open.is_input_due(seen.emitted_at_ms);
         if news.is_snapshot && !is_due {

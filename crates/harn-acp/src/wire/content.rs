@@ -51,7 +51,9 @@ pub(super) fn at_end(cwd: &Path, call: Ended<'_>) -> Vec<Value> {
     }
     let said = call.output.and_then(said);
     let said = said.or(call.error);
-    said.map(|text| value(ToolCallContent::from(text))).into_iter().collect()
+    said.map(|text| value(ToolCallContent::from(text)))
+        .into_iter()
+        .collect()
 }
 
 /// A call that has ended.

@@ -83,9 +83,11 @@ pub(super) fn update_body(event: &AgentEvent) -> Map<String, Value> {
             body.insert("progress".to_owned(), json!(pending_count));
             body
         }
-        AgentEvent::SafeTextPatchResult { result, .. } => {
-            progress("safe_text_patch", &format!("safe_text_patch: {result}"), event)
-        }
+        AgentEvent::SafeTextPatchResult { result, .. } => progress(
+            "safe_text_patch",
+            &format!("safe_text_patch: {result}"),
+            event,
+        ),
         event => own_body(event),
     }
 }
@@ -195,7 +197,9 @@ fn camel(value: &impl Serialize) -> Map<String, Value> {
         return Map::new();
     };
     let fields = fields.into_iter();
-    fields.map(|(key, value)| (camel_case(&key), value)).collect()
+    fields
+        .map(|(key, value)| (camel_case(&key), value))
+        .collect()
 }
 
 fn camel_case(key: &str) -> String {

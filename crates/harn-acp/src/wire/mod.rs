@@ -295,7 +295,11 @@ fn usage(seen: &Seen, info: &Value) -> Option<Outgoing> {
     let used = info["input_tokens"].as_u64()? + info["output_tokens"].as_u64()?;
     let cost = info["session_cost_usd"].as_f64();
     let usage = acp::UsageUpdate::new(used, size).cost(cost.map(|usd| acp::Cost::new(usd, "USD")));
-    Some(update(acp::SessionUpdate::UsageUpdate(usage), seen, Map::new()))
+    Some(update(
+        acp::SessionUpdate::UsageUpdate(usage),
+        seen,
+        Map::new(),
+    ))
 }
 
 /// What a person should know at once. It is no part of the history, so a replay has none.

@@ -49,7 +49,10 @@ fn entry(written: &Value) -> Option<PlanEntry> {
     let entry = PlanEntry::new(content, priority, status);
     Some(match originals.is_empty() {
         true => entry,
-        false => entry.meta(Meta::from_iter([("harn".to_owned(), Value::Object(originals))])),
+        false => entry.meta(Meta::from_iter([(
+            "harn".to_owned(),
+            Value::Object(originals),
+        )])),
     })
 }
 

@@ -69,7 +69,10 @@ fn kinds_are_those_of_the_annotation() {
     let mut unannotated = start(json!({}));
     unannotated["kind"] = Value::Null;
     let told = tell_plain(&[unannotated]);
-    assert_eq!((&told[0]["kind"], &told[0]["status"]), (&json!("other"), &json!("pending")));
+    assert_eq!(
+        (&told[0]["kind"], &told[0]["status"]),
+        (&json!("other"), &json!("pending"))
+    );
 }
 
 #[test]
@@ -146,13 +149,19 @@ fn a_status_never_goes_back() {
         update(json!({"status": "failed", "error": "late"})),
     ]);
     let statuses: Vec<_> = told.iter().map(|update| update["status"].clone()).collect();
-    assert_eq!(json!(statuses), json!(["pending", "in_progress", null, "completed"]));
+    assert_eq!(
+        json!(statuses),
+        json!(["pending", "in_progress", null, "completed"])
+    );
     assert_eq!(told[2]["rawInput"], json!({"path": "late"}));
 }
 
 #[test]
 fn an_update_of_a_call_that_never_began_is_not_told() {
-    assert_eq!(tell_plain(&[completed(json!({"text": "x"}))]), Vec::<Value>::new());
+    assert_eq!(
+        tell_plain(&[completed(json!({"text": "x"}))]),
+        Vec::<Value>::new()
+    );
 }
 
 /// Journals of before ids were unique are read all the same.
@@ -164,7 +173,10 @@ fn an_id_that_was_used_before_is_another_one_on_the_wire() {
         start(json!({})),
         completed(json!({"text": "y"})),
     ]);
-    let ids: Vec<_> = told.iter().map(|update| update["toolCallId"].clone()).collect();
+    let ids: Vec<_> = told
+        .iter()
+        .map(|update| update["toolCallId"].clone())
+        .collect();
     assert_eq!(json!(ids), json!(["a", "a", "a#2", "a#2"]));
 }
 
@@ -175,7 +187,10 @@ fn what_is_open_in_a_session_that_nobody_works_in_is_ended_once() {
     mapping.of(&seen(3, start(json!({}))), &plain());
     let settled = updates(&mapping.settle(true));
     assert_eq!(settled.len(), 1);
-    assert_eq!((&settled[0]["toolCallId"], &settled[0]["status"]), (&json!("a"), &json!("failed")));
+    assert_eq!(
+        (&settled[0]["toolCallId"], &settled[0]["status"]),
+        (&json!("a"), &json!("failed"))
+    );
     let harn = &settled[0]["_meta"]["harn"];
     assert_eq!(
         (&harn["index"], &harn["replayed"], &harn["errorCategory"]),
@@ -200,11 +215,22 @@ fn calls_of_a_run_that_somebody_stopped_were_cancelled() {
         let told = updates(&tell(&quiet, events));
         told.last().unwrap()["_meta"]["harn"]["errorCategory"].clone()
     };
-    assert_eq!(category(&[start(json!({})), abandoned.clone()]), "abandoned_at_loop_exit");
-    assert_eq!(category(&[start(json!({})), cancel.clone(), abandoned.clone()]), "cancelled");
-    let exit = json!({"type": "loop_checkpoint", "iteration": 1, "kind": "loop_exit", "delivered": 0});
+    assert_eq!(
+        category(&[start(json!({})), abandoned.clone()]),
+        "abandoned_at_loop_exit"
+    );
+    assert_eq!(
+        category(&[start(json!({})), cancel.clone(), abandoned.clone()]),
+        "cancelled"
+    );
+    let exit =
+        json!({"type": "loop_checkpoint", "iteration": 1, "kind": "loop_exit", "delivered": 0});
     let later = [cancel, exit, start(json!({})), abandoned];
-    assert_eq!(category(&later), "abandoned_at_loop_exit", "the next run is another");
+    assert_eq!(
+        category(&later),
+        "abandoned_at_loop_exit",
+        "the next run is another"
+    );
 }
 
 /// What is told of a call whose arguments arrive at these times.
@@ -219,8 +245,13 @@ fn arriving(pieces: &[(i64, Value)]) -> Vec<(Value, Value)> {
     });
     let told: Vec<Outgoing> = told.collect();
     let told = updates(&told).into_iter();
-    told.map(|one| (one["rawInput"].clone(), one["_meta"]["harn"]["rawInputPartial"].clone()))
-        .collect()
+    told.map(|one| {
+        (
+            one["rawInput"].clone(),
+            one["_meta"]["harn"]["rawInputPartial"].clone(),
+        )
+    })
+    .collect()
 }
 
 #[test]
@@ -258,7 +289,10 @@ fn the_last_arguments_are_told_when_the_call_runs() {
 
 #[test]
 fn locations_follow_the_arguments() {
-    let told = tell_plain(&[start(json!({})), update(json!({"raw_input": {"path": "f"}}))]);
+    let told = tell_plain(&[
+        start(json!({})),
+        update(json!({"raw_input": {"path": "f"}})),
+    ]);
     assert_eq!(told[0].get("locations"), None);
     assert_eq!(told[1]["locations"], json!([{"path": "/work/f"}]));
 }
@@ -282,7 +316,10 @@ fn candidates_are_told_to_those_only_who_asked() {
     ];
     let told = tell_plain(&events);
     assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["toolCallId"], "a", "a promoted call has an id of its own");
+    assert_eq!(
+        told[0]["toolCallId"], "a",
+        "a promoted call has an id of its own"
+    );
     let told = updates(&tell(&extended(), &events));
     let shown: Vec<_> = told
         .iter()
@@ -290,15 +327,23 @@ fn candidates_are_told_to_those_only_who_asked() {
         .collect();
     assert_eq!(
         json!(shown),
-        json!([["text-cand-1", "pending"], ["text-cand-1", "completed"], ["a", "pending"]])
+        json!([
+            ["text-cand-1", "pending"],
+            ["text-cand-1", "completed"],
+            ["a", "pending"]
+        ])
     );
-    let parsing: Vec<_> = told.iter().map(|one| one["_meta"]["harn"]["parsing"].clone()).collect();
+    let parsing: Vec<_> = told
+        .iter()
+        .map(|one| one["_meta"]["harn"]["parsing"].clone())
+        .collect();
     assert_eq!(json!(parsing), json!([true, false, null]));
 }
 
 #[test]
 fn a_candidate_that_was_none_has_failed() {
-    let aborted = json!({"status": "failed", "error": "no call", "error_category": "parse_aborted"});
+    let aborted =
+        json!({"status": "failed", "error": "no call", "error_category": "parse_aborted"});
     let events = [candidate(true, json!({})), candidate(false, aborted)];
     assert_eq!(tell_plain(&events), Vec::<Value>::new());
     let told = updates(&tell(&extended(), &events));
@@ -340,17 +385,25 @@ fn what_a_tool_shows_takes_the_place_of_its_text() {
             {"type": "terminal", "terminalId": "t1"},
         ])
     );
-    assert_eq!(told[1]["rawOutput"], json!({"text": "done"}), "it is not told twice");
+    assert_eq!(
+        told[1]["rawOutput"],
+        json!({"text": "done"}),
+        "it is not told twice"
+    );
 }
 
 #[test]
 fn content_of_tool_servers_passes_as_it_is() {
-    let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png", "_meta": {"k": 1}});
+    let image =
+        json!({"type": "image", "data": "aGk=", "mimeType": "image/png", "_meta": {"k": 1}});
     let strange = json!({"type": "hologram", "data": "x"});
     let shown = json!([{"type": "block", "block": image}, {"type": "block", "block": strange}]);
     let output = json!({"text": "t", "shown": shown});
     let told = tell_plain(&[start(json!({})), completed(output)]);
-    assert_eq!(told[1]["content"][0], json!({"type": "content", "content": image}));
+    assert_eq!(
+        told[1]["content"][0],
+        json!({"type": "content", "content": image})
+    );
     assert_eq!(
         told[1]["content"][1]["content"],
         json!({"type": "text", "text": strange.to_string()}),

@@ -16,7 +16,9 @@ use crate::peer::ClientFacts;
 
 /// A client that said this in `initialize`.
 fn client(capabilities: Value) -> Profile {
-    Profile::of(&ClientFacts::read(&json!({"clientCapabilities": capabilities})))
+    Profile::of(&ClientFacts::read(
+        &json!({"clientCapabilities": capabilities}),
+    ))
 }
 
 /// A client that said nothing about itself.
@@ -106,7 +108,10 @@ fn a_replayed_update_says_so() {
     let [Outgoing::Extension { parameters, .. }] = &told[..] else {
         panic!("{told:?}");
     };
-    assert_eq!(parameters["_meta"], json!({"harn": {"index": 8, "replayed": true}}));
+    assert_eq!(
+        parameters["_meta"],
+        json!({"harn": {"index": 8, "replayed": true}})
+    );
 }
 
 #[test]
@@ -131,10 +136,13 @@ fn a_quiet_client_is_told_what_it_asked_for() {
 fn tools_say_which_arguments_are_paths() {
     let declared = |tool: &str| (tool == "render").then(|| vec!["from".into(), "to".into()]);
     let mut mapping = mapping().declared(Arc::new(declared));
-    let call = seen(0, json!({
-        "type": "tool_call", "tool_call_id": "a", "tool_name": "render", "kind": null,
-        "status": "pending", "raw_input": {"from": "a/../b.md", "to": ["/c", "d"], "path": "e"},
-    }));
+    let call = seen(
+        0,
+        json!({
+            "type": "tool_call", "tool_call_id": "a", "tool_name": "render", "kind": null,
+            "status": "pending", "raw_input": {"from": "a/../b.md", "to": ["/c", "d"], "path": "e"},
+        }),
+    );
     let told = updates(&mapping.of(&call, &plain()));
     assert_eq!(
         told[0]["locations"],

@@ -53,7 +53,14 @@ impl World {
         let mut told = Vec::new();
         let mut subscription = self.subscribe();
         let say = |one| told.push(one);
-        block_on(replay(&mut subscription, mapping(), profile, after, true, say));
+        block_on(replay(
+            &mut subscription,
+            mapping(),
+            profile,
+            after,
+            true,
+            say,
+        ));
         told
     }
 }
@@ -108,7 +115,9 @@ fn stories() -> impl Strategy<Value = Vec<Value>> {
         Just(json!({"type": "agent_thought_chunk", "content": "Hm"})),
         Just(json!({"type": "iteration_start", "iteration": 1})),
         Just(json!({"type": "iteration_end", "iteration": 1, "iteration_info": {}})),
-        Just(json!({"type": "user_message", "message_id": "m", "content": [{"type": "text", "text": "t"}]})),
+        Just(
+            json!({"type": "user_message", "message_id": "m", "content": [{"type": "text", "text": "t"}]})
+        ),
         Just(json!({
             "type": "progress_reported", "message": null, "entries": [{"content": "a"}],
             "replace": false, "metadata": {},
@@ -159,8 +168,18 @@ fn a_client_that_comes_back_to_a_crash_is_told_that_calls_have_ended() {
     let mut told = Vec::new();
     let mut subscription = world.subscribe();
     let say = |one| told.push(one);
-    block_on(replay(&mut subscription, mapping(), &plain(), Some(0), false, say));
+    block_on(replay(
+        &mut subscription,
+        mapping(),
+        &plain(),
+        Some(0),
+        false,
+        say,
+    ));
     let told = updates(&told);
     assert_eq!(told.len(), 1);
-    assert_eq!((&told[0]["toolCallId"], &told[0]["status"]), (&json!("a"), &json!("failed")));
+    assert_eq!(
+        (&told[0]["toolCallId"], &told[0]["status"]),
+        (&json!("a"), &json!("failed"))
+    );
 }

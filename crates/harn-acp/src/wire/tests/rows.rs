@@ -106,7 +106,10 @@ fn entries_that_editors_do_not_understand_are_told_in_words() {
         {"status": "pending"},
         "b",
     ]);
-    let told = tell(&plain(), &[json!({"type": "plan", "plan": {"entries": entries}})]);
+    let told = tell(
+        &plain(),
+        &[json!({"type": "plan", "plan": {"entries": entries}})],
+    );
     assert_eq!(
         updates(&told)[0]["entries"],
         json!([
@@ -139,7 +142,9 @@ fn progress_with_entries_is_the_complete_plan() {
     let told = updates(&told);
     let contents = |at: usize| -> Vec<String> {
         let entries = told[at]["entries"].as_array().unwrap().iter();
-        entries.map(|entry| entry["content"].as_str().unwrap().to_owned()).collect()
+        entries
+            .map(|entry| entry["content"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(contents(0), ["a"]);
     assert_eq!(contents(1), ["a", "b"]);
@@ -183,10 +188,17 @@ fn an_artifact_is_content_of_the_call_that_made_it_and_an_event() {
         "type": "tool_call_update", "tool_call_id": "a", "tool_name": "draw",
         "status": "completed", "raw_output": {"text": "drawn"}, "error": null,
     });
-    let told = tell(&plain(), &[start, artifact(json!({"tool_call_id": "a"})), end]);
+    let told = tell(
+        &plain(),
+        &[start, artifact(json!({"tool_call_id": "a"})), end],
+    );
     let shown = json!({"type": "content", "content": {"type": "text", "text": "| a |"}});
-    let [_, Outgoing::Update(update), Outgoing::Extension { parameters, .. }, Outgoing::Update(end)] =
-        &told[..]
+    let [
+        _,
+        Outgoing::Update(update),
+        Outgoing::Extension { parameters, .. },
+        Outgoing::Update(end),
+    ] = &told[..]
     else {
         panic!("{told:?}");
     };
@@ -202,7 +214,11 @@ fn an_artifact_is_content_of_the_call_that_made_it_and_an_event() {
         (&json!("artifact"), &json!("table"))
     );
     let text = json!({"type": "content", "content": {"type": "text", "text": "drawn"}});
-    assert_eq!(end["content"], json!([shown, text]), "content replaces what there was");
+    assert_eq!(
+        end["content"],
+        json!([shown, text]),
+        "content replaces what there was"
+    );
 }
 
 #[test]
@@ -252,7 +268,12 @@ fn a_compaction_is_shown_by_clients_that_can() {
             },
         ]),
     );
-    check_extension(&plain(), compacted(), "transcript_compacted", compacted_body());
+    check_extension(
+        &plain(),
+        compacted(),
+        "transcript_compacted",
+        compacted_body(),
+    );
 }
 
 #[test]
@@ -420,7 +441,11 @@ fn what_somebody_should_know_is_a_notice_too() {
     assert_eq!(severities(&gap("error")), ["error"]);
     assert_eq!(severities(&gap("warning")), Vec::<Value>::new());
     assert_eq!(severities(&watchdog), ["error"]);
-    assert_eq!(tell(&plain(), &[auth.clone()]).len(), 1, "only for those who show notices");
+    assert_eq!(
+        tell(&plain(), &[auth.clone()]).len(),
+        1,
+        "only for those who show notices"
+    );
     let mut replayed = seen(0, auth);
     replayed.is_replayed = true;
     let told = mapping().of(&replayed, &profile);
@@ -430,7 +455,8 @@ fn what_somebody_should_know_is_a_notice_too() {
 #[test]
 fn usage_is_told_where_the_size_is_known() {
     let quiet = client(json!({"_meta": {"harn": {"agentEvents": false}}}));
-    let end = |info: Value| json!({"type": "iteration_end", "iteration": 1, "iteration_info": info});
+    let end =
+        |info: Value| json!({"type": "iteration_end", "iteration": 1, "iteration_info": info});
     let info = json!({"input_tokens": 90, "output_tokens": 10, "context_window": 1000});
     check_update(
         &quiet,
@@ -444,5 +470,9 @@ fn usage_is_told_where_the_size_is_known() {
     priced["session_cost_usd"] = json!(0.25);
     let told = updates(&tell(&quiet, &[end(priced)]));
     assert_eq!(told[0]["cost"], json!({"amount": 0.25, "currency": "USD"}));
-    check_update(&quiet, end(json!({"input_tokens": 90, "output_tokens": 10})), json!([]));
+    check_update(
+        &quiet,
+        end(json!({"input_tokens": 90, "output_tokens": 10})),
+        json!([]),
+    );
 }
