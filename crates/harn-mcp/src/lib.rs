@@ -1,1 +1,6 @@
 //! Tool servers for agents.
+
+pub mod fetcher;
+
+#[cfg(test)]
+mod testing;
