@@ -197,8 +197,12 @@ impl Authorizer {
         let before = before.filter(|kept| kept.issuer == issuer);
         let known = before.as_ref().and_then(|kept| kept.client.clone());
         let redirect = Redirect::listen(known.as_ref().and_then(|one| one.redirect_port)).await?;
-        let scopes = self.wanted_scopes(&checked, challenge, before.as_ref()).await;
-        let identity = self.identify(&mut checked, known, &redirect, &scopes).await?;
+        let scopes = self
+            .wanted_scopes(&checked, challenge, before.as_ref())
+            .await;
+        let identity = self
+            .identify(&mut checked, known, &redirect, &scopes)
+            .await?;
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let page = checked.manager.get_authorization_url(&scopes).await?;
         let page = Url::parse(&page).map_err(|_| Failure::Endpoint("authorization"))?;
@@ -247,7 +251,9 @@ impl Authorizer {
             return Ok(None);
         }
         checked.learnt.save(kept.stored()?).await?;
-        checked.manager.configure_client(identity.config("http://127.0.0.1/"))?;
+        checked
+            .manager
+            .configure_client(identity.config("http://127.0.0.1/"))?;
         match checked.manager.refresh_token().await {
             Ok(_) => self.keep(&checked, Some(identity)).await.map(Some),
             Err(AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired) => Ok(None),
@@ -256,11 +262,7 @@ impl Authorizer {
     }
 
     /// Keeps what the manager has learnt.
-    async fn keep(
-        &self,
-        checked: &Checked,
-        identity: Option<Identity>,
-    ) -> Result<Secret, Failure> {
+    async fn keep(&self, checked: &Checked, identity: Option<Identity>) -> Result<Secret, Failure> {
         let stored = checked.learnt.load().await?;
         let stored = stored.ok_or(Failure::NoToken)?;
         let credential = Credential::new(&self.server, &checked.metadata, identity, &stored)?;
@@ -273,8 +275,7 @@ impl Authorizer {
     async fn discover(&self, challenge: Option<&Challenge>) -> Result<Checked, Failure> {
         let client = Arc::new(OAuthFetcher(self.fetcher.clone()));
         let server = self.server.clone();
-        let mut manager =
-            AuthorizationManager::new_with_oauth_http_client(server, client).await?;
+        let mut manager = AuthorizationManager::new_with_oauth_http_client(server, client).await?;
         let header = challenge.map(Challenge::header);
         let found = manager.resolve_metadata_from_challenge(header).await?;
         if !found.source.is_discovered() {
@@ -331,7 +332,10 @@ impl Authorizer {
         let identity = match &self.client_id {
             Some(id) if !has_document || reads_documents => Identity {
                 id: id.clone(),
-                secret: self.client_secret.as_ref().map(|one| one.expose().to_owned()),
+                secret: self
+                    .client_secret
+                    .as_ref()
+                    .map(|one| one.expose().to_owned()),
                 redirect_port: None,
             },
             _ => match known.filter(|known| known.redirect_port == Some(redirect.port())) {
@@ -339,7 +343,9 @@ impl Authorizer {
                 None => return register(checked, redirect, scopes).await,
             },
         };
-        checked.manager.configure_client(identity.config(&redirect.uri()))?;
+        checked
+            .manager
+            .configure_client(identity.config(&redirect.uri()))?;
         Ok(identity)
     }
 }

@@ -112,7 +112,9 @@ fn read(path: &Path) -> Result<Vec<u8>, CardError> {
     };
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
-    file.take(BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     Ok(bytes)
 }
 
@@ -156,7 +158,10 @@ mod tests {
         assert_eq!(found.unwrap(), json!({"name": "f"}));
         let missing = card.card("no.json", folder.path(), &fetcher).await;
         let missing = missing.unwrap_err().to_string();
-        assert!(missing.ends_with("no.json: No such file or directory (os error 2)"), "{missing}");
+        assert!(
+            missing.ends_with("no.json: No such file or directory (os error 2)"),
+            "{missing}"
+        );
     }
 
     #[tokio::test]
@@ -165,7 +170,9 @@ mod tests {
         let names = Names::new(&[("cards.test", &["127.0.0.1"])]);
         let fetcher = fetcher(names, "");
         let source = format!("https://cards.test:{}/card.json", peer.address.port());
-        let refused = Cards::default().card(&source, Path::new("."), &fetcher).await;
+        let refused = Cards::default()
+            .card(&source, Path::new("."), &fetcher)
+            .await;
         assert!(matches!(
             refused,
             Err(CardError::Fetch(FetchError::Address { .. }))

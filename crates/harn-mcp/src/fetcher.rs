@@ -320,7 +320,11 @@ impl Fetcher {
                 body,
             });
         }
-        while let Some(chunk) = response.chunk().await.map_err(|error| broken(url, &error))? {
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| broken(url, &error))?
+        {
             if body.len() + chunk.len() > limit {
                 return Err(FetchError::TooLarge(limit));
             }

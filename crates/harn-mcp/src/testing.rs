@@ -274,7 +274,10 @@ impl Resolver for Names {
         let unknown = || io::Error::new(io::ErrorKind::NotFound, "no such name");
         Box::pin(async move {
             let found = found.ok_or_else(unknown)?;
-            Ok(found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect())
+            Ok(found
+                .into_iter()
+                .map(|ip| SocketAddr::new(ip, port))
+                .collect())
         })
     }
 }

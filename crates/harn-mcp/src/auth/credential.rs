@@ -75,7 +75,10 @@ impl Credential {
     /// Whether a refresh token would go where it came from.
     pub(super) fn renews_at(&self, metadata: &AuthorizationMetadata) -> bool {
         let origin = |text: &str| Url::parse(text).ok().map(|url| url.origin());
-        let (before, now) = (origin(&self.token_endpoint), origin(&metadata.token_endpoint));
+        let (before, now) = (
+            origin(&self.token_endpoint),
+            origin(&metadata.token_endpoint),
+        );
         before.is_some() && before == now
     }
 

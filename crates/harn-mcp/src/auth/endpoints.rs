@@ -11,16 +11,20 @@ use crate::fetcher::{NamedOrigins, origin};
 ///
 /// # Errors
 /// The first rule that is broken.
-pub(super) fn check(
-    metadata: &AuthorizationMetadata,
-    named: &NamedOrigins,
-) -> Result<(), Failure> {
+pub(super) fn check(metadata: &AuthorizationMetadata, named: &NamedOrigins) -> Result<(), Failure> {
     let methods = metadata.code_challenge_methods_supported.as_deref();
-    if !methods.unwrap_or_default().iter().any(|method| method == "S256") {
+    if !methods
+        .unwrap_or_default()
+        .iter()
+        .any(|method| method == "S256")
+    {
         return Err(Failure::NoPkce);
     }
     // That it is who it says was checked by the SDK.
-    let issuer = metadata.issuer.as_deref().and_then(|text| Url::parse(text).ok());
+    let issuer = metadata
+        .issuer
+        .as_deref()
+        .and_then(|text| Url::parse(text).ok());
     let issuer = issuer.ok_or(Failure::NoIssuer)?;
     let registration = metadata.registration_endpoint.as_deref();
     let endpoints = [
@@ -62,7 +66,9 @@ fn check_endpoint(
 
 /// Whether the authorization server reads documents about clients.
 pub(super) fn reads_documents(metadata: &AuthorizationMetadata) -> bool {
-    let told = metadata.additional_fields.get("client_id_metadata_document_supported");
+    let told = metadata
+        .additional_fields
+        .get("client_id_metadata_document_supported");
     told == Some(&Value::Bool(true))
 }
 

@@ -35,9 +35,7 @@ pub enum Failure {
         endpoint: String,
     },
     /// We are nobody to the authorization server.
-    #[error(
-        "the authorization server registers nobody; give the server a client_id in harn.toml"
-    )]
+    #[error("the authorization server registers nobody; give the server a client_id in harn.toml")]
     NoIdentity,
     /// The answer to a login held no token.
     #[error("the authorization server gave no token")]

@@ -155,7 +155,11 @@ fn parameter(url: &Url, name: &str) -> Option<String> {
 /// Errors are words with underscores; nothing else is passed on.
 fn shown(error: &str) -> String {
     let is_shown = |letter: &char| letter.is_ascii_alphanumeric() || "_-. ".contains(*letter);
-    error.chars().filter(is_shown).take(ERROR_CHARS_MAX).collect()
+    error
+        .chars()
+        .filter(is_shown)
+        .take(ERROR_CHARS_MAX)
+        .collect()
 }
 
 /// Everything before the body.
@@ -177,7 +181,9 @@ mod tests {
     use super::*;
 
     async fn visit(port: u16, request: &str) -> String {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))
+            .await
+            .unwrap();
         // Whoever is given up in the middle of a sentence gets an error instead of a reply.
         let _given_up = stream.write_all(request.as_bytes()).await;
         let mut reply = String::new();
@@ -196,7 +202,10 @@ mod tests {
         let page = Url::parse("https://as.test/authorize?state=right").unwrap();
         let visits = async {
             let mut replies = Vec::new();
-            for request in strays.iter().map(|one| one.replace("PORT", &port.to_string())) {
+            for request in strays
+                .iter()
+                .map(|one| one.replace("PORT", &port.to_string()))
+            {
                 replies.push(visit(port, &request).await);
             }
             replies.push(visit(port, &get(port, last)).await);
@@ -242,7 +251,10 @@ mod tests {
         let (replies, _) = after(&[], last).await;
         let reply = replies[0].to_ascii_lowercase();
         assert!(!reply.contains("location:"), "{reply}");
-        assert!(!reply.contains("evil") && !reply.contains("script"), "{reply}");
+        assert!(
+            !reply.contains("evil") && !reply.contains("script"),
+            "{reply}"
+        );
     }
 
     #[tokio::test]

@@ -125,7 +125,10 @@ impl Vault {
         let known = self.load_anew(server).await?;
         self.known().insert(server.clone(), None);
         if let Some(keychain) = &self.keychain {
-            keychain.remove(server.as_str()).await.map_err(|why| unkept(&why))?;
+            keychain
+                .remove(server.as_str())
+                .await
+                .map_err(|why| unkept(&why))?;
         }
         if let Some(folder) = &self.folder {
             folder.remove(server)?;

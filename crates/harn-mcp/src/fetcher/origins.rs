@@ -36,7 +36,9 @@ impl NamedOrigins {
     /// The first entry that is not an origin.
     pub fn parse(list: &str) -> Result<Self, NotAnOrigin> {
         let entries = list.split([',', ' ']).map(str::trim);
-        let patterns = entries.filter(|entry| !entry.is_empty()).map(Pattern::parse);
+        let patterns = entries
+            .filter(|entry| !entry.is_empty())
+            .map(Pattern::parse);
         Ok(Self {
             patterns: patterns.collect::<Result<_, _>>()?,
         })

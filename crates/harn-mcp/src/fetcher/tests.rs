@@ -51,12 +51,18 @@ async fn a_connection_goes_to_the_address_that_was_checked() {
     let names = Names::new(&[("service.test", &["127.0.0.1"])]);
     let origin = format!("http://service.test:{}", peer.address.port());
     let fetcher = fetcher(names.clone(), &origin);
-    let answer = fetcher.fetch(FetchRequest::get(url(&origin))).await.unwrap();
+    let answer = fetcher
+        .fetch(FetchRequest::get(url(&origin)))
+        .await
+        .unwrap();
     assert_eq!(answer.body, b"\"here\"");
     // No other resolver knows the name, and ours was asked once: what it would say the second
     // time does not matter.
     assert_eq!(names.asked.load(Ordering::SeqCst), 1);
-    assert_eq!(peer.seen()[0].header("host"), Some(&origin["http://".len()..]));
+    assert_eq!(
+        peer.seen()[0].header("host"),
+        Some(&origin["http://".len()..])
+    );
 }
 
 #[tokio::test]
@@ -135,7 +141,10 @@ async fn credentials_stay_with_their_origin() {
         request.headers.insert(name, value.parse().unwrap());
     }
     fetcher.fetch(request).await.unwrap();
-    assert_eq!(first.seen_at("/same")[0].header("authorization"), Some("Bearer s"));
+    assert_eq!(
+        first.seen_at("/same")[0].header("authorization"),
+        Some("Bearer s")
+    );
     let seen = &other.seen()[0];
     assert_eq!(seen.header("authorization"), None);
     assert_eq!(seen.header("cookie"), None);
@@ -154,7 +163,9 @@ async fn a_redirect_may_be_held_to_its_origin_or_not_followed() {
         method,
         ..FetchRequest::get(first.url("/"))
     };
-    let answer = fetcher.fetch(with(Redirects::SameOrigin, Method::GET)).await;
+    let answer = fetcher
+        .fetch(with(Redirects::SameOrigin, Method::GET))
+        .await;
     let expected = format!(
         "{} redirects to another origin, {}",
         first.origin(),

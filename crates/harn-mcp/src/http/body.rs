@@ -16,7 +16,11 @@ pub(super) async fn whole(
     bytes_max: usize,
 ) -> Result<Vec<u8>, HttpFault> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| HttpFault::of(&error))? {
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|error| HttpFault::of(&error))?
+    {
         if body.len() + chunk.len() > bytes_max {
             return Err(HttpFault::TooLarge(bytes_max));
         }

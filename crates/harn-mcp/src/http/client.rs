@@ -52,9 +52,6 @@ struct Sent {
     id: Option<RequestId>,
     /// The question that servers of the handshake do not know.
     is_discovery: bool,
-    /// Before a connection exists nobody waits for a person: the time for it is short, and
-    /// whoever connects asks the person and tries again.
-    begins: bool,
     has_session: bool,
 }
 
@@ -66,11 +63,9 @@ impl Sent {
         };
         let value = serde_json::to_value(message).unwrap_or_default();
         let method = value["method"].as_str().unwrap_or_default();
-        let is_discovery = method == "server/discover";
         Self {
             id,
-            is_discovery,
-            begins: is_discovery || method == "initialize",
+            is_discovery: method == "server/discover",
             has_session,
         }
     }
@@ -120,7 +115,7 @@ impl HttpClient {
                 self.read(sent, response, events_max).await
             })
         };
-        self.access.with(!sent.begins, ask).await
+        self.access.with(ask).await
     }
 
     /// What a server answers to a message.
@@ -221,8 +216,7 @@ impl HttpClient {
             let request = self.dressed(request, headers.clone(), token.as_ref());
             Box::pin(async move { stream_of(send(request).await?, events_max) })
         };
-        // The stream for what nobody has asked for: no person is troubled for it.
-        self.access.with(false, ask).await
+        self.access.with(ask).await
     }
 }
 
@@ -260,7 +254,8 @@ impl StreamableHttpClient for HttpClient {
         events_max: usize,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let session = session_id.as_deref();
-        self.post(&uri, &message, session, custom_headers, events_max).await
+        self.post(&uri, &message, session, custom_headers, events_max)
+            .await
     }
 
     async fn delete_session(
@@ -271,7 +266,10 @@ impl StreamableHttpClient for HttpClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
         let ask = |token: Option<Secret>| -> BoxFuture<'_, _> {
-            let request = self.client.delete(&*uri).header(HEADER_SESSION_ID, &*session_id);
+            let request = self
+                .client
+                .delete(&*uri)
+                .header(HEADER_SESSION_ID, &*session_id);
             let request = self.dressed(request, custom_headers.clone(), token.as_ref());
             Box::pin(async move {
                 let status = send(request).await?.status();
@@ -281,7 +279,7 @@ impl StreamableHttpClient for HttpClient {
                 }
             })
         };
-        self.access.with(false, ask).await
+        self.access.with(ask).await
     }
 
     async fn get_stream(
@@ -314,7 +312,8 @@ impl StreamableHttpClient for HttpClient {
         events_max: usize,
     ) -> Result<BoxedSseResponse, Fault> {
         let (session, last) = (session_id.as_deref(), last_event_id.as_deref());
-        self.stream(&uri, session, last, custom_headers, events_max).await
+        self.stream(&uri, session, last, custom_headers, events_max)
+            .await
     }
 }
 
@@ -331,14 +330,19 @@ fn stream_of(response: Response, events_max: usize) -> Result<BoxedSseResponse, 
     }
     match kind(&response) {
         Kind::Events => Ok(body::events(response, events_max)),
-        Kind::Json => Err(Fault::UnexpectedContentType(Some(JSON_MIME_TYPE.to_owned()))),
+        Kind::Json => Err(Fault::UnexpectedContentType(Some(
+            JSON_MIME_TYPE.to_owned(),
+        ))),
         Kind::Other(kind) => Err(Fault::UnexpectedContentType(kind)),
     }
 }
 
 /// Sends a request; a refusal that a token could change is an error of its own.
 async fn send(request: RequestBuilder) -> Result<Response, Fault> {
-    let response = request.send().await.map_err(|error| HttpFault::of(&error))?;
+    let response = request
+        .send()
+        .await
+        .map_err(|error| HttpFault::of(&error))?;
     match response.status() {
         // Without a challenge, too: the place where it would say more is known.
         StatusCode::UNAUTHORIZED => {
@@ -358,7 +362,10 @@ async fn send(request: RequestBuilder) -> Result<Response, Fault> {
 fn challenge(response: &Response) -> Option<String> {
     let all = response.headers().get_all(WWW_AUTHENTICATE).iter();
     let mut all = all.filter_map(|one| one.to_str().ok());
-    let bearer = |one: &&str| one.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("bearer"));
+    let bearer = |one: &&str| {
+        one.get(..6)
+            .is_some_and(|word| word.eq_ignore_ascii_case("bearer"))
+    };
     all.find(bearer).map(str::to_owned)
 }
 
@@ -385,7 +392,9 @@ fn unavailable(response: &Response) -> Option<HttpStatusError> {
         return None;
     }
     let later = response.headers().get(RETRY_AFTER);
-    let later = later.and_then(|later| later.to_str().ok()).map(str::to_owned);
+    let later = later
+        .and_then(|later| later.to_str().ok())
+        .map(str::to_owned);
     Some(HttpStatusError::new(status.as_u16(), later))
 }
 

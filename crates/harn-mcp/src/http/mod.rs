@@ -19,10 +19,12 @@ mod web;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use harn_agent::llm::Secret;
+use harn_agent::tool_servers::{Endpoint, HttpEndpoint, ServerConfig, ServerError};
 use http::header::{AUTHORIZATION, HeaderMap};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::{Client, ClientBuilder, NoProxy, Proxy, redirect};
@@ -30,6 +32,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
 };
+use serde_json::Value;
 use url::Url;
 
 pub use web::{Proxies, Web};
@@ -55,89 +58,142 @@ const RESERVED: [&str; 5] = [
     "last-event-id",
 ];
 
-/// A server that is a service.
-pub(crate) struct Service<'a> {
-    pub(crate) url: &'a str,
-    /// Sent with every request.
-    pub(crate) headers: &'a [(String, Secret)],
-    pub(crate) scopes: &'a [String],
-    pub(crate) client_id: Option<&'a str>,
-    pub(crate) client_secret: Option<&'a Secret>,
-    /// How large a message may be.
-    pub(crate) bytes_max: usize,
+/// How often one piece of work waits until somebody has logged in.
+const LOGINS_MAX: usize = 1;
+
+/// How often one piece of work asks for more scopes.
+const STEPS_MAX: usize = 3;
+
+/// Opens a transport to a service. Nothing is sent before the link uses it.
+///
+/// # Errors
+/// What is wrong with its description, without any value of it.
+pub(crate) fn open(
+    config: &ServerConfig,
+    endpoint: &HttpEndpoint,
+    web: &Web,
+) -> Result<StreamableHttpClientTransport<HttpClient>, ServerError> {
+    let client = dress(config, endpoint, web).map_err(|problem| broken(config, &problem))?;
+    let transport = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
+        .max_sse_event_size(client.bytes_max);
+    Ok(StreamableHttpClientTransport::with_client(
+        client, transport,
+    ))
 }
 
-/// Where a service is, and whether it lets us in. It outlives a connection, so that a login
-/// can come between two tries.
-#[derive(Clone)]
-pub(crate) struct Door {
-    client: HttpClient,
-    url: Url,
+fn dress(config: &ServerConfig, endpoint: &HttpEndpoint, web: &Web) -> Result<HttpClient, String> {
+    let url = address(endpoint)?;
+    let headers = headers(&endpoint.headers)?;
+    let is_configured = headers.contains_key(AUTHORIZATION);
+    let authorizer = (!is_configured).then(|| authorizer(endpoint, &url, web));
+    Ok(HttpClient {
+        client: client(&url, web)?,
+        headers,
+        access: Arc::new(Access::new(authorizer, web.wanted.clone())),
+        bytes_max: config.limits.frame_bytes_max,
+    })
 }
 
-impl Door {
-    /// Nothing is sent before a transport is used.
-    ///
-    /// # Errors
-    /// What is wrong with the description, without any value of it.
-    pub(crate) fn new(service: &Service<'_>, web: &Web) -> Result<Self, String> {
-        let url = Url::parse(service.url).map_err(|_| "its 'url' is not a URL".to_owned())?;
-        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err("its 'url' is not an http or https URL".to_owned());
-        }
-        let headers = headers(service.headers)?;
-        let authorizer = (!headers.contains_key(AUTHORIZATION)).then(|| authorizer(service, &url, web));
-        let client = HttpClient {
-            client: client(&url, web)?,
-            headers,
-            access: Arc::new(Access::new(authorizer)),
-            bytes_max: service.bytes_max,
-        };
-        Ok(Self { client, url })
-    }
-
-    /// A connection to be.
-    pub(crate) fn transport(&self) -> StreamableHttpClientTransport<HttpClient> {
-        let config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
-            .max_sse_event_size(self.client.bytes_max);
-        StreamableHttpClientTransport::with_client(self.client.clone(), config)
-    }
-
-    /// Asks a person for what the server wanted last. Says whether it is worth another try.
-    ///
-    /// # Errors
-    /// Why the login came to nothing.
-    pub(crate) async fn login(&self) -> Result<bool, HttpFault> {
-        self.client.access.login().await
-    }
-
-    /// The scopes that the server wanted last.
-    pub(crate) fn wanted(&self) -> Option<Challenge> {
-        self.client.access.wanted()
+fn address(endpoint: &HttpEndpoint) -> Result<Url, String> {
+    let url = Url::parse(&endpoint.url).map_err(|_| "has a 'url' that is none".to_owned())?;
+    match matches!(url.scheme(), "http" | "https") && url.has_host() {
+        true => Ok(url),
+        false => Err("has a 'url' that is not an http or https URL".to_owned()),
     }
 }
 
-/// What an error of a transport says about access: that it is missing, and for which scopes.
-pub(crate) fn missing_access(
+/// What an error of the transport says about access: the resource, and the scopes that are
+/// wanted. `None` if it is about something else.
+pub(crate) fn auth_required(
+    config: &ServerConfig,
     error: &(dyn std::error::Error + 'static),
-    url: &Url,
-) -> Option<Challenge> {
+) -> Option<(String, Option<String>)> {
+    let Endpoint::Http(endpoint) = &config.endpoint else {
+        return None;
+    };
     let error = error.downcast_ref::<StreamableHttpError<HttpFault>>()?;
-    match error {
-        StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => {
-            Some(access::read(error, url, None))
-        }
-        _ => None,
+    let url = address(endpoint).ok()?;
+    let challenge = access::read(error, &url, None)?;
+    Some((endpoint.url.clone(), challenge.scope().map(str::to_owned)))
+}
+
+/// How often somebody was asked for one piece of work.
+#[derive(Default)]
+pub(crate) struct Attempts {
+    logins: usize,
+    steps: usize,
+}
+
+impl Attempts {
+    /// Whether this may be asked, once more.
+    fn admit(&mut self, challenge: &Challenge) -> bool {
+        let (count, max) = match challenge.wants_more_scopes() {
+            true => (&mut self.steps, STEPS_MAX),
+            false => (&mut self.logins, LOGINS_MAX),
+        };
+        *count += 1;
+        *count <= max
     }
 }
 
-fn authorizer(service: &Service<'_>, url: &Url, web: &Web) -> Authorizer {
-    let client_id = service.client_id.map(str::to_owned);
+/// Asks somebody for what a server wanted last. Says whether that is worth another try; it is
+/// not if there is nobody, or if they were asked often enough.
+///
+/// # Errors
+/// Why the login came to nothing.
+pub(crate) async fn login(
+    config: &ServerConfig,
+    web: &Web,
+    attempts: &mut Attempts,
+) -> Result<bool, ServerError> {
+    let Endpoint::Http(endpoint) = &config.endpoint else {
+        return Ok(false);
+    };
+    let Ok(url) = address(endpoint) else {
+        return Ok(false);
+    };
+    let authorizer = authorizer(endpoint, &url, web);
+    let wanted = {
+        let wanted = web.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        wanted.get(authorizer.resource()).cloned()
+    };
+    let Some(challenge) = wanted.filter(|challenge| attempts.admit(challenge)) else {
+        return Ok(false);
+    };
+    match authorizer.login(&challenge).await {
+        Ok(_) => Ok(true),
+        Err(failure) if failure.is_nobody_there() => Ok(false),
+        Err(failure) => Err(broken(
+            config,
+            &format!("wants a login, which failed: {failure}"),
+        )),
+    }
+}
+
+/// The document in which a server describes itself.
+///
+/// # Errors
+/// It cannot be fetched, or is no card.
+pub(crate) async fn card(source: &str, folder: &Path, web: &Web) -> Result<Value, ServerError> {
+    let card = web.cards.card(source, folder, &web.fetcher).await;
+    card.map_err(|error| ServerError::Unreachable(format!("mcp_server_card: {error}")))
+}
+
+fn broken(config: &ServerConfig, problem: &str) -> ServerError {
+    ServerError::Broken {
+        server: config.name.clone(),
+        problem: problem.to_owned(),
+    }
+}
+
+/// Proves to a server who asks.
+pub(crate) fn authorizer(endpoint: &HttpEndpoint, url: &Url, web: &Web) -> Authorizer {
+    let client_id = endpoint.client_id.clone();
     let server = AuthorizedServer {
         url: url.clone(),
         client_id: client_id.or_else(|| web.client_document.clone()),
-        client_secret: service.client_secret.cloned(),
-        scopes: service.scopes.to_vec(),
+        client_secret: endpoint.client_secret.clone(),
+        scopes: endpoint.scopes.clone(),
     };
     Authorizer::new(
         server,
@@ -154,12 +210,16 @@ fn headers(given: &[(String, Secret)]) -> Result<HeaderMap, String> {
     for (name, value) in given {
         let known = name.to_ascii_lowercase();
         if RESERVED.contains(&&*known) || known.starts_with("mcp-") {
-            return Err(format!("the header '{name}' is set by the protocol"));
+            return Err(format!(
+                "is given the header '{name}', which the protocol sets"
+            ));
         }
         let header = HeaderName::from_bytes(name.as_bytes());
-        let header = header.map_err(|_| format!("'{name}' is not the name of a header"))?;
+        let header =
+            header.map_err(|_| format!("is given '{name}', which is not the name of a header"))?;
         let value = HeaderValue::from_str(value.expose());
-        let mut value = value.map_err(|_| format!("the header '{name}' has no valid value"))?;
+        let mut value =
+            value.map_err(|_| format!("is given a value of '{name}' that no header can have"))?;
         value.set_sensitive(true);
         headers.insert(header, value);
     }
@@ -180,7 +240,8 @@ fn client(url: &Url, web: &Web) -> Result<Client, String> {
         .redirect(within_origin())
         .user_agent(concat!("harn/", env!("CARGO_PKG_VERSION")))
         .no_proxy();
-    let builder = through(builder, &web.proxies).map_err(|_| "a proxy is not a URL".to_owned())?;
+    let builder = through(builder, &web.proxies)
+        .map_err(|_| "has to be reached through a proxy that is not a URL".to_owned())?;
     builder.build().map_err(|error| error.to_string())
 }
 

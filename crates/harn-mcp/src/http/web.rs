@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use harn_agent::events::{Clock, SystemClock};
 
+use super::access::Wanted;
 use crate::auth::{Browser, Vault};
 use crate::card::Cards;
 use crate::fetcher::{FetchLimits, Fetcher, NamedOrigins, SystemResolver};
@@ -26,6 +27,8 @@ pub struct Web {
     pub proxies: Proxies,
     /// Cards that were fetched lately.
     pub(crate) cards: Arc<Cards>,
+    /// What servers wanted to know when they were last left without an answer.
+    pub(super) wanted: Wanted,
 }
 
 /// The proxies of the usual variables.
@@ -57,6 +60,7 @@ impl Web {
             clock: Arc::new(SystemClock),
             proxies: Proxies::default(),
             cards: Arc::default(),
+            wanted: Arc::default(),
         }
     }
 }

@@ -76,14 +76,20 @@ impl Folder {
     }
 
     fn make(&self) -> Result<(), Failure> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.0);
         made.map_err(|error| failed(&self.0, &error))
     }
 
     /// Readable for people, different for every server.
     fn path(&self, server: &Url, kind: &str) -> PathBuf {
         let digest = Sha256::digest(server.as_str().as_bytes());
-        let digest: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String = digest[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let host = server.host_str().unwrap_or("server");
         let host: String = host
             .chars()

@@ -72,7 +72,10 @@ async fn a_file_can_be_read_by_its_owner_alone() {
 #[tokio::test]
 async fn a_file_that_others_can_read_is_not_believed() {
     let folder = TempDir::new().unwrap();
-    in_files(folder.path()).save(&server(), &login("t1")).await.unwrap();
+    in_files(folder.path())
+        .save(&server(), &login("t1"))
+        .await
+        .unwrap();
     let path = folder.path().join("logins").join(&files(folder.path())[0]);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let Err(error) = in_files(folder.path()).load(&server()).await else {
@@ -140,7 +143,10 @@ async fn the_keychain_comes_first_and_sees_no_secret_in_its_arguments() {
     let kept = vault().load(&server()).await.unwrap().unwrap();
     assert_eq!(kept.access_token().unwrap().expose(), "t1");
     let arguments = fs::read_to_string(folder.path().join("kept.arguments")).unwrap();
-    assert!(arguments.contains("account https://mcp.example.com/mcp"), "{arguments}");
+    assert!(
+        arguments.contains("account https://mcp.example.com/mcp"),
+        "{arguments}"
+    );
     assert!(!arguments.contains("t1"), "{arguments}");
     assert!(vault().remove(&server()).await.unwrap());
     assert!(vault().load(&server()).await.unwrap().is_none());
