@@ -31,7 +31,7 @@ pub(crate) struct Cards {
 
 /// Why there is no card.
 #[derive(Debug, thiserror::Error)]
-pub enum CardError {
+pub(crate) enum CardError {
     /// It could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),

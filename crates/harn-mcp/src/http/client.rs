@@ -5,6 +5,11 @@
 //! request is: our headers, a token if there is one, limits on what comes back, and a second
 //! try when the server wants to know who asks.
 
+#![expect(
+    clippy::mutable_key_type,
+    reason = "rmcp hands headers over in a map by name, and names do not change"
+)]
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
