@@ -95,7 +95,7 @@ pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use daemons::session_of_daemon;
 pub use event_log::{LoggedSessions, session_events};
 pub use fence::Fence;
-pub use host::{HostBridge, Seam};
+pub use host::{HostBridge, HostError, HostInput, Seam};
 pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
 pub use long_running::Operation;

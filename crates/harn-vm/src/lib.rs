@@ -11,6 +11,7 @@ mod diagnostic;
 mod driver;
 mod event_log;
 mod files;
+mod host;
 #[cfg(feature = "net")]
 mod http;
 mod interrupt;

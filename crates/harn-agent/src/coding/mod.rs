@@ -19,6 +19,7 @@ mod declare;
 mod edit;
 mod glob;
 mod grep;
+mod lent;
 mod limits;
 mod list;
 mod near_miss;
@@ -42,6 +43,7 @@ use serde_json::Value;
 use crate::callback::BoxFuture;
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
+pub use lent::{Lines, TerminalCommand, TerminalEnd, Terminals, TextFiles};
 pub use limits::Limits;
 pub use workspace::Workspace;
 

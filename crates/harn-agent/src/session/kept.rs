@@ -22,6 +22,9 @@ pub const TOOL_FORMAT: &str = "tool_format";
 /// What the model is told about itself.
 pub const SYSTEM_PROMPT: &str = "system_prompt";
 
+/// What was allowed or refused for all calls to come.
+pub const APPROVALS: &str = "approvals";
+
 /// Why the loop waits for somebody to resume it.
 pub const SUSPENSION: &str = "suspension";
 
