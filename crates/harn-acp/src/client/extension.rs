@@ -186,9 +186,11 @@ impl EditorHost {
     /// An event of the host, through the door for hosts.
     async fn emit(&self, parameters: &Value) -> Result<Value, Refusal> {
         let kind = parameters["type"].as_str().unwrap_or_default();
-        let emitted = self
-            .facts
-            .bus
+        let bus = self.facts.bus.as_ref().ok_or_else(|| {
+            let reason = json!({"reason": "no_session"});
+            Refusal::bad_parameters("there is no session to publish events in").with(reason)
+        })?;
+        let emitted = bus
             .emit_host_event(&self.facts.id, kind, &parameters["payload"])
             .await;
         emitted.map_err(|error| Refusal::bad_parameters(error.to_string()))?;

@@ -67,8 +67,8 @@ pub(crate) struct SessionFacts {
     /// The log that keeps the session. The program has to keep its requests to people there
     /// too, so that answers are found.
     pub(crate) log: Arc<AnyEventLog>,
-    /// Where the events of the session go.
-    pub(crate) bus: EventBus,
+    /// Where the events of the session go; `None`: only the program knows.
+    pub(crate) bus: Option<EventBus>,
     /// Milliseconds since the epoch.
     pub(crate) now: Arc<dyn Fn() -> i64 + Send + Sync>,
 }

@@ -66,6 +66,8 @@ async fn an_approval_has_a_record() {
     let end = stage.one("tool_call_update");
     assert_eq!((&end["status"], &end["error_category"]), (&json!("failed"), &json!("permission_denied")));
     assert_eq!(stage.one("typed_checkpoint")["checkpoint"]["decision"], "host_denied");
+    // Secrets are not in the log, so what follows from it is not what the session is.
+    std::mem::forget(stage);
 }
 
 /// What was said for good is not asked again.

@@ -158,7 +158,7 @@ pub(super) fn facts(roots: Vec<PathBuf>) -> SessionFacts {
         roots,
         answer_within: None,
         log,
-        bus: EventBus::new(BusConfig::default()),
+        bus: Some(EventBus::new(BusConfig::default())),
         now: Arc::new(|| NOW),
     }
 }
