@@ -223,7 +223,9 @@ impl Desk {
     async fn keep(&self, kind: &str, mut payload: Value) -> Result<(), LogError> {
         RedactionPolicy::new().redact_value(&mut payload, Completeness::Whole);
         let topic = Topic::new(TOPIC)?;
-        self.log.append(&topic, LogEvent::new(kind, payload)).await?;
+        self.log
+            .append(&topic, LogEvent::new(kind, payload))
+            .await?;
         Ok(())
     }
 }
@@ -238,9 +240,7 @@ fn told(what: &str, answer: Result<Value, HostError>) -> Outcome {
             Category::ToolRejected,
             format!("{what}: {reason}"),
         )),
-        Err(HostError::TimedOut(reason)) => {
-            Err(Thrown::Categorised(Category::Timeout, reason))
-        }
+        Err(HostError::TimedOut(reason)) => Err(Thrown::Categorised(Category::Timeout, reason)),
         Err(error) => Err(Thrown::Plain(format!("{what}: {error}"))),
     }
 }
@@ -314,7 +314,11 @@ mod tests {
     #[test]
     fn capabilities_are_lists_of_operations() {
         let answer = json!({"git": ["log", 1], "db": {"ops": ["query"]}, "none": 3});
-        let expected = [("db", vec!["query"]), ("git", vec!["log"]), ("none", vec![])];
+        let expected = [
+            ("db", vec!["query"]),
+            ("git", vec!["log"]),
+            ("none", vec![]),
+        ];
         let read = read_capabilities(&answer);
         let read: Vec<_> = read
             .iter()

@@ -12,7 +12,9 @@ use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
     Request, Stream, TlsOptions,
 };
-use harn_stdlib::{CERTIFICATE_EFFECT, HOST_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log};
+use harn_stdlib::{
+    CERTIFICATE_EFFECT, HOST_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log,
+};
 
 use crate::agents::{self, AgentOptions, AgentPort, IfGivenUp};
 use crate::event_log::{EventLogOptions, EventLogPort};

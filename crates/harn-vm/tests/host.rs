@@ -99,7 +99,10 @@ fn run(host: &Arc<Host>, text: &str) -> (String, Vec<(String, Value)>) {
         .run(&options, Box::new(kept.clone()))
         .expect("it compiles");
     let written = kept.0.lock().expect("nobody has panicked").clone();
-    assert!(matches!(ended, Outcome::Ended(Ok(_))), "{ended:?} {written}");
+    assert!(
+        matches!(ended, Outcome::Ended(Ok(_))),
+        "{ended:?} {written}"
+    );
     let topic = Topic::new("host.calls").expect("it is one");
     let records = block_on(log.read_range(&topic, None, 100)).expect("it can be read");
     let records = records.into_iter();
@@ -142,8 +145,14 @@ true
     let asked = host.asked.lock().expect("nobody has panicked");
     let methods: Vec<&str> = asked.iter().map(|(method, _)| &**method).collect();
     // It is asked once what it lends.
-    assert_eq!(methods, ["host/capabilities", "host/call", "host/call", "host/call"]);
-    assert_eq!(asked[1].1, json!({"name": "math.add", "args": {"a": 1, "b": 2}}));
+    assert_eq!(
+        methods,
+        ["host/capabilities", "host/call", "host/call", "host/call"]
+    );
+    assert_eq!(
+        asked[1].1,
+        json!({"name": "math.add", "args": {"a": 1, "b": 2}})
+    );
     let kinds: Vec<&str> = records.iter().map(|(kind, _)| &**kind).collect();
     assert_eq!(kinds[..2], ["host.call_requested", "host.call_answered"]);
     assert_eq!(records.len(), 6);

@@ -16,7 +16,16 @@ const REJECT_ALWAYS: &str = "reject_always";
 
 /// What the kinds of tools are called on the wire.
 const KINDS: [&str; 10] = [
-    "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other",
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
 ];
 
 impl EditorHost {

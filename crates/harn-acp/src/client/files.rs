@@ -100,7 +100,9 @@ impl TextFiles for EditorFiles {
             };
             let parameters = json!({"sessionId": self.session_id, "path": path, "content": text});
             let answer = self
-                .ask("fs/write_text_file", parameters, |client| client.writes_files)
+                .ask("fs/write_text_file", parameters, |client| {
+                    client.writes_files
+                })
                 .await?;
             Some(answer.map(|_| ()))
         })

@@ -160,8 +160,7 @@ fn field_of(schema: &Value) -> Option<Value> {
 fn choices_of(schema: &Value) -> Option<Value> {
     let choices = schema["items"]["enum"].as_array()?;
     let are_texts = choices.iter().all(Value::is_string);
-    are_texts
-        .then(|| json!({"type": "array", "items": {"type": "string", "enum": choices}}))
+    are_texts.then(|| json!({"type": "array", "items": {"type": "string", "enum": choices}}))
 }
 
 /// A field for values like one.

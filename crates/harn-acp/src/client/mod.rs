@@ -41,7 +41,7 @@ use harn_vm::agent::coding::{Terminals, TextFiles};
 use harn_vm::agent::events::EventBus;
 use harn_vm::agent::log::AnyEventLog;
 use harn_vm::agent::people::NOTICE;
-use harn_vm::agent::{BoxFuture, HostBridge, HostError, HostInput, Seam};
+use harn_vm::agent::{BoxFuture, Elicits, HostBridge, HostError, HostInput, Seam};
 use serde_json::{Value, json};
 
 pub(crate) use extension::{Told, handle_extension};
@@ -133,7 +133,7 @@ impl HostBridge for EditorHost {
     ) -> BoxFuture<'a, Result<Value, HostError>> {
         match method {
             "session/request_permission" => Box::pin(self.ask_permission(parameters)),
-            "elicitation/create" => Box::pin(self.open_page(parameters)),
+            "elicitation/create" => Box::pin(self.elicit(parameters)),
             other => Box::pin(self.ask_bridge(other, parameters)),
         }
     }
@@ -171,6 +171,13 @@ impl HostBridge for EditorHost {
 
     fn take_resume(&self, session_id: &str) -> bool {
         self.resumes().remove(session_id)
+    }
+
+    fn elicits(&self, _session_id: Option<&str>) -> Elicits {
+        Elicits {
+            forms: self.peers.find(|client| client.shows_forms).is_some(),
+            urls: self.peers.find(|client| client.opens_urls).is_some(),
+        }
     }
 
     fn lends_tools(&self) -> bool {

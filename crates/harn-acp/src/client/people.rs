@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::form::{Form, is_secret};
 use super::{EditorHost, lock};
+use crate::peer::{ClientFacts, PeerError};
 
 pub(super) use harn_vm::agent::people::RESOLVED;
 
@@ -146,32 +147,48 @@ impl EditorHost {
         }
     }
 
-    /// Opens a page for what a form must not ask: `{url, message, elicitationId?}`. A client
-    /// that opens no pages is not asked in another way.
-    pub(super) async fn open_page(&self, asked: Value) -> Result<Value, HostError> {
-        let lacking = || HostError::Lacking("the client opens no pages".to_owned());
-        if asked["mode"].as_str().is_some_and(|mode| mode != "url") {
-            return Err(HostError::Lacking(
-                "only pages are asked for this way".to_owned(),
-            ));
+    /// Asks a person what a tool server or the runtime wants to know: a form, or a page for
+    /// what a form must not ask. A client that cannot do one is not asked in the other way.
+    pub(super) async fn elicit(&self, asked: Value) -> Result<Value, HostError> {
+        if asked["mode"] == "url" {
+            return self.open_page(&asked).await;
         }
-        self.peers
-            .find(|client| client.opens_urls)
-            .ok_or_else(lacking)?;
-        let question = json!({
+        let can: fn(&ClientFacts) -> bool = |client| client.shows_forms;
+        let lacking = || HostError::Lacking("the client shows no forms".to_owned());
+        self.peers.find(can).ok_or_else(lacking)?;
+        let mut question = json!({
+            "mode": "form",
+            "sessionId": self.facts.id,
+            "message": asked["message"],
+            "requestedSchema": asked["requestedSchema"],
+        });
+        if let Some(server) = asked["server"].as_str() {
+            question["_meta"] = json!({"harn": {"server": server}});
+        }
+        let answer = self.peers.ask("elicitation/create", question, can).await;
+        answer.map_err(failed)
+    }
+
+    async fn open_page(&self, asked: &Value) -> Result<Value, HostError> {
+        let can: fn(&ClientFacts) -> bool = |client| client.opens_urls;
+        let lacking = || HostError::Lacking("the client opens no pages".to_owned());
+        self.peers.find(can).ok_or_else(lacking)?;
+        let id = match asked["elicitationId"].as_str() {
+            Some(id) => id.to_owned(),
+            None => harn_vm::new_id(),
+        };
+        let mut question = json!({
             "mode": "url",
             "sessionId": self.facts.id,
-            "elicitationId": asked["elicitationId"],
+            "elicitationId": id,
             "url": asked["url"],
             "message": asked["message"],
         });
-        let asked = self
-            .peers
-            .ask("elicitation/create", question, |client| client.opens_urls);
-        asked.await.map_err(|error| HostError::Failed {
-            code: Some(error.code),
-            message: error.message,
-        })
+        if let Some(server) = asked["server"].as_str() {
+            question["_meta"] = json!({"harn": {"server": server}});
+        }
+        let answer = self.peers.ask("elicitation/create", question, can).await;
+        answer.map_err(failed)
     }
 
     /// What was to be done on a page is done.
@@ -197,6 +214,13 @@ impl EditorHost {
         if let Err(error) = self.facts.log.append_durable(&topic, event).await {
             tracing::warn!("a request to people stays open: {error}");
         }
+    }
+}
+
+fn failed(error: PeerError) -> HostError {
+    HostError::Failed {
+        code: Some(error.code),
+        message: error.message,
     }
 }
 
@@ -253,12 +277,12 @@ async fn visit(host: Weak<EditorHost>, notice: Value, url: String) -> Value {
         return std::future::pending().await;
     };
     let id = text(&notice, "/requestId");
-    let asked = host.open_page(json!({
+    let asked = json!({
         "url": url,
         "message": text(&notice, "/payload/prompt"),
         "elicitationId": id,
-    }));
-    match asked.await {
+    });
+    match host.open_page(&asked).await {
         Ok(answer) if answer["action"] == "accept" => {
             json!({"answer": true, "reviewer": REVIEWER})
         }
@@ -281,4 +305,3 @@ async fn give_up(host: Weak<EditorHost>, notice: Value, reason: &'static str) ->
     }
     std::future::pending().await
 }
-

@@ -17,7 +17,10 @@ fn selected(option: &str) -> Value {
 /// A stage whose model calls `look` with these arguments, one after the other, and whose host
 /// always says the same.
 async fn looking(calls: &[Value], answer: Result<Value, &str>) -> Stage {
-    let mut answers: Vec<Value> = calls.iter().map(|one| calling("look", one.clone())).collect();
+    let mut answers: Vec<Value> = calls
+        .iter()
+        .map(|one| calling("look", one.clone()))
+        .collect();
     answers.push(saying("Fine."));
     let stage = Stage::proving_with_host(&[], &answers);
     stage.host.will_answer(ASK, answer);
@@ -64,8 +67,14 @@ async fn an_approval_has_a_record() {
     assert_eq!(asked["remembers"], "tool");
     assert_eq!(asked["toolCall"]["rawInput"], arguments);
     let end = stage.one("tool_call_update");
-    assert_eq!((&end["status"], &end["error_category"]), (&json!("failed"), &json!("permission_denied")));
-    assert_eq!(stage.one("typed_checkpoint")["checkpoint"]["decision"], "host_denied");
+    assert_eq!(
+        (&end["status"], &end["error_category"]),
+        (&json!("failed"), &json!("permission_denied"))
+    );
+    assert_eq!(
+        stage.one("typed_checkpoint")["checkpoint"]["decision"],
+        "host_denied"
+    );
     // Secrets are not in the log, so what follows from it is not what the session is.
     std::mem::forget(stage);
 }
@@ -102,7 +111,9 @@ async fn changed_arguments_are_used_and_kept() {
     let intents = session.read(|state| {
         let events = state.events.iter();
         let intents = events.filter(|event| event["kind"] == "tool_intent");
-        intents.map(|event| event["metadata"]["arguments"].clone()).collect::<Vec<_>>()
+        intents
+            .map(|event| event["metadata"]["arguments"].clone())
+            .collect::<Vec<_>>()
     });
     assert_eq!(intents, [json!({"path": "b"})]);
 }
@@ -117,15 +128,25 @@ async fn changed_arguments_have_to_fit() {
         let end = stage.one("tool_call_update");
         assert_eq!(end["status"], "failed", "{args}");
         let error = end["error"].as_str().unwrap();
-        assert!(error.starts_with("the host's arguments do not fit the tool: "), "{error}");
+        assert!(
+            error.starts_with("the host's arguments do not fit the tool: "),
+            "{error}"
+        );
     }
 }
 
 /// A host that fails has not agreed.
 #[tokio::test(start_paused = true)]
 async fn a_host_that_fails_has_not_agreed() {
-    for answer in [Err("broken"), Ok(Value::Null), Ok(json!({"outcome": {"outcome": "cancelled"}}))] {
+    for answer in [
+        Err("broken"),
+        Ok(Value::Null),
+        Ok(json!({"outcome": {"outcome": "cancelled"}})),
+    ] {
         let stage = looking(&[json!({})], answer).await;
-        assert_eq!(stage.one("tool_call_update")["error_category"], "permission_denied");
+        assert_eq!(
+            stage.one("tool_call_update")["error_category"],
+            "permission_denied"
+        );
     }
 }

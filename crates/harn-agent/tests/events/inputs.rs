@@ -32,14 +32,22 @@ async fn an_input_with_an_identity_is_heard_once() {
         saying("Fine."),
     ];
     let stage = Stage::proving_with_host(&[], &answers);
-    stage.host.will_send(Seam::PostToolDispatch, "i1", "Look twice.");
+    stage
+        .host
+        .will_send(Seam::PostToolDispatch, "i1", "Look twice.");
     let looking = request(json!({})).tool(tool("look", Ok("a lamp")));
     stage.run_with(looking).await.unwrap();
-    let heard = said(&stage).iter().filter(|text| **text == "Look twice.").count();
+    let heard = said(&stage)
+        .iter()
+        .filter(|text| **text == "Look twice.")
+        .count();
     assert_eq!(heard, 1);
     let outcome = stage.one("control_outcome");
     assert_eq!(outcome["control_id"], "i1");
-    assert_eq!((&outcome["outcome"], &outcome["status"]), (&json!("accepted"), &json!("delivered")));
+    assert_eq!(
+        (&outcome["outcome"], &outcome["status"]),
+        (&json!("accepted"), &json!("delivered"))
+    );
     let metadata = json!({"requestedMode": "finish_step", "deliveredAt": "post_tool_dispatch"});
     assert_eq!(outcome["metadata"], metadata);
     assert_eq!(stage.one("user_message")["message_id"], "i1");

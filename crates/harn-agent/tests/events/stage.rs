@@ -15,8 +15,8 @@ use harn_agent::llm::transport::Transport;
 use harn_agent::session::{load_session, session_records};
 use harn_agent::verify::{Findings, check_journal, check_topic, is_session_topic};
 use harn_agent::{
-    Asked, BoxFuture, FunctionTool, HostBridge, HostError, HostInput, LoopRequest, Runtime, RuntimeOptions,
-    Seam, Tool, ToolError,
+    Asked, BoxFuture, FunctionTool, HostBridge, HostError, HostInput, LoopRequest, Runtime,
+    RuntimeOptions, Seam, Tool, ToolError,
 };
 use harn_log::{AnyEventLog, EventLog, MemoryEventLog, block_on};
 use serde_json::{Map, Value, json};
@@ -355,7 +355,11 @@ impl Host {
 }
 
 impl HostBridge for Host {
-    fn request<'a>(&'a self, method: &'a str, parameters: Value) -> BoxFuture<'a, Result<Value, HostError>> {
+    fn request<'a>(
+        &'a self,
+        method: &'a str,
+        parameters: Value,
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
         let asked = (method.to_owned(), parameters);
         self.asked.lock().unwrap().push(asked);
         let answer = self.answers.lock().unwrap().get(method).cloned();
@@ -380,9 +384,9 @@ impl HostBridge for Host {
         let messages = self.take_messages(session_id, seam).into_iter();
         let mut taken: Vec<HostInput> = messages.map(HostInput::plain).collect();
         let inputs = self.inputs.lock().unwrap();
-        let due = inputs.iter().filter(|(at, input)| {
-            *at == seam && !input.id.as_deref().is_some_and(was_said)
-        });
+        let due = inputs
+            .iter()
+            .filter(|(at, input)| *at == seam && !input.id.as_deref().is_some_and(was_said));
         taken.extend(due.map(|(_, input)| input.clone()));
         taken
     }

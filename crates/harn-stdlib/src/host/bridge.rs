@@ -166,10 +166,7 @@ pub(super) fn known(context: &mut Context<'_>) -> Vec<(Text, Text)> {
 }
 
 /// Learns what the host lends.
-pub(super) fn learn(
-    context: &mut Context<'_>,
-    waiting: &mut Waiting,
-) -> Result<Poll<()>, Failure> {
+pub(super) fn learn(context: &mut Context<'_>, waiting: &mut Waiting) -> Result<Poll<()>, Failure> {
     if !waiting.is_resumed() && !is_attached(context) {
         return Ok(Poll::Ready(()));
     }

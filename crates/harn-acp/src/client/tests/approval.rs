@@ -64,7 +64,10 @@ async fn a_request_repeats_what_the_client_knows_of_the_call() {
     let parameters = asked(None);
     let said = host.request("session/request_permission", parameters.clone());
     let said = said.await.expect("it answers");
-    assert_eq!(read_host_answer(&said), HostAnswer::Granted { arguments: None });
+    assert_eq!(
+        read_host_answer(&said),
+        HostAnswer::Granted { arguments: None }
+    );
     let sent = peer.last();
     assert_eq!(sent["sessionId"], "s");
     assert_eq!(
@@ -74,7 +77,10 @@ async fn a_request_repeats_what_the_client_knows_of_the_call() {
             "rawInput": {"path": "/w/a"}, "locations": [{"path": "/w/a"}],
         })
     );
-    assert_eq!(sent["_meta"]["harn"]["approval"], parameters["approvalRequest"]);
+    assert_eq!(
+        sent["_meta"]["harn"]["approval"],
+        parameters["approvalRequest"]
+    );
     assert!(!sent.to_string().contains("very secret"));
 }
 
@@ -84,7 +90,10 @@ async fn a_request_waits_until_the_client_knows_the_call() {
     let host = host(&peer).await;
     let asking = tokio::spawn({
         let host = std::sync::Arc::clone(&host);
-        async move { host.request("session/request_permission", asked(None)).await }
+        async move {
+            host.request("session/request_permission", asked(None))
+                .await
+        }
     });
     settle().await;
     assert_eq!(peer.methods(), Vec::<String>::new());
@@ -110,7 +119,10 @@ async fn answers_for_good_are_offered_only_where_they_are_remembered() {
     };
     assert_eq!(
         offered(None).await,
-        ["allow_once: Allow this call", "reject_once: Reject this call"]
+        [
+            "allow_once: Allow this call",
+            "reject_once: Reject this call"
+        ]
     );
     assert_eq!(
         offered(Some("tool")).await,
@@ -141,14 +153,28 @@ async fn only_an_option_that_was_offered_grants() {
 #[tokio::test(start_paused = true)]
 async fn whatever_goes_wrong_is_a_no() {
     let dismissed = || Reply::Ok(json!({"outcome": {"outcome": "cancelled"}}));
-    assert_eq!(decision(dismissed).await, denied("the request was dismissed"));
+    assert_eq!(
+        decision(dismissed).await,
+        denied("the request was dismissed")
+    );
     let nonsense = || Reply::Ok(json!({"granted": true}));
-    assert_eq!(decision(nonsense).await, denied("the request was dismissed"));
-    assert_eq!(decision(|| Reply::Err(-32603)).await, denied("error -32603 (-32603)"));
-    assert_eq!(decision(|| Reply::Gone).await, denied("nobody is there to be asked"));
+    assert_eq!(
+        decision(nonsense).await,
+        denied("the request was dismissed")
+    );
+    assert_eq!(
+        decision(|| Reply::Err(-32603)).await,
+        denied("error -32603 (-32603)")
+    );
+    assert_eq!(
+        decision(|| Reply::Gone).await,
+        denied("nobody is there to be asked")
+    );
     let host = super::EditorHost::new(facts(Vec::new()), super::Peers::new(Duration::ZERO)).await;
     host.said(&announced());
-    let said = host.request("session/request_permission", asked(None)).await;
+    let said = host
+        .request("session/request_permission", asked(None))
+        .await;
     let said = read_host_answer(&said.expect("it is an answer"));
     assert_eq!(said, denied("nobody is there to be asked"));
 }
@@ -160,7 +186,9 @@ async fn a_deadline_that_passes_is_a_no_and_withdraws_the_question() {
     facts.answer_within = Some(super::super::NETWORK_ANSWER_WITHIN);
     let host = host_with(&peer, facts).await;
     host.said(&announced());
-    let said = host.request("session/request_permission", asked(None)).await;
+    let said = host
+        .request("session/request_permission", asked(None))
+        .await;
     let said = read_host_answer(&said.expect("it is an answer"));
     assert_eq!(said, denied("nobody has answered in time"));
     assert_eq!(peer.withdrawn(), ["session/request_permission"]);
@@ -176,7 +204,10 @@ async fn a_turn_that_is_cancelled_withdraws_the_question() {
     host.said(&announced());
     let asking = tokio::spawn({
         let host = std::sync::Arc::clone(&host);
-        async move { host.request("session/request_permission", asked(None)).await }
+        async move {
+            host.request("session/request_permission", asked(None))
+                .await
+        }
     });
     settle().await;
     assert_eq!(peer.methods(), ["session/request_permission"]);
@@ -204,7 +235,9 @@ async fn changed_arguments_are_passed_on_if_they_are_an_object() {
     let peer = FakePeer::new(json!({}), move |_, _| Reply::Ok(with(json!("rm"))));
     let host = host(&peer).await;
     host.said(&announced());
-    let said = host.request("session/request_permission", asked(None)).await;
+    let said = host
+        .request("session/request_permission", asked(None))
+        .await;
     let said = read_host_answer(&said.expect("it is an answer"));
     assert_eq!(said, denied("the arguments of the client are no object"));
 }

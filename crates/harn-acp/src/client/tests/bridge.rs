@@ -17,12 +17,22 @@ async fn answer(can: Value, reply: fn() -> Reply) -> (Result<Value, HostError>, 
 #[tokio::test(start_paused = true)]
 async fn a_client_without_the_bridge_is_never_sent_any_of_it() {
     let (answer, peer) = answer(json!({"terminal": true}), || Reply::Ok(json!(1))).await;
-    assert_eq!(answer, Err(HostError::Lacking("no host lends `builtin_call`".to_owned())));
+    assert_eq!(
+        answer,
+        Err(HostError::Lacking(
+            "no host lends `builtin_call`".to_owned()
+        ))
+    );
     let host = host(&peer).await;
     assert!(!host.lends_tools());
     let methods = [
-        "host/capabilities", "host/call", "host/tools/list", "tool_search/query", "skills/list",
-        "skills/fetch", "skill/match",
+        "host/capabilities",
+        "host/call",
+        "host/tools/list",
+        "tool_search/query",
+        "skills/list",
+        "skills/fetch",
+        "skill/match",
     ];
     for method in methods {
         assert!(host.request(method, json!({})).await.is_err());
@@ -53,23 +63,38 @@ async fn names_are_canonical_unless_the_host_wants_the_older_ones() {
             assert_eq!(host.request(method, json!({"x": 1})).await, Ok(json!(1)));
             assert_eq!(peer.last(), json!({"x": 1, "sessionId": "s"}));
         }
-        host.notify("agent/idle", json!({"iteration": 3, "backoff_ms": 500, "watch_paths": []}));
+        host.notify(
+            "agent/idle",
+            json!({"iteration": 3, "backoff_ms": 500, "watch_paths": []}),
+        );
     }
     assert_eq!(canonical.methods(), rows.map(|(_, name)| name));
     assert_eq!(legacy.methods(), rows.map(|(name, _)| name));
     let idle = json!({"sessionId": "s", "iteration": 3, "backoffMs": 500});
-    assert_eq!(canonical.told(), [("_harn/agent/idle".to_owned(), idle.clone())]);
+    assert_eq!(
+        canonical.told(),
+        [("_harn/agent/idle".to_owned(), idle.clone())]
+    );
     assert_eq!(legacy.told(), [("agent/idle".to_owned(), idle)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn errors_of_the_host_have_a_meaning() {
     let rows: [(fn() -> Reply, HostError); 4] = [
-        (|| Reply::Err(-32001), HostError::Refused("error -32001".to_owned())),
-        (|| Reply::Err(-32601), HostError::Lacking("error -32601".to_owned())),
+        (
+            || Reply::Err(-32001),
+            HostError::Refused("error -32001".to_owned()),
+        ),
+        (
+            || Reply::Err(-32601),
+            HostError::Lacking("error -32601".to_owned()),
+        ),
         (
             || Reply::Err(7150),
-            HostError::Failed { code: Some(7150), message: "error 7150".to_owned() },
+            HostError::Failed {
+                code: Some(7150),
+                message: "error 7150".to_owned(),
+            },
         ),
         (
             || Reply::Gone,
@@ -90,10 +115,23 @@ async fn errors_of_the_host_have_a_meaning() {
 #[tokio::test(start_paused = true)]
 async fn results_may_be_wrapped() {
     let wrapped = |reply| answer(bridge(), reply);
-    assert_eq!(wrapped(|| Reply::Ok(json!({"result": 1}))).await.0, Ok(json!(1)));
-    assert_eq!(wrapped(|| Reply::Ok(json!({"result": null, "_meta": {}}))).await.0, Ok(Value::Null));
+    assert_eq!(
+        wrapped(|| Reply::Ok(json!({"result": 1}))).await.0,
+        Ok(json!(1))
+    );
+    assert_eq!(
+        wrapped(|| Reply::Ok(json!({"result": null, "_meta": {}})))
+            .await
+            .0,
+        Ok(Value::Null)
+    );
     let other = json!({"result": 1, "more": 2});
-    assert_eq!(wrapped(|| Reply::Ok(json!({"result": 1, "more": 2}))).await.0, Ok(other));
+    assert_eq!(
+        wrapped(|| Reply::Ok(json!({"result": 1, "more": 2})))
+            .await
+            .0,
+        Ok(other)
+    );
     assert_eq!(wrapped(|| Reply::Ok(json!({}))).await.0, Ok(json!({})));
 }
 
@@ -124,9 +162,16 @@ async fn a_call_of_a_turn_that_is_cancelled_is_withdrawn() {
 #[tokio::test(start_paused = true)]
 async fn skills_come_as_a_list_or_in_one() {
     let skill = json!({"id": "h1", "name": "lent", "description": "d", "source": "host"});
-    for answer in [json!([skill]), json!({"skills": [skill]}), json!({"result": [skill]})] {
+    for answer in [
+        json!([skill]),
+        json!({"skills": [skill]}),
+        json!({"result": [skill]}),
+    ] {
         let peer = FakePeer::new(bridge(), move |_, _| Reply::Ok(answer.clone()));
-        assert_eq!(host(&peer).await.skills().await, std::slice::from_ref(&skill));
+        assert_eq!(
+            host(&peer).await.skills().await,
+            std::slice::from_ref(&skill)
+        );
     }
     let peer = FakePeer::new(bridge(), |_, _| Reply::Err(-32603));
     assert_eq!(host(&peer).await.skills().await, Vec::<Value>::new());

@@ -14,11 +14,31 @@ fn every_message_has_its_names() {
         (Told::Resume, "_harn/agent/resume", "agent/resume"),
         (Told::Respond, "_harn/hitl/respond", "harn.hitl.respond"),
         (Told::SkillsChanged, "_harn/skills/changed", "skills/update"),
-        (Told::Workflow("signal"), "_harn/workflow/signal", "workflow/signal"),
-        (Told::Workflow("query"), "_harn/workflow/query", "harn.workflow.query"),
-        (Told::Workflow("update"), "_harn/workflow/update", "workflow/update"),
-        (Told::Workflow("pause"), "_harn/workflow/pause", "harn.workflow.pause"),
-        (Told::Workflow("resume"), "_harn/workflow/resume", "workflow/resume"),
+        (
+            Told::Workflow("signal"),
+            "_harn/workflow/signal",
+            "workflow/signal",
+        ),
+        (
+            Told::Workflow("query"),
+            "_harn/workflow/query",
+            "harn.workflow.query",
+        ),
+        (
+            Told::Workflow("update"),
+            "_harn/workflow/update",
+            "workflow/update",
+        ),
+        (
+            Told::Workflow("pause"),
+            "_harn/workflow/pause",
+            "harn.workflow.pause",
+        ),
+        (
+            Told::Workflow("resume"),
+            "_harn/workflow/resume",
+            "workflow/resume",
+        ),
         (Told::Emit, "_harn/events/emit", "_harn/events/emit"),
     ];
     for (told, one, other) in rows {
@@ -57,9 +77,16 @@ async fn events_of_the_host_go_through_its_door() {
     let host = host(&FakePeer::new(json!({}), |_, _| Reply::Never)).await;
     let emit = |kind: &str, payload| json!({"sessionId": "s", "type": kind, "payload": payload});
     let noted = emit("typed_checkpoint", json!({"kind": "note", "text": "hello"}));
-    assert_eq!(handle_extension(&host, Told::Emit, &noted).await, Ok(json!({})));
+    assert_eq!(
+        handle_extension(&host, Told::Emit, &noted).await,
+        Ok(json!({}))
+    );
     // What only the runtime may say is refused.
-    for event in [emit("control_outcome", json!({})), emit("", json!({})), json!({})] {
+    for event in [
+        emit("control_outcome", json!({})),
+        emit("", json!({})),
+        json!({}),
+    ] {
         let refused = handle_extension(&host, Told::Emit, &event).await;
         assert_eq!(refused.expect_err("it is refused").code, -32602, "{event}");
     }
@@ -70,6 +97,9 @@ async fn without_a_workflow_there_is_nothing_to_control() {
     let host = host(&FakePeer::new(json!({}), |_, _| Reply::Never)).await;
     let refused = handle_extension(&host, Told::Workflow("pause"), &json!({})).await;
     let refused = refused.expect_err("there is none");
-    assert_eq!(refused.message, "there is no workflow in this session to pause");
+    assert_eq!(
+        refused.message,
+        "there is no workflow in this session to pause"
+    );
     assert_eq!(refused.data, Some(json!({"reason": "no_workflow"})));
 }

@@ -29,13 +29,25 @@ async fn texts_come_from_the_editor_and_go_to_it() {
         _ => Reply::Ok(Value::Null),
     });
     let files = files(&peer, vec![root]).await;
-    assert_eq!(files.read(&path, None).await, Some(Ok("unsaved".to_owned())));
+    assert_eq!(
+        files.read(&path, None).await,
+        Some(Ok("unsaved".to_owned()))
+    );
     assert_eq!(peer.last(), json!({"sessionId": "s", "path": path}));
-    let lines = Lines { first: 3, count: 10 };
+    let lines = Lines {
+        first: 3,
+        count: 10,
+    };
     assert!(files.read(&path, Some(lines)).await.is_some());
-    assert_eq!(peer.last(), json!({"sessionId": "s", "path": path, "line": 3, "limit": 10}));
+    assert_eq!(
+        peer.last(),
+        json!({"sessionId": "s", "path": path, "line": 3, "limit": 10})
+    );
     assert_eq!(files.write(&path, "new").await, Some(Ok(())));
-    assert_eq!(peer.last(), json!({"sessionId": "s", "path": path, "content": "new"}));
+    assert_eq!(
+        peer.last(),
+        json!({"sessionId": "s", "path": path, "content": "new"})
+    );
     assert!(!path.exists());
 }
 
@@ -79,13 +91,30 @@ async fn no_path_outside_of_the_session_is_sent() {
         PathBuf::from("relative"),
     ];
     for path in &refused {
-        assert!(files.read(path, None).await.is_some_and(|read| read.is_err()), "{path:?}");
-        assert!(files.write(path, "x").await.is_some_and(|write| write.is_err()), "{path:?}");
+        assert!(
+            files
+                .read(path, None)
+                .await
+                .is_some_and(|read| read.is_err()),
+            "{path:?}"
+        );
+        assert!(
+            files
+                .write(path, "x")
+                .await
+                .is_some_and(|write| write.is_err()),
+            "{path:?}"
+        );
     }
     assert_eq!(peer.methods(), Vec::<String>::new());
     // A link from one folder of the session to another stays inside, and is sent resolved.
     let inside = folder.path().join("more/a");
-    assert!(files.read(&inside, None).await.is_some_and(|read| read.is_ok()));
+    assert!(
+        files
+            .read(&inside, None)
+            .await
+            .is_some_and(|read| read.is_ok())
+    );
     let real = more.path().canonicalize().unwrap().join("a");
     assert_eq!(Path::new(peer.last()["path"].as_str().unwrap()), real);
 }
@@ -102,9 +131,18 @@ async fn what_the_editor_says_is_what_is_said() {
         }
     };
     let error = |text: &str| Some(Err(text.to_owned()));
-    assert_eq!(read(|| Reply::Err(-32002)).await, error("error -32002 (-32002)"));
-    assert_eq!(read(|| Reply::Ok(json!({}))).await, error("the editor's answer has no text"));
-    assert_eq!(read(|| Reply::Never).await, error("the editor has not answered"));
+    assert_eq!(
+        read(|| Reply::Err(-32002)).await,
+        error("error -32002 (-32002)")
+    );
+    assert_eq!(
+        read(|| Reply::Ok(json!({}))).await,
+        error("the editor's answer has no text")
+    );
+    assert_eq!(
+        read(|| Reply::Never).await,
+        error("the editor has not answered")
+    );
     let gone = "the client has closed the connection (-32000)";
     assert_eq!(read(|| Reply::Gone).await, error(gone));
 }

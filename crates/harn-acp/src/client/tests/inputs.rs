@@ -39,11 +39,20 @@ fn heard(host: &Arc<EditorHost>, seam: Seam) -> Vec<Value> {
 #[tokio::test(start_paused = true)]
 async fn each_mode_has_its_seams() {
     let rows = [
-        ("interrupt_immediate", [true, true, true, true, true, true, false]),
+        (
+            "interrupt_immediate",
+            [true, true, true, true, true, true, false],
+        ),
         ("interrupt", [true, true, true, true, true, true, false]),
         ("finish_step", [true, false, true, true, true, true, false]),
-        ("after_current_operation", [true, false, true, true, true, true, false]),
-        ("wait_for_completion", [false, false, false, false, true, true, false]),
+        (
+            "after_current_operation",
+            [true, false, true, true, true, true, false],
+        ),
+        (
+            "wait_for_completion",
+            [false, false, false, false, true, true, false],
+        ),
     ];
     for (mode, expected) in rows {
         let host = host(&nobody()).await;
@@ -59,7 +68,10 @@ async fn an_input_is_heard_once_by_its_own_session_and_in_order() {
     let first = say(&host, "one", "finish_step").await;
     let second = say(&host, "two", "finish_step").await;
     assert!(first["index"].as_u64() < second["index"].as_u64());
-    assert!(host.take_inputs("child", Seam::IterationStart, &|_| false).is_empty());
+    assert!(
+        host.take_inputs("child", Seam::IterationStart, &|_| false)
+            .is_empty()
+    );
     assert_eq!(heard(&host, Seam::IterationStart), ["one", "two"]);
     // A loop that was stopped before it said them has not heard them.
     assert_eq!(heard(&host, Seam::IterationStart), ["one", "two"]);
@@ -87,7 +99,10 @@ async fn inputs_survive_the_process_and_are_not_heard_again() {
     let topic = harn_vm::agent::log::Topic::new("agent_session_inputs.s").unwrap();
     let records = facts.log.read_range(&topic, None, 10).await.unwrap();
     let indexes: Vec<_> = records.iter().map(|(index, _)| json!(index)).collect();
-    assert_eq!(indexes, [heard_before["index"].clone(), waiting["index"].clone()]);
+    assert_eq!(
+        indexes,
+        [heard_before["index"].clone(), waiting["index"].clone()]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,11 +119,17 @@ async fn an_input_that_is_sent_twice_is_one() {
 async fn what_makes_no_sense_is_refused() {
     let host = host(&nobody()).await;
     let rows = [
-        (json!({"content": "x", "mode": "soon"}), "`mode` is `soon`; it may be"),
+        (
+            json!({"content": "x", "mode": "soon"}),
+            "`mode` is `soon`; it may be",
+        ),
         (json!({"content": "x", "mode": 1}), "`mode` is no text"),
         (json!({"content": " "}), "`content` says nothing"),
         (json!({}), "`content` says nothing"),
-        (json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}]}), "block 1 of"),
+        (
+            json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}]}),
+            "block 1 of",
+        ),
     ];
     for (parameters, expected) in rows {
         let refused = handle_extension(&host, Told::Input, &parameters).await;

@@ -18,14 +18,28 @@ async fn whoever_came_last_or_works_with_the_session_is_asked() {
     let peers = Peers::new(Duration::ZERO);
     let first = peers.attach(answering("first") as Arc<dyn Peer>);
     let second = peers.attach(answering("second") as Arc<dyn Peer>);
-    assert_eq!(peers.ask("m", json!({}), |_| true).await, Ok(json!("second")));
+    assert_eq!(
+        peers.ask("m", json!({}), |_| true).await,
+        Ok(json!("second"))
+    );
     peers.prefer(first);
-    assert_eq!(peers.ask("m", json!({}), |_| true).await, Ok(json!("first")));
+    assert_eq!(
+        peers.ask("m", json!({}), |_| true).await,
+        Ok(json!("first"))
+    );
     peers.detach(first);
-    assert_eq!(peers.ask("m", json!({}), |_| true).await, Ok(json!("second")));
+    assert_eq!(
+        peers.ask("m", json!({}), |_| true).await,
+        Ok(json!("second"))
+    );
     peers.detach(second);
     assert!(peers.is_empty());
-    assert!(peers.ask("m", json!({}), |_| true).await.is_err_and(|error| error.is_gone));
+    assert!(
+        peers
+            .ask("m", json!({}), |_| true)
+            .await
+            .is_err_and(|error| error.is_gone)
+    );
 }
 
 #[tokio::test(start_paused = true)]

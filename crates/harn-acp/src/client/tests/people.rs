@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use harn_vm::agent::log::{EventLog, LogEvent, Topic};
 use harn_vm::agent::people::{NOTICE, RESOLVED, RequestKind, headers};
-use harn_vm::agent::{HostBridge, HostError};
+use harn_vm::agent::{Elicits, HostBridge, HostError};
 use serde_json::{Value, json};
 
 use super::super::{EditorHost, Told, handle_extension};
@@ -47,7 +47,10 @@ async fn taken_back(host: &Arc<EditorHost>) -> Option<String> {
     let topic = Topic::new("waitpoints").unwrap();
     let records = host.facts.log.read_range(&topic, None, 10).await.unwrap();
     let (_, event) = records.into_iter().next()?;
-    assert_eq!((&*event.kind, &event.payload["id"]), ("waitpoint.cancelled", &json!("r1")));
+    assert_eq!(
+        (&*event.kind, &event.payload["id"]),
+        ("waitpoint.cancelled", &json!("r1"))
+    );
     Some(event.payload["reason"].as_str().unwrap().to_owned())
 }
 
@@ -76,7 +79,10 @@ async fn a_question_that_fits_is_a_form() {
 #[tokio::test(start_paused = true)]
 async fn an_approval_by_anybody_is_a_form_too() {
     for (reply, expected) in [
-        (json!({"action": "accept", "content": {"approved": true}}), json!({"approved": true, "reviewer": "user"})),
+        (
+            json!({"action": "accept", "content": {"approved": true}}),
+            json!({"approved": true, "reviewer": "user"}),
+        ),
         (
             json!({"action": "cancel"}),
             json!({"approved": false, "reviewer": "user", "reason": "the form was dismissed"}),
@@ -95,7 +101,10 @@ async fn a_form_that_is_dismissed_takes_the_question_back() {
         let peer = FakePeer::new(forms(), move |_, _| Reply::Ok(json!({"action": action})));
         let host = host(&peer).await;
         assert_eq!(answer(&host, notice("question", json!({}))).await, None);
-        assert_eq!(taken_back(&host).await.as_deref(), Some("the form was dismissed"));
+        assert_eq!(
+            taken_back(&host).await.as_deref(),
+            Some("the form was dismissed")
+        );
     }
 }
 
@@ -119,7 +128,10 @@ async fn a_form_stays_open_while_its_readers_come_and_go() {
 async fn a_secret_is_asked_on_a_page() {
     let peer = FakePeer::new(pages(), |_, _| Reply::Ok(json!({"action": "accept"})));
     let host = host(&peer).await;
-    let asked = notice("question", json!({"secret": true, "url": "https://example.com/pay"}));
+    let asked = notice(
+        "question",
+        json!({"secret": true, "url": "https://example.com/pay"}),
+    );
     let said = answer(&host, asked).await;
     assert_eq!(said, Some(json!({"answer": true, "reviewer": "user"})));
     assert_eq!(
@@ -139,7 +151,10 @@ async fn a_secret_is_never_asked_in_a_form_and_never_passed_to_the_bridge() {
     let can = json!({
         "elicitation": {"form": {}}, "_meta": {"harn": {"bridge": {"version": 1}}},
     });
-    for metadata in [json!({"secret": true}), json!({"url": "https://example.com"})] {
+    for metadata in [
+        json!({"secret": true}),
+        json!({"url": "https://example.com"}),
+    ] {
         let peer = FakePeer::new(can.clone(), |_, _| Reply::Ok(json!({"action": "accept"})));
         let host = host(&peer).await;
         assert_eq!(answer(&host, notice("question", metadata)).await, None);
@@ -155,8 +170,47 @@ async fn a_page_is_opened_only_by_clients_that_open_pages() {
     let host = host(&peer).await;
     let asked = json!({"mode": "url", "url": "https://example.com", "message": "Sign in"});
     let opened = host.request("elicitation/create", asked).await;
-    assert_eq!(opened, Err(HostError::Lacking("the client opens no pages".to_owned())));
+    assert_eq!(
+        opened,
+        Err(HostError::Lacking("the client opens no pages".to_owned()))
+    );
     assert_eq!(peer.methods(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn tool_servers_ask_in_forms_that_name_them() {
+    let peer = FakePeer::new(forms(), |_, _| {
+        Reply::Ok(json!({"action": "accept", "content": {"n": 1}}))
+    });
+    let host = host(&peer).await;
+    assert_eq!(
+        host.elicits(Some("s")),
+        Elicits {
+            forms: true,
+            urls: false
+        }
+    );
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let asked = json!({"message": "How many?", "requestedSchema": schema, "server": "shop"});
+    let answer = host.request("elicitation/create", asked).await;
+    assert_eq!(answer, Ok(json!({"action": "accept", "content": {"n": 1}})));
+    assert_eq!(
+        peer.last(),
+        json!({
+            "mode": "form", "sessionId": "s", "message": "How many?", "requestedSchema": schema,
+            "_meta": {"harn": {"server": "shop"}},
+        })
+    );
+    let nobody = FakePeer::new(json!({}), |_, _| Reply::Never);
+    let host = super::host(&nobody).await;
+    assert_eq!(host.elicits(None), Elicits::default());
+    let refused = host
+        .request("elicitation/create", json!({"message": "?"}))
+        .await;
+    assert_eq!(
+        refused,
+        Err(HostError::Lacking("the client shows no forms".to_owned()))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,7 +265,11 @@ async fn the_first_answer_wins_and_later_ones_are_told_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn two_people_are_two_people() {
-    let host = asked(RequestKind::DualControl, json!({"metadata": {"n": 2, "m": 3}})).await;
+    let host = asked(
+        RequestKind::DualControl,
+        json!({"metadata": {"n": 2, "m": 3}}),
+    )
+    .await;
     let approve = |reviewer: &str| {
         let parameters = json!({"requestId": "r1", "approved": true, "reviewer": reviewer});
         let host = Arc::clone(&host);
@@ -223,7 +281,13 @@ async fn two_people_are_two_people() {
     assert_eq!(again.data.unwrap()["outcome"]["state"], "open");
     assert!(approve("bob").await.is_ok());
     let third = approve("eve").await.expect_err("it is decided");
-    assert_eq!(third.data.unwrap()["outcome"]["responses"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        third.data.unwrap()["outcome"]["responses"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -235,7 +299,10 @@ async fn an_answer_after_the_deadline_does_not_count() {
     let parameters = json!({"requestId": "r1", "approved": true, "reviewer": "ada"});
     let late = handle_extension(&later, Told::Respond, &parameters).await;
     let late = late.expect_err("it is too late");
-    assert_eq!((late.code, &late.data.unwrap()["outcome"]["state"]), (-32602, &json!("timeout")));
+    assert_eq!(
+        (late.code, &late.data.unwrap()["outcome"]["state"]),
+        (-32602, &json!("timeout"))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -245,14 +312,25 @@ async fn answers_that_make_no_sense_are_refused() {
         (json!({"answer": 1}), -32602),
         (json!({"requestId": "r1"}), -32602),
         (json!({"requestId": "r1", "accepted": "yes"}), -32602),
-        (json!({"requestId": "r1", "accepted": true, "approved": true}), -32602),
+        (
+            json!({"requestId": "r1", "accepted": true, "approved": true}),
+            -32602,
+        ),
         (json!({"requestId": "r1", "answer": "x"}), -32602),
         (json!({"requestId": "unknown", "answer": "x"}), -32002),
     ];
     for (parameters, code) in rows {
         let refused = handle_extension(&host, Told::Respond, &parameters).await;
-        assert_eq!(refused.expect_err("it is refused").code, code, "{parameters}");
+        assert_eq!(
+            refused.expect_err("it is refused").code,
+            code,
+            "{parameters}"
+        );
     }
     let accepted = json!({"requestId": "r1", "accepted": true});
-    assert!(handle_extension(&host, Told::Respond, &accepted).await.is_ok());
+    assert!(
+        handle_extension(&host, Told::Respond, &accepted)
+            .await
+            .is_ok()
+    );
 }

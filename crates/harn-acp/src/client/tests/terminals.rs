@@ -74,7 +74,11 @@ impl Scene {
     }
 
     fn count(&self, method: &str) -> usize {
-        self.peer.methods().iter().filter(|one| *one == method).count()
+        self.peer
+            .methods()
+            .iter()
+            .filter(|one| *one == method)
+            .count()
     }
 }
 
@@ -105,14 +109,25 @@ async fn a_command_is_shown_in_its_call_before_its_terminal_is_released() {
         is_cut: false,
     };
     assert_eq!(end, Some(Ok(expected)));
-    let steps = ["terminal/create", "terminal/wait_for_exit", "terminal/output", "terminal/release"];
+    let steps = [
+        "terminal/create",
+        "terminal/wait_for_exit",
+        "terminal/output",
+        "terminal/release",
+    ];
     assert_eq!(scene.peer.methods(), steps);
-    assert_eq!(scene.peer.last(), json!({"sessionId": "s", "terminalId": "t1"}));
+    assert_eq!(
+        scene.peer.last(),
+        json!({"sessionId": "s", "terminalId": "t1"})
+    );
     let update = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": "c1",
         "content": [{"type": "terminal", "terminalId": "t1"}],
     });
-    let told = ("session/update".to_owned(), json!({"sessionId": "s", "update": update}));
+    let told = (
+        "session/update".to_owned(),
+        json!({"sessionId": "s", "update": update}),
+    );
     assert_eq!(scene.peer.told(), [told]);
 }
 
@@ -152,7 +167,13 @@ async fn a_command_that_takes_too_long_is_killed() {
     let scene = Scene::new(client("", Fault::None, true)).await;
     let end = scene.run().await.unwrap().unwrap();
     assert!(end.timed_out && end.exit_code == 124);
-    assert_eq!((scene.count("terminal/kill"), scene.count("terminal/release")), (1, 1));
+    assert_eq!(
+        (
+            scene.count("terminal/kill"),
+            scene.count("terminal/release")
+        ),
+        (1, 1)
+    );
 }
 
 /// Every step fails in every way, with a command that ends and one that does not.
@@ -211,7 +232,12 @@ async fn a_command_of_a_cancelled_turn_is_killed_first() {
     running.abort();
     settle().await;
     let methods = scene.peer.methods();
-    let expected = ["terminal/create", "terminal/wait_for_exit", "terminal/kill", "terminal/release"];
+    let expected = [
+        "terminal/create",
+        "terminal/wait_for_exit",
+        "terminal/kill",
+        "terminal/release",
+    ];
     assert_eq!(methods, expected);
     assert_eq!(scene.peer.withdrawn(), ["terminal/wait_for_exit"]);
 }

@@ -10,6 +10,7 @@
 use harn_events::{
     AgentEvent, Completeness, ToolAnnotations, ToolCallErrorCategory, ToolCallStatus,
 };
+use harn_llm::sorted_json;
 use serde_json::{Value, json};
 
 use super::super::Run;
@@ -187,7 +188,7 @@ fn approval_record(
 fn remembered_as(call: &Call, scope: Scope) -> String {
     match scope {
         Scope::Tool => call.name.clone(),
-        Scope::Call => format!("{} {}", call.name, digest(&call.arguments.to_string())),
+        Scope::Call => format!("{} {}", call.name, digest(&sorted_json(&call.arguments))),
     }
 }
 
