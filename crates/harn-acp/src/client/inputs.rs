@@ -14,9 +14,10 @@
 use std::sync::{Arc, Mutex};
 
 use harn_vm::agent::events::sanitize_topic_component;
-use harn_vm::agent::log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic};
+use harn_vm::agent::log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic, block_on};
 use harn_vm::agent::{HostInput, Seam};
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 
 use super::{SessionFacts, lock};
 
@@ -82,6 +83,8 @@ pub(super) struct Inputs {
     topic: Option<Topic>,
     now: Arc<dyn Fn() -> i64 + Send + Sync>,
     waiting: Mutex<Vec<Input>>,
+    /// Set once what an earlier process was given is among these.
+    is_read: OnceCell<()>,
     /// Held while an input is written, so that they wait in the order of the log.
     writing: tokio::sync::Mutex<()>,
 }
@@ -104,21 +107,28 @@ pub(super) enum InputError {
 }
 
 impl Inputs {
-    /// Takes up what an earlier process was given. Which of it was heard is known to the
-    /// journal of the session.
-    pub(super) async fn open(facts: &SessionFacts) -> Self {
+    /// The inputs of a session. What an earlier process was given is read when somebody wants
+    /// to know; which of it was heard is known to the journal of the session.
+    pub(super) fn new(facts: &SessionFacts) -> Self {
         let topic = format!("{TOPIC_PREFIX}{}", sanitize_topic_component(&facts.id));
-        let inputs = Self {
+        Self {
             log: Arc::clone(&facts.log),
             topic: Topic::new(topic).ok(),
             now: Arc::clone(&facts.now),
             waiting: Mutex::default(),
+            is_read: OnceCell::new(),
             writing: tokio::sync::Mutex::default(),
-        };
-        if let Err(error) = inputs.read().await {
-            tracing::warn!("inputs of an earlier process are not known: {error}");
         }
-        inputs
+    }
+
+    /// Takes up what an earlier process was given.
+    async fn read_once(&self) {
+        let reading = || async {
+            if let Err(error) = self.read().await {
+                tracing::warn!("inputs of an earlier process are not known: {error}");
+            }
+        };
+        self.is_read.get_or_init(reading).await;
     }
 
     async fn read(&self) -> Result<(), LogError> {
@@ -151,6 +161,7 @@ impl Inputs {
         mode: InputMode,
     ) -> Result<EventId, InputError> {
         let _one_after_the_other = self.writing.lock().await;
+        self.read_once().await;
         {
             let waiting = lock(&self.waiting);
             if let Some(known) = waiting.iter().find(|input| input.id == id) {
@@ -178,6 +189,8 @@ impl Inputs {
     /// What may be heard at a seam, in order. It stays here until the session has heard it: a
     /// loop that is stopped in between has not.
     pub(super) fn take(&self, seam: Seam, was_said: &dyn Fn(&str) -> bool) -> Vec<HostInput> {
+        // On the thread of the program, which waits for its log elsewhere too.
+        block_on(self.read_once());
         let mut waiting = lock(&self.waiting);
         waiting.retain(|input| !was_said(&input.id));
         let due = waiting.iter().filter(|input| input.mode.is_heard_at(seam));

@@ -90,14 +90,13 @@ pub(crate) struct EditorHost {
 impl EditorHost {
     /// The host of a session. Inputs that an earlier process was given and no loop has heard
     /// are taken up from the log.
-    pub(crate) async fn new(facts: SessionFacts, peers: Arc<Peers>) -> Arc<Self> {
-        let inputs = Inputs::open(&facts).await;
+    pub(crate) fn new(facts: SessionFacts, peers: Arc<Peers>) -> Arc<Self> {
         Arc::new_cyclic(|host| Self {
             people: PeopleDesk::new(host.clone()),
+            inputs: Inputs::new(&facts),
             facts,
             peers,
             announced: Arc::default(),
-            inputs,
             resumes: Mutex::default(),
             skills_changed: Mutex::default(),
         })

@@ -170,7 +170,7 @@ async fn whatever_goes_wrong_is_a_no() {
         decision(|| Reply::Gone).await,
         denied("nobody is there to be asked")
     );
-    let host = super::EditorHost::new(facts(Vec::new()), super::Peers::new(Duration::ZERO)).await;
+    let host = super::EditorHost::new(facts(Vec::new()), super::Peers::new(Duration::ZERO));
     host.said(&announced());
     let said = host
         .request("session/request_permission", asked(None))

@@ -171,7 +171,7 @@ pub(super) async fn host(peer: &Arc<FakePeer>) -> Arc<EditorHost> {
 pub(super) async fn host_with(peer: &Arc<FakePeer>, facts: SessionFacts) -> Arc<EditorHost> {
     let peers = Peers::new(Duration::ZERO);
     peers.attach(Arc::clone(peer) as Arc<dyn Peer>);
-    EditorHost::new(facts, peers).await
+    EditorHost::new(facts, peers)
 }
 
 /// Lets everything happen that can happen without anybody's doing.
