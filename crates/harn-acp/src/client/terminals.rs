@@ -14,6 +14,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use harn_vm::agent::BoxFuture;
@@ -125,7 +126,8 @@ struct Terminal {
     /// Where to say goodbye when nobody waits.
     executor: Handle,
     is_released: bool,
-    has_ended: std::sync::atomic::AtomicBool,
+    /// Whether the command has ended, or was asked to.
+    has_ended: AtomicBool,
 }
 
 impl Terminal {
@@ -190,16 +192,19 @@ impl Terminal {
     async fn wait(&self) -> Result<Value, String> {
         let ended = self.peer.request("terminal/wait_for_exit", self.named());
         let status = ended.await.map_err(|error| error.to_string())?;
-        self.has_ended
-            .store(true, std::sync::atomic::Ordering::Relaxed);
+        self.set_ended();
         Ok(status)
     }
 
     async fn kill(&self) -> Result<(), String> {
+        // Whatever comes of it: a client that does not kill is not asked again.
+        self.set_ended();
         self.ask("terminal/kill").await?;
-        self.has_ended
-            .store(true, std::sync::atomic::Ordering::Relaxed);
         Ok(())
+    }
+
+    fn set_ended(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
     }
 
     async fn output(&self) -> Result<Value, String> {
@@ -224,7 +229,7 @@ impl Drop for Terminal {
             return;
         }
         let (peer, named) = (Arc::clone(&self.peer), self.named());
-        let runs = !self.has_ended.load(std::sync::atomic::Ordering::Relaxed);
+        let runs = !self.has_ended.load(Ordering::Relaxed);
         self.executor.spawn(async move {
             if runs {
                 let killed = peer.request("terminal/kill", named.clone());
