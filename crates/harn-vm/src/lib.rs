@@ -44,7 +44,7 @@ pub use prompted::{
     TurnRunner, answering_pipeline,
 };
 pub use session::{Session, Typed};
-pub use world::{Announce, Sink, World, WorldOptions};
+pub use world::{Announce, Sink, World, WorldOptions, now as now_ms};
 
 pub use harn_agent as agent;
 pub use harn_agent::llm;

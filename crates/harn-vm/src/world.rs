@@ -518,7 +518,7 @@ impl Drop for World {
     clippy::disallowed_methods,
     reason = "this is the port that everybody else asks"
 )]
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let since = since.map(|since| since.as_millis()).unwrap_or_default();
     i64::try_from(since).unwrap_or(i64::MAX)

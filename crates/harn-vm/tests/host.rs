@@ -134,7 +134,7 @@ println(host_has(\"process\", \"exec\"))
     let expected = "\
 3
 true
-host_call math.divide: not today
+Error [tool_rejected]: host_call math.divide: not today
 host_call: unsupported operation math.gone
 host_call: unsupported operation other.thing
 true

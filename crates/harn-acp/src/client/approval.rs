@@ -33,13 +33,18 @@ impl EditorHost {
     pub(super) async fn ask_permission(&self, asked: Value) -> Result<Value, HostError> {
         let call_id = asked["toolCall"]["toolCallId"].as_str().unwrap_or_default();
         // The calls of subagents are not announced on their own.
-        let known = match asked["sessionId"] == *self.facts.id {
+        let is_announced = !self.facts.is_bare && asked["sessionId"] == *self.facts.id;
+        let known = match is_announced {
             true => self.announced.call(call_id).await,
             false => Map::new(),
         };
+        let session_id = match self.facts.is_bare {
+            true => asked["sessionId"].clone(),
+            false => json!(self.facts.id),
+        };
         let options = options(&asked);
         let question = json!({
-            "sessionId": self.facts.id,
+            "sessionId": session_id,
             "toolCall": told_call(&asked, known),
             "options": options,
             "_meta": {"harn": {"approval": self.record(&asked)}},

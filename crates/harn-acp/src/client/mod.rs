@@ -45,7 +45,7 @@ use harn_vm::agent::{BoxFuture, Elicits, HostBridge, HostError, HostInput, Seam}
 use serde_json::{Value, json};
 
 pub(crate) use extension::{Told, handle_extension};
-pub(crate) use peers::{PeerKey, Peers};
+pub(crate) use peers::Peers;
 
 use announced::Announced;
 use inputs::Inputs;
@@ -60,6 +60,9 @@ pub(crate) const NETWORK_ANSWER_WITHIN: Duration = Duration::from_secs(600);
 pub(crate) struct SessionFacts {
     /// The id of the session, for the client and for the program.
     pub(crate) id: String,
+    /// Whether there is no session that the client knows: the program has its own, and the
+    /// client hears nothing of what happens in them. What is said is for whichever listens.
+    pub(crate) is_bare: bool,
     /// Where it works, and then its additional folders.
     pub(crate) roots: Vec<PathBuf>,
     /// How long a person has to decide; `None`: as long as it takes.
@@ -119,6 +122,11 @@ impl EditorHost {
         *lock(&self.skills_changed)
     }
 
+    /// Whether a session of the program is the one that the client means.
+    fn is_about(&self, session_id: &str) -> bool {
+        self.facts.is_bare || session_id == self.facts.id
+    }
+
     fn resumes(&self) -> MutexGuard<'_, BTreeSet<String>> {
         lock(&self.resumes)
     }
@@ -158,7 +166,7 @@ impl HostBridge for EditorHost {
         seam: Seam,
         was_said: &dyn Fn(&str) -> bool,
     ) -> Vec<HostInput> {
-        match session_id == self.facts.id {
+        match self.is_about(session_id) {
             true => self.inputs.take(seam, was_said),
             false => Vec::new(),
         }
@@ -169,7 +177,10 @@ impl HostBridge for EditorHost {
     }
 
     fn take_resume(&self, session_id: &str) -> bool {
-        self.resumes().remove(session_id)
+        match self.is_about(session_id) {
+            true => self.resumes().remove(&self.facts.id),
+            false => false,
+        }
     }
 
     fn elicits(&self, _session_id: Option<&str>) -> Elicits {
@@ -196,7 +207,7 @@ impl HostBridge for EditorHost {
             session_id: self.facts.id.clone(),
             roots: self.facts.roots.clone(),
             peers: Arc::clone(&self.peers),
-            announced: Arc::clone(&self.announced),
+            announced: (!self.facts.is_bare).then(|| Arc::clone(&self.announced)),
         }))
     }
 

@@ -15,21 +15,11 @@ use crate::peer::{ClientFacts, Peer, PeerError};
 
 /// The connections of a session, the newest last.
 pub(crate) struct Peers {
-    attached: Mutex<Attached>,
+    attached: Mutex<Vec<Arc<dyn Peer>>>,
     came: Notify,
     /// How long a question waits for somebody to come back.
     kept_for: Duration,
 }
-
-#[derive(Default)]
-struct Attached {
-    peers: Vec<(PeerKey, Arc<dyn Peer>)>,
-    next: u64,
-}
-
-/// Names a connection that was attached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PeerKey(u64);
 
 impl Peers {
     /// No connections yet. On standard input and output nobody comes back, so there `kept_for`
@@ -43,40 +33,38 @@ impl Peers {
     }
 
     /// A connection has the session now.
-    pub(crate) fn attach(&self, peer: Arc<dyn Peer>) -> PeerKey {
+    pub(crate) fn attach(&self, peer: Arc<dyn Peer>) {
         let mut attached = lock(&self.attached);
-        let key = PeerKey(attached.next);
-        attached.next += 1;
-        attached.peers.push((key, peer));
+        attached.retain(|one| !Arc::ptr_eq(one, &peer));
+        attached.push(peer);
         drop(attached);
         self.came.notify_waiters();
-        key
     }
 
     /// It has it no more.
-    pub(crate) fn detach(&self, key: PeerKey) {
-        lock(&self.attached).peers.retain(|(one, _)| *one != key);
+    pub(crate) fn detach(&self, peer: &Arc<dyn Peer>) {
+        lock(&self.attached).retain(|one| !Arc::ptr_eq(one, peer));
     }
 
     /// The connection that works with the session is the one to ask.
-    pub(crate) fn prefer(&self, key: PeerKey) {
-        let peers = &mut lock(&self.attached).peers;
-        if let Some(at) = peers.iter().position(|(one, _)| *one == key) {
-            let peer = peers.remove(at);
-            peers.push(peer);
+    pub(crate) fn prefer(&self, peer: &Arc<dyn Peer>) {
+        let mut attached = lock(&self.attached);
+        if let Some(at) = attached.iter().position(|one| Arc::ptr_eq(one, peer)) {
+            let peer = attached.remove(at);
+            attached.push(peer);
         }
     }
 
     /// The newest client that is there and can do something.
     pub(crate) fn find(&self, can: impl Fn(&ClientFacts) -> bool) -> Option<Arc<dyn Peer>> {
-        self.find_but(&[], &can).map(|(_, peer)| peer)
+        self.find_but(&[], &can)
     }
 
     /// All clients that can do something.
     pub(crate) fn all(&self, can: impl Fn(&ClientFacts) -> bool) -> Vec<Arc<dyn Peer>> {
         let attached = lock(&self.attached);
-        let peers = attached.peers.iter().map(|(_, peer)| peer);
-        peers
+        attached
+            .iter()
             .filter(|peer| !peer.is_gone() && can(&peer.client()))
             .cloned()
             .collect()
@@ -89,14 +77,15 @@ impl Peers {
 
     fn find_but(
         &self,
-        gone: &[PeerKey],
+        gone: &[Arc<dyn Peer>],
         can: &impl Fn(&ClientFacts) -> bool,
-    ) -> Option<(PeerKey, Arc<dyn Peer>)> {
+    ) -> Option<Arc<dyn Peer>> {
         let attached = lock(&self.attached);
-        let mut newest_first = attached.peers.iter().rev();
-        let found = newest_first
-            .find(|(key, peer)| !gone.contains(key) && !peer.is_gone() && can(&peer.client()));
-        found.map(|(key, peer)| (*key, Arc::clone(peer)))
+        let mut newest_first = attached.iter().rev();
+        let is_gone =
+            |peer: &Arc<dyn Peer>| peer.is_gone() || gone.iter().any(|one| Arc::ptr_eq(one, peer));
+        let found = newest_first.find(|peer| !is_gone(peer) && can(&peer.client()));
+        found.cloned()
     }
 
     /// Asks, and asks again whoever comes back if the client goes. For questions that may be
@@ -112,11 +101,12 @@ impl Peers {
     ) -> Result<Value, PeerError> {
         let mut gone = Vec::new();
         loop {
-            let Some((key, peer)) = self.somebody(&gone, &can).await else {
+            let Some(peer) = self.somebody(&gone, &can).await else {
                 return Err(PeerError::gone());
             };
-            match peer.request(method, parameters.clone()).await {
-                Err(error) if error.is_gone => gone.push(key),
+            let answer = peer.request(method, parameters.clone()).await;
+            match answer {
+                Err(error) if error.is_gone => gone.push(peer),
                 answer => return answer,
             }
         }
@@ -125,9 +115,9 @@ impl Peers {
     /// Somebody who can do it: at once, or within the time that the session is kept for.
     async fn somebody(
         &self,
-        gone: &[PeerKey],
+        gone: &[Arc<dyn Peer>],
         can: &impl Fn(&ClientFacts) -> bool,
-    ) -> Option<(PeerKey, Arc<dyn Peer>)> {
+    ) -> Option<Arc<dyn Peer>> {
         let comes = async {
             loop {
                 let mut came = std::pin::pin!(self.came.notified());

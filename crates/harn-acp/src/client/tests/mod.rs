@@ -155,6 +155,7 @@ pub(super) fn facts(roots: Vec<PathBuf>) -> SessionFacts {
     let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(64)));
     SessionFacts {
         id: "s".to_owned(),
+        is_bare: false,
         roots,
         answer_within: None,
         log,

@@ -16,30 +16,19 @@ fn answering(answer: &'static str) -> Arc<FakePeer> {
 #[tokio::test(start_paused = true)]
 async fn whoever_came_last_or_works_with_the_session_is_asked() {
     let peers = Peers::new(Duration::ZERO);
-    let first = peers.attach(answering("first") as Arc<dyn Peer>);
-    let second = peers.attach(answering("second") as Arc<dyn Peer>);
-    assert_eq!(
-        peers.ask("m", json!({}), |_| true).await,
-        Ok(json!("second"))
-    );
-    peers.prefer(first);
-    assert_eq!(
-        peers.ask("m", json!({}), |_| true).await,
-        Ok(json!("first"))
-    );
-    peers.detach(first);
-    assert_eq!(
-        peers.ask("m", json!({}), |_| true).await,
-        Ok(json!("second"))
-    );
-    peers.detach(second);
+    let first = answering("first") as Arc<dyn Peer>;
+    let second = answering("second") as Arc<dyn Peer>;
+    peers.attach(Arc::clone(&first));
+    peers.attach(Arc::clone(&second));
+    let asked = async || peers.ask("m", json!({}), |_| true).await;
+    assert_eq!(asked().await, Ok(json!("second")));
+    peers.prefer(&first);
+    assert_eq!(asked().await, Ok(json!("first")));
+    peers.detach(&first);
+    assert_eq!(asked().await, Ok(json!("second")));
+    peers.detach(&second);
     assert!(peers.is_empty());
-    assert!(
-        peers
-            .ask("m", json!({}), |_| true)
-            .await
-            .is_err_and(|error| error.is_gone)
-    );
+    assert!(asked().await.is_err_and(|error| error.is_gone));
 }
 
 #[tokio::test(start_paused = true)]
