@@ -58,6 +58,12 @@ pub struct SessionState {
     /// The ids of the messages of users that were ever said here, whatever became of them.
     #[serde(default)]
     pub heard: BTreeSet<String>,
+    /// The ids that calls of all its loops have had.
+    #[serde(default)]
+    pub call_ids: BTreeSet<String>,
+    /// What all its loops have cost.
+    #[serde(default)]
+    pub spent_usd: f64,
     /// The turns that can be undone and done again.
     #[serde(default)]
     pub turns: Turns,
@@ -192,6 +198,13 @@ impl SessionState {
                 self.grants.insert(grant.clone());
             }
             Change::GrantsDropped => self.grants = SessionGrants::default(),
+            Change::CallNamed { id } => {
+                self.call_ids.insert(id.clone());
+            }
+            Change::Answered { cost_usd, .. } => {
+                self.spent_usd += cost_usd;
+                self.run.apply(change);
+            }
             change => self.run.apply(change),
         }
     }
@@ -242,6 +255,8 @@ impl SessionState {
             branched_at_event_index: before.branched_at_event_index,
             run: before.run,
             heard: before.heard,
+            call_ids: before.call_ids,
+            spent_usd: before.spent_usd,
             kept,
             ..Self::default()
         };
