@@ -18,6 +18,7 @@
 //! | `agent`   | one connection: the methods that a client can call                |
 //! | `session` | one conversation: its turns, its settings, its past               |
 //! | `wire`    | what the records of a session say to a client                     |
+//! | `client`  | what is asked of the client, and what it tells a running program  |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
 //! | `error`   | the codes of the wire                                             |
@@ -26,6 +27,11 @@
 //! work to a task and returns; one that waited for the client would wait for ever.
 
 mod agent;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "sessions are connected to it next")
+)]
+mod client;
 mod error;
 mod peer;
 mod server;
