@@ -68,6 +68,7 @@ impl HttpConnection {
                 tokio::select! {
                     () = running.is_unused(hub.settings.idle) => {}
                     () = running.is_closed() => {}
+                    () = hub.is_stopping() => {}
                 }
                 // The agent hears of it, and may need a while to come to its end.
                 hub.remove(&running.id);

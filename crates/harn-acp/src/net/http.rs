@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::connection::HttpConnection;
 use super::hub::Hub;
-use super::routes::apply_header;
+use super::routes::{apply_header, apply_tracing};
 use crate::frames::envelope::{INTERNAL_ERROR, error_answer};
 use crate::frames::{Gate, Verdict};
 
@@ -169,6 +169,7 @@ async fn go_on(connection: &HttpConnection, headers: &HeaderMap, body: Body) -> 
         connection.gate.forget(&message);
         return (StatusCode::BAD_REQUEST, wrong).into_response();
     }
+    apply_tracing(&mut message, headers);
     match connection.give(message, session.is_some()) {
         true => StatusCode::ACCEPTED.into_response(),
         false => StatusCode::NOT_FOUND.into_response(),

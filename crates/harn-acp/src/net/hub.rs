@@ -9,6 +9,7 @@ use agent_client_protocol::{Channel, Error};
 use axum::Router;
 use axum::routing::get;
 use harn_listen::Caller;
+use tokio::sync::watch;
 
 use super::connection::HttpConnection;
 use super::{Network, http, socket};
@@ -28,6 +29,9 @@ pub(crate) struct Hub {
     connect: Connect,
     by_id: Mutex<HashMap<String, Arc<HttpConnection>>>,
     open: AtomicUsize,
+    stopping: watch::Sender<bool>,
+    /// A connection has come to its end.
+    left: watch::Sender<()>,
 }
 
 /// The place of one connection among those there may be.
@@ -36,6 +40,7 @@ pub(super) struct Place(Arc<Hub>);
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.left.send_replace(());
     }
 }
 
@@ -47,6 +52,8 @@ impl Hub {
             connect,
             by_id: Mutex::default(),
             open: AtomicUsize::new(0),
+            stopping: watch::Sender::new(false),
+            left: watch::Sender::new(()),
         })
     }
 
@@ -74,6 +81,20 @@ impl Hub {
                 None
             }
         }
+    }
+
+    /// Ends all connections, and resolves when their agents have come to their ends.
+    pub(crate) async fn stop(&self) {
+        self.stopping.send_replace(true);
+        let mut left = self.left.subscribe();
+        let _ = left.wait_for(|()| self.open.load(Ordering::Relaxed) == 0).await;
+    }
+
+    /// Resolves when all connections are to end.
+    pub(super) async fn is_stopping(&self) {
+        let mut stopping = self.stopping.subscribe();
+        // The sender is our own, so it cannot be gone.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 
     /// Connects the agent; what it says comes out of the channel.

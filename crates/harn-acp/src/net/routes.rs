@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use agent_client_protocol::{RawJsonRpcId, RawJsonRpcMessage, RawJsonRpcParams};
+use axum::http::HeaderMap;
 
 /// The requests of one connection that wait for an answer.
 #[derive(Default)]
@@ -107,5 +108,36 @@ pub(super) fn apply_header(
         }
         Some(known) if known == header => Ok(()),
         Some(_) => Err("Acp-Session-Id and `params.sessionId` name different sessions"),
+    }
+}
+
+/// The names of tracing context, as headers and in `_meta`.
+const TRACING: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+
+/// Passes on where a request comes from in a trace: over HTTP the headers say it, inside it is
+/// in `_meta`. What the message itself says goes first.
+pub(super) fn apply_tracing(message: &mut RawJsonRpcMessage, headers: &HeaderMap) {
+    let said = TRACING.iter().filter_map(|name| Some((name, headers.get(*name)?.to_str().ok()?)));
+    let mut said = said.peekable();
+    let params = match message {
+        RawJsonRpcMessage::Request(request) => &mut request.params,
+        RawJsonRpcMessage::Notification(told) => &mut told.params,
+        RawJsonRpcMessage::Response(_) => return,
+    };
+    let Some(RawJsonRpcParams::Object(params)) = params else {
+        return;
+    };
+    if said.peek().is_none() {
+        return;
+    }
+    let meta = params.entry("_meta").or_insert_with(|| serde_json::json!({}));
+    let Some(meta) = meta.as_object_mut() else {
+        return;
+    };
+    if meta.contains_key(TRACING[0]) {
+        return;
+    }
+    for (name, value) in said {
+        meta.insert((*name).to_owned(), value.into());
     }
 }

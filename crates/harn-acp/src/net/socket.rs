@@ -27,6 +27,7 @@ const CLOSE_WITHIN: Duration = Duration::from_secs(1);
 /// The codes of RFC 6455 for why a socket is closed.
 mod code {
     pub(super) const NORMAL: u16 = 1000;
+    pub(super) const GOING_AWAY: u16 = 1001;
     pub(super) const POLICY: u16 = 1008;
     pub(super) const TOO_LARGE: u16 = 1009;
 }
@@ -121,6 +122,7 @@ async fn run(socket: WebSocket, hub: Arc<Hub>, place: Place) {
         let farewell = tokio::select! {
             farewell = read(stream, &shared) => farewell,
             end = outbox.ended() => Farewell::of(end),
+            () = hub.is_stopping() => Farewell { code: code::GOING_AWAY, reason: "" },
             () = heartbeat(&shared) => {
                 outbox.end(End::Left);
                 Farewell { code: code::POLICY, reason: "no pong came" }

@@ -78,7 +78,9 @@ async fn agent(
             .map_or(Value::Null, |params| params.into_value());
         let session = params.get("about").unwrap_or(&params["sessionId"]).clone();
         let update = |number: u64| {
-            let params = json!({"sessionId": session, "number": number});
+            // Long enough that the buffers of the system are full soon.
+            let text = "x".repeat(if number > 9 { 100_000 } else { 0 });
+            let params = json!({"sessionId": session, "number": number, "text": text});
             RawJsonRpcMessage::notification("session/update".to_owned(), params).unwrap()
         };
         let result = match &*request.method {
@@ -423,6 +425,10 @@ mod by_http {
                 if let Some(data) = line.strip_prefix("data: ") {
                     return Some(serde_json::from_str(data).unwrap());
                 }
+                // The chunk after the last one.
+                if line == "0" {
+                    return None;
+                }
             }
             None
         }
@@ -531,6 +537,37 @@ mod by_http {
             session.hear().await.unwrap()["result"]["params"]["sessionId"],
             "s2"
         );
+    }
+
+    #[tokio::test]
+    async fn the_context_of_a_trace_is_passed_on() {
+        let world = World::open(Network::default()).await;
+        let id = begin(&world).await;
+        let mut own = stream(&world, &id).await;
+        let traced = format!("{id}traceparent: 00-1-2-01\r\nbaggage: a=b\r\n");
+        post(&world, &traced, &request(1, "m", json!({}))).await;
+        let meta = &own.hear().await.unwrap()["result"]["params"]["_meta"];
+        assert_eq!(meta, &json!({"traceparent": "00-1-2-01", "baggage": "a=b"}));
+        let own_words = json!({"_meta": {"traceparent": "00-3-4-01"}});
+        post(&world, &traced, &request(2, "m", own_words.clone())).await;
+        assert_eq!(own.hear().await.unwrap()["result"]["params"], own_words);
+    }
+
+    #[tokio::test]
+    async fn when_the_listener_stops_all_connections_end() {
+        let mut world = World::open(Network::default()).await;
+        let id = begin(&world).await;
+        let mut own = stream(&world, &id).await;
+        let url = format!("ws://{}/acp", world.address);
+        let (mut socket, _) = connect_async(url).await.unwrap();
+        world.hub.stop().await;
+        assert_eq!(world.noticed().await, "left");
+        assert_eq!(world.noticed().await, "left");
+        assert_eq!(own.hear().await, None);
+        let Message::Close(Some(farewell)) = socket.next().await.unwrap().unwrap() else {
+            panic!("the socket is closed");
+        };
+        assert_eq!(u16::from(farewell.code), 1001);
     }
 
     #[tokio::test]
