@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use agent_client_protocol::{Channel, ConnectionDriver};
+use agent_client_protocol::ConnectTo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::agent;
@@ -23,9 +23,8 @@ impl Server {
     ) -> io::Result<()> {
         let (limits, counters) = (Limits::default(), Arc::default());
         let outbox = Outbox::new(limits, Arc::clone(&counters));
-        let (ours, theirs) = Channel::duplex();
-        let agent = agent::serve(Arc::clone(self), theirs, Arc::new(outbox.clone()));
-        let agent = (ours, Some(ConnectionDriver::new(agent)));
+        let agent = agent::agent(self, Arc::new(outbox.clone()));
+        let agent = agent.into_channel_and_future();
         let ended = frames::serve(input, output, agent, &outbox, limits, counters).await;
         match ended {
             Ended::EndOfInput | Ended::PeerLost | Ended::AgentEnded => Ok(()),

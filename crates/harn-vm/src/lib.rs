@@ -43,6 +43,7 @@ pub use prompted::{
     TurnRunner, answering_pipeline,
 };
 pub use session::{Session, Typed};
+pub use skills::discover_skills;
 pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;

@@ -11,7 +11,7 @@ use crate::error::Refusal;
 use crate::frames::Room;
 use crate::peer::{ClientFacts, Peer, PeerError};
 use crate::server::Server;
-use crate::session::Session;
+use crate::session::{From, Session};
 
 /// A connection.
 pub(crate) struct Connection {
@@ -59,10 +59,24 @@ impl Connection {
     }
 
     /// From now on the connection follows a session.
-    pub(super) fn follow(self: &Arc<Self>, session: &Arc<Session>) {
-        session.attach(Arc::clone(self) as Arc<dyn Peer>);
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(super) async fn follow(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        from: From,
+    ) -> Result<(), Refusal> {
+        let peer = Arc::clone(self) as Arc<dyn Peer>;
+        session.follow(peer, from).await?;
         self.sessions()
             .insert(session.id.clone(), Arc::clone(session));
+        Ok(())
+    }
+
+    /// The connection follows a session no more.
+    pub(super) fn forget(&self, id: &str) {
+        self.sessions().remove(id);
     }
 
     /// A session that this connection follows.
@@ -74,14 +88,31 @@ impl Connection {
         session.ok_or_else(|| Refusal::unknown_session(id))
     }
 
-    /// The client has gone: turns are stopped, sessions can be resumed.
-    pub(super) async fn close(&self) {
+    /// The client has gone. If others may come, its sessions are kept ready for them. If not,
+    /// turns are stopped; sessions can be resumed.
+    pub(super) async fn close(self: &Arc<Self>) {
         let sessions: Vec<_> = std::mem::take(&mut *self.sessions())
             .into_values()
             .collect();
-        sessions.iter().for_each(|session| session.cancel());
-        for session in sessions {
-            session.rest().await;
+        let peer = Arc::clone(self) as Arc<dyn Peer>;
+        if !self.server.options.retain.is_zero() {
+            let left = sessions.into_iter().filter(|session| session.leave(&peer));
+            left.for_each(|session| self.server.retain(session));
+            return;
+        }
+        let closing = sessions.into_iter().map(|session| {
+            let (server, peer) = (Arc::clone(&self.server), Arc::clone(&peer));
+            tokio::spawn(async move {
+                session.cancel();
+                session.rest().await;
+                if session.leave(&peer) {
+                    server.close(&session).await;
+                }
+            })
+        });
+        let closing: Vec<_> = closing.collect();
+        for one in closing {
+            let _it_has_reported_its_panic = one.await.is_ok();
         }
     }
 }

@@ -6,6 +6,7 @@ use harn_vm::agent::BoxFuture;
 use serde_json::Value;
 
 use super::connection::Connection;
+use super::methods::session_id;
 use crate::error::Refusal;
 use crate::session::{Prompt, Session};
 
@@ -21,9 +22,8 @@ pub(super) struct Begun {
 /// # Errors
 /// There is no such session, it has a turn running, or the prompt is not understood.
 pub(super) fn begin(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
-    let id = parameters["sessionId"].as_str().unwrap_or_default();
-    let session = connection.session(id)?;
+    let session = connection.session(session_id(parameters)?)?;
     let prompt = Prompt::read(&parameters["prompt"])?;
-    let ended = session.prompt(prompt)?;
+    let ended = session.prompt(&prompt)?;
     Ok(Begun { session, ended })
 }

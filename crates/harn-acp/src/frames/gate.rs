@@ -96,6 +96,7 @@ impl Gate {
     }
 
     /// Whether the agent waits for an answer of the peer.
+    #[cfg(test)]
     pub(crate) fn awaits_peer(&self) -> bool {
         !self.open().of_agent.is_empty()
     }

@@ -31,9 +31,6 @@ pub(crate) trait Room: Send + Sync {
         &'a self,
         session: &'a str,
     ) -> Pin<Box<dyn Future<Output = Result<(), Gone>> + Send + 'a>>;
-
-    /// Whether an update would have to wait.
-    fn is_full(&self, session: &str) -> bool;
 }
 
 /// The peer does not take anything any more.
@@ -219,6 +216,7 @@ impl Outbox {
     }
 
     /// Whether an update would have to wait.
+    #[cfg(test)]
     pub(crate) fn has_no_room(&self) -> bool {
         !self.has_room(&self.state())
     }
@@ -248,10 +246,6 @@ impl Room for Outbox {
         _session: &'a str,
     ) -> Pin<Box<dyn Future<Output = Result<(), Gone>> + Send + 'a>> {
         Box::pin(self.reserve_place())
-    }
-
-    fn is_full(&self, _session: &str) -> bool {
-        self.has_no_room()
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_client_protocol::{
-    ConnectionDriver, RawJsonRpcId, RawJsonRpcMessage, RawJsonRpcResponse,
-};
+use agent_client_protocol::{RawJsonRpcId, RawJsonRpcMessage, RawJsonRpcResponse};
 use harn_listen::Caller;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -41,7 +39,7 @@ impl HttpConnection {
         let settings = &hub.settings;
         let counters = Arc::clone(&hub.counters);
         let streams = Streams::new(settings.frames, Arc::clone(&counters), settings.streams_max);
-        let (channel, agent) = hub.connect(Arc::clone(&streams) as Arc<dyn Room>);
+        let (channel, driver) = hub.connect(Arc::clone(&streams) as Arc<dyn Room>);
         let (from_agent, to_agent) = channel.into_parts();
         let connection = Arc::new(Self {
             id: new_id(),
@@ -56,7 +54,6 @@ impl HttpConnection {
         hub.add(&connection);
         let (running, hub) = (Arc::clone(&connection), Arc::clone(hub));
         tokio::spawn(async move {
-            let driver = Some(ConnectionDriver::new(agent));
             let driving = async {
                 drive(from_agent, driver, |message| running.say(message)).await;
                 for answer in running.gate.answer_the_rest() {

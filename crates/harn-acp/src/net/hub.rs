@@ -1,11 +1,10 @@
 //! All connections of a listener.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::{Channel, Error};
+use agent_client_protocol::{Channel, ConnectionDriver};
 use axum::Router;
 use axum::routing::get;
 use harn_listen::Caller;
@@ -15,12 +14,9 @@ use super::connection::HttpConnection;
 use super::{Network, http, socket};
 use crate::frames::{Counters, Room};
 
-/// Serves one connection of the agent until the peer has left.
-pub(crate) type Connect = Arc<
-    dyn Fn(Channel, Arc<dyn Room>) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>
-        + Send
-        + Sync,
->;
+/// An agent for one more client: its messages, and what runs it.
+pub(crate) type Connect =
+    Arc<dyn Fn(Arc<dyn Room>) -> (Channel, Option<ConnectionDriver>) + Send + Sync>;
 
 /// All connections of a listener.
 pub(crate) struct Hub {
@@ -87,7 +83,9 @@ impl Hub {
     pub(crate) async fn stop(&self) {
         self.stopping.send_replace(true);
         let mut left = self.left.subscribe();
-        let _ = left.wait_for(|()| self.open.load(Ordering::Relaxed) == 0).await;
+        let _ = left
+            .wait_for(|()| self.open.load(Ordering::Relaxed) == 0)
+            .await;
     }
 
     /// Resolves when all connections are to end.
@@ -97,16 +95,9 @@ impl Hub {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 
-    /// Connects the agent; what it says comes out of the channel.
-    pub(super) fn connect(
-        &self,
-        room: Arc<dyn Room>,
-    ) -> (
-        Channel,
-        Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>,
-    ) {
-        let (ours, theirs) = Channel::duplex();
-        (ours, (self.connect)(theirs, room))
+    /// An agent for one more client.
+    pub(super) fn connect(&self, room: Arc<dyn Room>) -> (Channel, Option<ConnectionDriver>) {
+        (self.connect)(room)
     }
 
     pub(super) fn add(&self, connection: &Arc<HttpConnection>) {

@@ -23,10 +23,11 @@ mod http;
 mod hub;
 mod network;
 mod routes;
+mod serve;
 mod socket;
 mod streams;
 
-pub(crate) use hub::{Connect, Hub};
+use hub::Hub;
 pub use network::Network;
 
 #[cfg(test)]

@@ -9,8 +9,6 @@ use crate::frames::Limits;
 pub struct Network {
     /// The path of the endpoint.
     pub path: String,
-    /// How long a session without a connection is kept ready for whoever comes back.
-    pub retain: Duration,
     /// Connections at a time, of either kind.
     pub(crate) connections_max: usize,
     /// Sessions of one HTTP connection that have a stream of their own.
@@ -29,7 +27,6 @@ impl Default for Network {
     fn default() -> Self {
         Self {
             path: "/acp".to_owned(),
-            retain: Duration::from_secs(300),
             connections_max: 256,
             streams_max: 256,
             idle: Duration::from_secs(30),

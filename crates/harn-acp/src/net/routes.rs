@@ -117,7 +117,9 @@ const TRACING: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 /// Passes on where a request comes from in a trace: over HTTP the headers say it, inside it is
 /// in `_meta`. What the message itself says goes first.
 pub(super) fn apply_tracing(message: &mut RawJsonRpcMessage, headers: &HeaderMap) {
-    let said = TRACING.iter().filter_map(|name| Some((name, headers.get(*name)?.to_str().ok()?)));
+    let said = TRACING
+        .iter()
+        .filter_map(|name| Some((name, headers.get(*name)?.to_str().ok()?)));
     let mut said = said.peekable();
     let params = match message {
         RawJsonRpcMessage::Request(request) => &mut request.params,
@@ -130,7 +132,9 @@ pub(super) fn apply_tracing(message: &mut RawJsonRpcMessage, headers: &HeaderMap
     if said.peek().is_none() {
         return;
     }
-    let meta = params.entry("_meta").or_insert_with(|| serde_json::json!({}));
+    let meta = params
+        .entry("_meta")
+        .or_insert_with(|| serde_json::json!({}));
     let Some(meta) = meta.as_object_mut() else {
         return;
     };

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agent_client_protocol::ConnectionDriver;
 use axum::Extension;
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
@@ -100,7 +99,7 @@ impl Farewell {
 async fn run(socket: WebSocket, hub: Arc<Hub>, place: Place) {
     let limits = hub.settings.frames;
     let outbox = Outbox::new(limits, Arc::clone(&hub.counters));
-    let (channel, agent) = hub.connect(Arc::new(outbox.clone()) as Arc<dyn Room>);
+    let (channel, driver) = hub.connect(Arc::new(outbox.clone()) as Arc<dyn Room>);
     let (from_agent, to_agent) = channel.into_parts();
     let shared = Shared {
         gate: Gate::new(limits, Arc::clone(&hub.counters)),
@@ -131,7 +130,6 @@ async fn run(socket: WebSocket, hub: Arc<Hub>, place: Place) {
         *lock(&shared.farewell) = farewell;
         inlet.close();
     };
-    let driver = Some(ConnectionDriver::new(agent));
     let driving = drive_into_outbox(from_agent, driver, gate, outbox, inlet);
     tokio::join!(reading, driving, write(sink, &shared));
     drop(place);

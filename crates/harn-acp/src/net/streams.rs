@@ -279,8 +279,4 @@ impl Room for Streams {
     ) -> Pin<Box<dyn Future<Output = Result<(), Gone>> + Send + 'a>> {
         Box::pin(async move { self.for_session(Some(session)).reserve_place().await })
     }
-
-    fn is_full(&self, session: &str) -> bool {
-        self.for_session(Some(session)).has_no_room()
-    }
 }

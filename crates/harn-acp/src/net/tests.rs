@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_client_protocol::{Channel, RawJsonRpcMessage, TransportFrame};
+use agent_client_protocol::{Channel, ConnectionDriver, RawJsonRpcMessage, TransportFrame};
 use futures_util::{SinkExt, StreamExt};
 use harn_listen::{Policy, Secret};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use super::{Connect, Hub, Network};
+use super::Network;
+use super::hub::{Connect, Hub};
 use crate::frames::Room;
 
 /// A listener, and what the agent behind it noticed.
@@ -34,8 +35,11 @@ impl World {
 
     async fn open_with(settings: Network, policy: Policy) -> Self {
         let (notes, noticed) = mpsc::unbounded_channel();
-        let connect: Connect =
-            Arc::new(move |channel, room| Box::pin(agent(channel, room, notes.clone())));
+        let connect: Connect = Arc::new(move |room| {
+            let (ours, theirs) = Channel::duplex();
+            let driver = ConnectionDriver::new(agent(theirs, room, notes.clone()));
+            (ours, Some(driver))
+        });
         let hub = Hub::new(connect, settings);
         let listener = policy.open(Arc::new(|| 0)).await.unwrap();
         let address = listener.address();

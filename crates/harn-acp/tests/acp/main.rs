@@ -1,4 +1,5 @@
 //! Harn as an agent, seen by a client: raw lines of JSON over a pipe, with scripted models.
 
 mod client;
+mod network;
 mod turns;

@@ -33,11 +33,7 @@ enum Command {
     Acp(acp::Arguments),
 }
 
-pub(crate) fn run(
-    arguments: &Arguments,
-    clock: Clock,
-    output: &mut Output,
-) -> io::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
     match &arguments.command {
         Command::Acp(arguments) => acp::run(arguments, clock, output),
     }

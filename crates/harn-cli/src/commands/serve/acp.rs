@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use harn_acp::{Server, ServerOptions};
@@ -64,11 +65,7 @@ pub(super) struct Arguments {
     listening: Listening,
 }
 
-pub(super) fn run(
-    arguments: &Arguments,
-    clock: Clock,
-    output: &mut Output,
-) -> io::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
     let listening = match arguments.listening.read() {
         Ok(listening) => listening,
         Err(why) => {
@@ -107,11 +104,14 @@ pub(super) fn run(
         run: around.options,
         log: around.log,
         is_ephemeral: arguments.ephemeral,
+        retain: listening
+            .as_ref()
+            .map_or(Duration::ZERO, |listen| listen.retain),
         printed: Arc::new(say),
     });
     let served = match listening {
         None => serve(&server).map_err(|error| format!("the connection failed: {error}")),
-        Some((policy, network)) => network::serve(&server, policy, network, clock, output),
+        Some(listen) => network::serve(&server, listen, clock, output),
     };
     drop(server);
     // Whoever has the log open otherwise looks for what a crash has left.

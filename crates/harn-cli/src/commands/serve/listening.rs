@@ -10,6 +10,8 @@ use harn_listen::{Credentials, Limits, Policy, Secret, Tls};
 
 use crate::environment::variable;
 
+const RETAIN: Duration = Duration::from_secs(300);
+
 /// Where a server listens, and who may connect.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "On the network")]
@@ -19,7 +21,12 @@ pub(super) struct Listening {
     listen: Option<SocketAddr>,
 
     /// How connections are kept private
-    #[arg(long, value_name = "MODE", requires = "listen", default_value = "plain")]
+    #[arg(
+        long,
+        value_name = "MODE",
+        requires = "listen",
+        default_value = "plain"
+    )]
     tls: Mode,
 
     /// The certificate, and those that lead to one people trust
@@ -55,6 +62,14 @@ pub(super) struct Listening {
     limit: Vec<String>,
 }
 
+/// What to listen with.
+pub(super) struct Listen {
+    pub(super) policy: Policy,
+    pub(super) network: Network,
+    /// How long a session is kept ready after its last client has gone.
+    pub(super) retain: Duration,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Mode {
     /// Not at all
@@ -72,7 +87,7 @@ impl Listening {
     ///
     /// # Errors
     /// What is wrong with the arguments or the environment, for a person.
-    pub(super) fn read(&self) -> Result<Option<(Policy, Network)>, String> {
+    pub(super) fn read(&self) -> Result<Option<Listen>, String> {
         let Some(address) = self.listen else {
             return Ok(None);
         };
@@ -83,20 +98,25 @@ impl Listening {
         policy.insecure_no_auth = self.insecure_no_auth;
         policy.credentials = self.credentials()?;
         for host in &self.allow_host {
-            policy.hosts.allow(host).map_err(|error| error.to_string())?;
+            policy
+                .hosts
+                .allow(host)
+                .map_err(|error| error.to_string())?;
         }
         for origin in &self.allow_origin {
-            policy.origins.allow(origin).map_err(|error| error.to_string())?;
+            policy
+                .origins
+                .allow(origin)
+                .map_err(|error| error.to_string())?;
         }
         for limit in &self.limit {
             set_limit(limit, &mut policy.limits, &mut network)?;
         }
-        if let Some(secs) = variable("HARN_ACP_RETAIN_SECS") {
-            let secs = secs.parse();
-            let secs = secs.map_err(|_| "HARN_ACP_RETAIN_SECS must be a number of seconds")?;
-            network.retain = Duration::from_secs(secs);
-        }
-        Ok(Some((policy, network)))
+        Ok(Some(Listen {
+            policy,
+            network,
+            retain: retain()?,
+        }))
     }
 
     fn tls(&self) -> Result<Tls, String> {
@@ -130,10 +150,22 @@ impl Listening {
     }
 }
 
+fn retain() -> Result<Duration, String> {
+    let Some(secs) = variable("HARN_ACP_RETAIN_SECS") else {
+        return Ok(RETAIN);
+    };
+    let secs = secs.parse().ok().filter(|secs| *secs > 0);
+    let secs = secs.ok_or("HARN_ACP_RETAIN_SECS must be a number of seconds, at least 1")?;
+    Ok(Duration::from_secs(secs))
+}
+
 /// The names and keys in a variable. What is wrong with it is said without repeating it.
 fn keys(name: &str) -> Result<Vec<(String, Secret)>, String> {
     let text = variable(name).unwrap_or_default();
-    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let pairs = text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty());
     let read = |pair: &str| match pair.split_once('=') {
         Some((name, key)) if !name.is_empty() => Ok((name.to_owned(), Secret::new(key))),
         _ => Err(format!("{name} must have the form NAME=KEY,NAME=KEY")),
@@ -151,7 +183,7 @@ fn set_limit(text: &str, limits: &mut Limits, network: &mut Network) -> Result<(
     if limits.set(name, number) || network.set(name, number) {
         return Ok(());
     }
-    let known = Limits::NAMES.iter().chain(Network::NAMES);
+    let known = Limits::NAMES.iter().chain(&Network::NAMES);
     let known: Vec<_> = known.copied().collect();
     Err(format!(
         "there is no limit `{name}`; there are {}",

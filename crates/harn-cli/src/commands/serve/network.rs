@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::thread;
 
-use harn_acp::{Network, Server};
-use harn_listen::Policy;
+use harn_acp::Server;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::oneshot;
 
+use super::listening::Listen;
 use crate::clock::Clock;
 use crate::output::Output;
 
@@ -19,8 +19,7 @@ use crate::output::Output;
 /// Why nothing was served, for a person.
 pub(super) fn serve(
     server: &Arc<Server>,
-    policy: Policy,
-    network: Network,
+    listen: Listen,
     clock: Clock,
     output: &mut Output,
 ) -> Result<(), String> {
@@ -29,15 +28,22 @@ pub(super) fn serve(
         .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
+    let Listen {
+        policy, network, ..
+    } = listen;
     let is_insecure = policy.credentials.is_empty() && policy.insecure_no_auth;
     let opening = policy.open(Arc::new(move || clock.now_ms()));
-    let listener = runtime.block_on(opening).map_err(|error| error.to_string())?;
+    let listener = runtime
+        .block_on(opening)
+        .map_err(|error| error.to_string())?;
     let stop = signalled().map_err(|error| error.to_string())?;
     let base = listener.url().trim_end_matches('/');
     let address = writeln!(output, "listening on {base}{}", network.path);
     address.map_err(|error| error.to_string())?;
     if let Some(fingerprint) = listener.certificate_fingerprint() {
-        output.note(format_args!("note: the certificate has the fingerprint {fingerprint}"));
+        output.note(format_args!(
+            "note: the certificate has the fingerprint {fingerprint}"
+        ));
     }
     if is_insecure {
         output.note(format_args!(
