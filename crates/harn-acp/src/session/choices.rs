@@ -3,9 +3,11 @@
 //! A mode is a word that the program gives a meaning to: the pipeline that answers takes it as
 //! its parameter `mode`. Programs that declare none have no modes.
 
+use std::collections::BTreeMap;
+
 use harn_vm::llm::catalog::Environment;
 use harn_vm::llm::catalog::config::AuthStyle;
-use harn_vm::llm::catalog::resolve::{Wanted, select};
+use harn_vm::llm::catalog::resolve::{Wanted, find, select};
 use harn_vm::{KnownModels, RunOptions};
 use serde_json::{Value, json};
 
@@ -35,51 +37,78 @@ const THOUGHT_LEVELS: [(&str, &str); 5] = [
 /// What a client can choose.
 #[derive(Default)]
 pub(crate) struct Choices {
-    known: Option<KnownModels>,
+    known: Option<Known>,
     /// Who answers if nobody chooses.
     default_model: String,
-    /// Their ids and providers.
+    /// The models that are listed, with their providers. A model need not be listed to be asked.
     models: Vec<(String, String)>,
     modes: Vec<Mode>,
+}
+
+/// What is known about models.
+struct Known {
+    models: KnownModels,
+    environment: BTreeMap<String, String>,
+    /// Whether models are scripted: then all of them can be asked.
+    is_scripted: bool,
+}
+
+impl Known {
+    fn new(options: &RunOptions) -> Option<Self> {
+        let world = &options.world;
+        let asked = &world.models;
+        let environment = world.environment.clone();
+        Some(Self {
+            // What is wrong with it is told to whoever runs the program.
+            models: KnownModels::read(asked.manifest.as_deref(), &environment).ok()?,
+            environment,
+            is_scripted: asked.scenario.is_some() || !asked.fixtures.is_empty(),
+        })
+    }
+
+    /// Whether the key of a provider is there, or none is needed.
+    fn can_be_asked(&self, provider: &str) -> bool {
+        let entry = self.models.config.providers.get(provider);
+        let Some(entry) = entry else {
+            return self.is_scripted;
+        };
+        let keys = match entry.auth_style {
+            AuthStyle::None => &[][..],
+            _ => entry.auth_env.items(),
+        };
+        let is_there = |key: &String| self.environment.filled(key).is_some();
+        self.is_scripted || keys.is_empty() || keys.iter().any(is_there)
+    }
+
+    /// The provider that a model belongs to, as far as its id tells.
+    fn provider_of(&self, model: &str) -> String {
+        find(&self.models.config, &self.environment, model).provider
+    }
 }
 
 impl Choices {
     /// What there is to choose for a program that is run like this.
     pub(crate) fn new(options: &RunOptions, modes: Vec<Mode>) -> Self {
-        let world = &options.world;
-        let environment = &world.environment;
-        let known = KnownModels::read(world.models.manifest.as_deref(), environment);
-        let Ok(known) = known else {
-            // Whoever runs the program is told why.
+        let Some(known) = Known::new(options) else {
             return Self {
                 modes,
                 ..Self::default()
             };
         };
-        let chosen = select(&known.config, environment, Wanted::default());
-        // Scripted models answer to every name.
-        let models = &world.models;
-        let is_scripted = models.scenario.is_some() || !models.fixtures.is_empty();
-        let can_be_asked = |provider: &str| {
-            let entry = known.config.providers.get(provider);
-            let entry = entry.filter(|entry| entry.auth_style != AuthStyle::None);
-            let keys = entry.map_or(&[][..], |entry| entry.auth_env.items());
-            keys.is_empty() || keys.iter().any(|key| environment.filled(key).is_some())
-        };
-        let models = known.config.models.iter();
-        let models = models.filter(|(id, model)| {
-            **id == chosen.model || is_scripted || can_be_asked(&model.provider)
-        });
-        let mut models: Vec<_> = models
-            .map(|(id, model)| (id.clone(), model.provider.clone()))
+        let config = &known.models.config;
+        let chosen = select(config, &known.environment, Wanted::default());
+        let listed = config.models.iter();
+        let listed = listed.map(|(id, model)| (id.clone(), model.provider.clone()));
+        let aliased = config.aliases.values();
+        let aliased = aliased.map(|alias| (alias.id.clone(), alias.provider.clone()));
+        let models: BTreeMap<String, String> = listed
+            .chain(aliased)
+            .filter(|(_, provider)| known.can_be_asked(provider))
+            .chain([(chosen.model.clone(), chosen.provider)])
             .collect();
-        if !models.iter().any(|(id, _)| *id == chosen.model) {
-            models.push((chosen.model.clone(), chosen.provider));
-        }
-        models.sort();
         Self {
             default_model: chosen.model,
-            models,
+            models: models.into_iter().collect(),
             known: Some(known),
             modes,
         }
@@ -91,9 +120,10 @@ impl Choices {
     }
 
     /// Who offers a model.
-    pub(crate) fn provider_of(&self, model: &str) -> Option<&str> {
-        let (_, provider) = self.models.iter().find(|(id, _)| id == model)?;
-        Some(provider)
+    pub(crate) fn provider_of(&self, model: &str) -> Option<String> {
+        let listed = self.models.iter().find(|(id, _)| id == model);
+        let listed = listed.map(|(_, provider)| provider.clone());
+        listed.or_else(|| Some(self.known.as_ref()?.provider_of(model)))
     }
 
     /// The mode of a session: the one that was chosen, or the first.
@@ -105,11 +135,10 @@ impl Choices {
     /// How much the model of a session can be made to think.
     fn thought_levels(&self, settings: &Settings) -> Vec<(&'static str, &'static str)> {
         let model = self.model(settings);
-        let provider = self.models.iter().find(|(id, _)| id == model);
-        let (Some(known), Some((_, provider))) = (&self.known, provider) else {
+        let (Some(known), Some(provider)) = (&self.known, self.provider_of(model)) else {
             return Vec::new();
         };
-        let capability = known.capabilities.of(provider, model);
+        let capability = known.models.capabilities.of(&provider, model);
         let thinks = capability.thinks("enabled") || capability.thinks("adaptive");
         let levels = THOUGHT_LEVELS
             .into_iter()
@@ -150,8 +179,16 @@ impl Choices {
         if !self.models.is_empty() {
             let models = self.models.iter();
             let values = models.map(|(id, provider)| value(id, id, Some(provider)));
+            let mut values: Vec<Value> = values.collect();
             let current = self.model(settings);
-            options.push(select_option("model", "Model", current, values.collect()));
+            if !self.models.iter().any(|(id, _)| id == current) {
+                values.push(value(
+                    current,
+                    current,
+                    self.provider_of(current).as_deref(),
+                ));
+            }
+            options.push(select_option("model", "Model", current, values));
         }
         let levels = self.thought_levels(settings);
         if !levels.is_empty() {
@@ -161,6 +198,13 @@ impl Choices {
             options.push(select_option("thought_level", "Thinking", current, values));
         }
         options
+    }
+
+    /// Whether a model that is not listed can be asked all the same.
+    fn can_be_asked(&self, model: &str) -> bool {
+        let known = self.known.as_ref();
+        let can = |known: &Known| known.can_be_asked(&known.provider_of(model));
+        !model.trim().is_empty() && known.is_some_and(can)
     }
 
     /// Chooses a mode.
@@ -192,7 +236,8 @@ impl Choices {
             return Err(Refusal::bad_parameters(why).with(json!({"configId": option})));
         };
         let mut values = known["options"].as_array().into_iter().flatten();
-        if !values.any(|value| value["value"] == chosen) {
+        let is_listed = values.any(|value| value["value"] == chosen);
+        if !is_listed && !(option == "model" && self.can_be_asked(chosen)) {
             let why = format!("`{chosen}` is no value of the option `{option}`");
             let data = json!({"configId": option, "value": chosen});
             return Err(Refusal::bad_parameters(why).with(data));

@@ -12,6 +12,8 @@ use crate::error::Refusal;
 pub(crate) struct Prompt {
     /// Its text, as the program gets it.
     pub(crate) text: String,
+    /// Its blocks, as they were sent.
+    pub(crate) blocks: Vec<Value>,
 }
 
 impl Prompt {
@@ -37,6 +39,7 @@ impl Prompt {
         }
         Ok(Self {
             text: texts.join("\n\n"),
+            blocks: blocks.clone(),
         })
     }
 
@@ -130,6 +133,7 @@ mod tests {
     fn a_command_is_a_slash_and_a_name() {
         let prompt = |text: &str| Prompt {
             text: text.to_owned(),
+            blocks: Vec::new(),
         };
         assert_eq!(prompt("/fix  a b").command(), Some(("fix", "a b")));
         assert_eq!(prompt("/fix").command(), Some(("fix", "")));

@@ -5,7 +5,7 @@
 //!      cursor ─► whoever waits until all was told
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use harn_vm::agent::Subscription;
 use serde_json::json;
@@ -31,6 +31,8 @@ pub(crate) struct Follower {
     pub(super) peer: Arc<dyn Peer>,
     /// The index of the last record that was told.
     told: watch::Receiver<Option<u64>>,
+    /// Messages that it has sent itself, and need not be told.
+    own: Arc<Mutex<Vec<String>>>,
     /// Lets it go on, when what was kept was told and the client has its answer.
     start: Option<oneshot::Sender<()>>,
     task: AbortHandle,
@@ -79,12 +81,14 @@ impl Follower {
             return Err(unreadable(error));
         }
         let (progress, told) = watch::channel(subscription.cursor());
+        let own = Arc::<Mutex<Vec<String>>>::default();
         let reader = Reader {
             teller,
             profile,
             mapping,
             subscription,
             progress,
+            own: Arc::clone(&own),
         };
         let (start, started) = oneshot::channel();
         let task = tokio::spawn(async move {
@@ -95,6 +99,7 @@ impl Follower {
         Ok(Self {
             peer,
             told,
+            own,
             start: Some(start),
             task: task.abort_handle(),
         })
@@ -105,6 +110,13 @@ impl Follower {
         if let Some(start) = self.start.take() {
             let _it_was_closed = start.send(());
         }
+    }
+
+    /// It has sent a message itself: it is not told of it when it happens.
+    pub(super) fn sends(&self, message_id: &str) {
+        let own = self.own.lock();
+        let mut own = own.unwrap_or_else(PoisonError::into_inner);
+        own.push(message_id.to_owned());
     }
 
     /// Resolves when everything up to an index was told, or nobody is there to be told.
@@ -152,11 +164,15 @@ struct Reader {
     mapping: Mapping,
     subscription: Subscription,
     progress: watch::Sender<Option<u64>>,
+    own: Arc<Mutex<Vec<String>>>,
 }
 
 impl Reader {
     async fn read(mut self) {
         while let Some(seen) = self.subscription.next().await {
+            let own = std::mem::take(&mut *self.own.lock().unwrap_or_else(PoisonError::into_inner));
+            own.iter()
+                .for_each(|message_id| self.mapping.sent(message_id));
             for outgoing in self.mapping.of(&seen, &self.profile) {
                 if !self.teller.tell(outgoing).await {
                     return;

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use harn_vm::agent::events::{BusConfig, EventBus, SinkGuard};
+use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
 use harn_vm::agent::{Keeper, KeptSessions};
@@ -324,7 +324,9 @@ impl Session {
     pub(crate) fn cancel(&self) {
         let state = self.state();
         if let (Some(running), Some(runner)) = (&state.running, &state.runner) {
-            running.cancel();
+            if running.cancel() {
+                self.bus.emit(&cancelled(&self.id));
+            }
             self.bus.cancel_calls(&self.id);
             runner.turns.cancel();
         }
@@ -354,6 +356,21 @@ impl Session {
             }
         }
         self.followers().clear();
+    }
+}
+
+/// Somebody has cancelled the turn of a session.
+fn cancelled(id: &str) -> AgentEvent {
+    AgentEvent::ControlOutcome {
+        session_id: id.to_owned(),
+        control_id: harn_vm::new_id(),
+        method: "session/cancel".to_owned(),
+        outcome: "accepted".to_owned(),
+        status: "cancelled".to_owned(),
+        actor: Value::Null,
+        target: json!({"sessionId": id}),
+        reason: None,
+        metadata: Value::Null,
     }
 }
 

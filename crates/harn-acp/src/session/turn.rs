@@ -17,6 +17,7 @@ use super::content::Prompt;
 use super::outcome::Outcome;
 use super::{Session, State, past};
 use crate::error::Refusal;
+use crate::peer::Peer;
 
 /// How long a program has to end once its turn was cancelled. The client is answered within
 /// two seconds; what is left of them is for telling it what happened.
@@ -64,8 +65,9 @@ impl Running {
         }
     }
 
-    pub(super) fn cancel(&self) {
-        self.is_cancelled.send_replace(true);
+    /// Somebody wants it to stop. Says whether nobody did before.
+    pub(super) fn cancel(&self) -> bool {
+        !self.is_cancelled.send_replace(true)
     }
 
     /// Says when it is over.
@@ -82,6 +84,7 @@ impl Session {
     pub(crate) fn prompt(
         self: &Arc<Self>,
         prompt: &Prompt,
+        from: &Arc<dyn Peer>,
     ) -> Result<BoxFuture<'static, Result<Value, Refusal>>, Refusal> {
         let (ended, end) = oneshot::channel();
         let mut state = self.state();
@@ -94,6 +97,7 @@ impl Session {
         let is_cancelled = running.is_cancelled.subscribe();
         state.running = Some(running);
         self.watch.begin();
+        self.hear(prompt, from);
         runner.turn(self.turn(&state, prompt));
         let title = (!state.has_title)
             .then(|| past::first_line(&prompt.text))
@@ -114,6 +118,22 @@ impl Session {
         }))
     }
 
+    /// What somebody wrote is a part of the conversation. Whoever wrote it knows.
+    fn hear(&self, prompt: &Prompt, from: &Arc<dyn Peer>) {
+        let message_id = harn_vm::new_id();
+        let followers = self.followers();
+        let author = followers.iter().find(|one| Arc::ptr_eq(&one.peer, from));
+        if let Some(author) = author {
+            author.sends(&message_id);
+        }
+        drop(followers);
+        self.bus.emit(&AgentEvent::UserMessage {
+            session_id: self.id.clone(),
+            message_id,
+            content: prompt.blocks.clone(),
+        });
+    }
+
     /// What the program is asked.
     fn turn(&self, state: &State, prompt: &Prompt) -> Turn {
         let settings = &state.settings;
@@ -121,7 +141,7 @@ impl Session {
         let mut variables = BTreeMap::new();
         if let Some(model) = &settings.model {
             let provider = choices.provider_of(model);
-            variables.extend(provider.map(|provider| (PROVIDER.to_owned(), provider.to_owned())));
+            variables.extend(provider.map(|provider| (PROVIDER.to_owned(), provider)));
         }
         if let Some(level) = &settings.thought_level {
             variables.insert(THINKING.to_owned(), level.clone());

@@ -75,7 +75,11 @@ pub(super) fn shown(workspace: &Workspace, arguments: Arguments<'_>) -> Option<S
         }
     };
     Some(Shown::Edit {
-        path: place.root.join(&place.inside).to_string_lossy().into_owned(),
+        path: place
+            .root
+            .join(&place.inside)
+            .to_string_lossy()
+            .into_owned(),
         old_text,
         new_text: arguments.text("content").ok()?.to_owned(),
     })
@@ -120,7 +124,10 @@ mod tests {
         assert_eq!(write("two"), [edit(Some("one"), "two")]);
         scene.write("f", b"\xff");
         assert_eq!(write("three"), [], "what was there is no text");
-        assert_eq!(scene.shows("write", json!({"path": "../f", "content": ""})), []);
+        assert_eq!(
+            scene.shows("write", json!({"path": "../f", "content": ""})),
+            []
+        );
     }
 
     #[test]

@@ -67,7 +67,8 @@ fn parse(run: &Run<'_>, turn: &Turn) -> Parsed {
 fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
     let native = &turn.answer().reply.tool_calls;
     let mut announced = turn.announced.clone();
-    let mut event_id = |model_id: &str, at: usize| event_id(run, turn, &mut announced, model_id, at);
+    let mut event_id =
+        |model_id: &str, at: usize| event_id(run, turn, &mut announced, model_id, at);
     if !native.is_empty() {
         let calls = native.iter().enumerate().map(|(at, call)| Call {
             id: event_id(&call.id, at),

@@ -49,7 +49,18 @@ fn sample_of(catalogue: &Catalogue, field: &Field) -> Value {
         "object" => json!({}),
         named => match catalogue.types.get(named) {
             None => json!(1),
-            Some(known) if !known.values.is_empty() => json!(known.values[0].value),
+            Some(known) if !known.values.is_empty() => {
+                let word = &known.values[0].value;
+                let is_tagged = known
+                    .encoding
+                    .as_ref()
+                    .is_some_and(|how| how.contains("tagged"));
+                if is_tagged {
+                    json!({"kind": word})
+                } else {
+                    json!(word)
+                }
+            }
             Some(known) => {
                 let fields = known.fields.iter();
                 fields
@@ -57,10 +68,6 @@ fn sample_of(catalogue: &Catalogue, field: &Field) -> Value {
                     .collect()
             }
         },
-    };
-    let one = match field.name.as_str() {
-        "executor" => json!({"kind": "host_bridge"}),
-        _ => one,
     };
     match is_list {
         true => json!([one]),

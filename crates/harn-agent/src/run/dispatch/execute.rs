@@ -166,7 +166,9 @@ pub(super) async fn run_backend(
             )),
         },
         Backend::Mcp { server, handler } => match (handler, &runtime.bridge) {
-            (Some(handler), _) => contained(async { handler.call_showing(asked, &showing).await }).await,
+            (Some(handler), _) => {
+                contained(async { handler.call_showing(asked, &showing).await }).await
+            }
             (None, Some(_)) => ask_host(runtime, asked).await,
             (None, None) => not_here(format!(
                 "tool '{}' (mcp_server: \"{server}\") cannot be dispatched: no direct MCP client, \

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use harn_acp::{Server, ServerOptions};
-use harn_vm::Warn;
+use harn_acp::{Mode, Server, ServerOptions};
+use harn_vm::{AnsweringProgram, Warn};
 
 use super::listening::Listening;
 use super::network;
@@ -18,6 +18,7 @@ use crate::commands::Outcome;
 use crate::commands::answering::{self, Around, Keeping, Said};
 use crate::commands::answers::{Answers, Recordings};
 use crate::commands::permissions::Permissions;
+use crate::commands::project;
 use crate::output::{Output, Untrusted, UntrustedText};
 
 const EXAMPLES: &str = "  \
@@ -35,6 +36,9 @@ const EXAMPLES: &str = "  \
 ///
 /// FILE is a program as for `harn chat`: with a pipeline that takes a `prompt`, and the
 /// `session_id` if it wants to remember what was said. Without one, a coding agent answers.
+///
+/// A client can choose the model and how much it thinks. A program whose pipeline takes a `mode`
+/// has the `[[personas]]` of its harn.toml as modes.
 ///
 /// With --listen it speaks with clients on the network, over HTTP and web sockets, until it is
 /// stopped. Keys of callers are in HARN_API_KEYS and HARN_HMAC_KEYS, as NAME=KEY,NAME=KEY. A
@@ -100,8 +104,10 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
     let warn = |text: &str| say(&format!("warning: {}\n", UntrustedText(text)));
     around.options.world.models.warn = Some(Warn(Arc::new(warn)));
     let server = Server::new(ServerOptions {
+        modes: modes(&program, around.manifest.as_deref()),
         program,
         run: around.options,
+        title: None,
         log: around.log,
         is_ephemeral: arguments.ephemeral,
         retain: listening
@@ -123,6 +129,30 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
             Ok(Outcome::Problems)
         }
     }
+}
+
+/// The modes that a program knows: those of our own agent, or the personas of the project of a
+/// program whose pipeline takes a `mode`.
+fn modes(program: &AnsweringProgram, manifest: Option<&Path>) -> Vec<Mode> {
+    let mode = |id: &str, name: &str, description: Option<&str>| Mode {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.map(str::to_owned),
+    };
+    if program.text.is_some() {
+        let modes = answering::CODING_MODES.iter();
+        return modes
+            .map(|(id, name, description)| mode(id, name, Some(description)))
+            .collect();
+    }
+    if !answering::takes(program, "mode") {
+        return Vec::new();
+    }
+    let personas = manifest.map(project::personas).unwrap_or_default();
+    let personas = personas.iter();
+    personas
+        .map(|one| mode(&one.name, &one.name, one.description.as_deref()))
+        .collect()
 }
 
 /// Tells the operator, who reads standard error. Somebody may have closed it.
