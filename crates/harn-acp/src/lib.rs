@@ -21,23 +21,24 @@
 //! | `client`  | what is asked of the client, and what it tells a running program  |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
+//! | `net`     | connections over HTTP and web sockets                             |
+//! | `frames`  | what comes in from a client and goes out to it, within limits     |
 //! | `error`   | the codes of the wire                                             |
 //!
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
 //! work to a task and returns; one that waited for the client would wait for ever.
 
 mod agent;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "sessions are connected to it next")
-)]
 mod client;
 mod error;
+mod frames;
+mod net;
 mod peer;
 mod server;
 mod session;
 mod stdio;
 mod wire;
 
+pub use net::Network;
 pub use server::{Server, ServerOptions};
 pub use session::Mode;

@@ -111,7 +111,7 @@ pub(crate) fn run(
     match &cli.command {
         Command::Run(arguments) => run::run(arguments, output),
         Command::Chat(arguments) => chat::run(arguments, environment.clock, output),
-        Command::Serve(arguments) => serve::run(arguments, output),
+        Command::Serve(arguments) => serve::run(arguments, environment.clock, output),
         Command::New(arguments) => new::run(arguments, form, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),

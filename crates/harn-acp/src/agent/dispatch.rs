@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::methods::{self, Answer};
 use super::{initialize, prompt};
+use crate::client::{Told, handle_extension};
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::session::From;
@@ -59,6 +60,9 @@ pub(super) fn request(connection: &Arc<Connection>, request: UntypedMessage, res
                 methods::set_config_option(connection, &parameters),
             );
         }
+        _ if Told::named(&method).is_some() => later(connection, responder, async move {
+            tell(&own, &method, &parameters).await.map(Answer::plain)
+        }),
         // `authenticate` and `logout` too: nobody has to sign in here.
         _ => answer(responder, Err(Refusal::unknown_method(&method))),
     }
@@ -75,8 +79,30 @@ pub(super) fn notification(connection: &Arc<Connection>, notification: UntypedMe
             }
         }
         "$/cancel_request" => {} // The SDK has told the responder.
+        _ if Told::named(&method).is_some() && connection.is_initialized() => {
+            let connection = Arc::clone(connection);
+            tokio::spawn(async move {
+                if let Err(refusal) = tell(&connection, &method, &parameters).await {
+                    tracing::debug!(target: "acp", method, %refusal, "nobody is told");
+                }
+            });
+        }
         _ => tracing::debug!(target: "acp", method, "a notification that nobody knows"),
     }
+}
+
+/// Tells the program of a session what its client has to say.
+///
+/// # Errors
+/// There is no such session, or what it says makes no sense.
+async fn tell(
+    connection: &Arc<Connection>,
+    method: &str,
+    parameters: &Value,
+) -> Result<Value, Refusal> {
+    let told = Told::named(method).ok_or_else(|| Refusal::unknown_method(method))?;
+    let session = connection.session(methods::session_id(parameters)?)?;
+    handle_extension(session.host(), told, parameters).await
 }
 
 fn answer(responder: Responder, result: Result<Value, Refusal>) {

@@ -13,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::Session;
+use crate::client::EditorHost;
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::wire::{Mapping, Outgoing, Profile, replay};
@@ -64,14 +65,17 @@ impl Follower {
         let mut subscription = subscription.map_err(unreadable)?;
         let teller = Teller {
             session_id: session.id.clone(),
+            host: Arc::clone(&session.host),
             peer: Arc::clone(&peer),
         };
         let profile = Profile::of(&peer.client());
         let (settings, is_running) = (session.settings(), session.is_running());
         let mapping = Mapping::new(settings.cwd);
-        let say = |outgoing| {
+        let teller_now = &teller;
+        let say = |outgoing| async move {
             if from != From::Now {
-                teller.tell(outgoing);
+                // Whether or not it is still there: the mapping has to see everything.
+                teller_now.tell(outgoing).await;
             }
         };
         let mapping = replay(&mut subscription, mapping, &profile, after, is_running, say).await;
@@ -135,18 +139,27 @@ fn unreadable(error: impl std::fmt::Display) -> Refusal {
 /// Tells a client what a session says.
 struct Teller {
     session_id: String,
+    /// Waits for calls that the client has heard of.
+    host: Arc<EditorHost>,
     peer: Arc<dyn Peer>,
 }
 
 impl Teller {
-    fn tell(&self, outgoing: Outgoing) {
+    /// Tells it as soon as the client has read enough of what it was told before. Says whether
+    /// the client is still there.
+    async fn tell(&self, outgoing: Outgoing) -> bool {
+        if !self.peer.has_room(&self.session_id).await {
+            return false;
+        }
         match outgoing {
             Outgoing::Update(update) => {
+                self.host.said(&update);
                 let parameters = json!({"sessionId": self.session_id, "update": update});
                 self.peer.notify("session/update", parameters);
             }
             Outgoing::Extension { method, parameters } => self.peer.notify(method, parameters),
         }
+        true
     }
 }
 
@@ -166,7 +179,9 @@ impl Reader {
             own.iter()
                 .for_each(|message_id| self.mapping.sent(message_id));
             for outgoing in self.mapping.of(&seen, &self.profile) {
-                self.teller.tell(outgoing);
+                if !self.teller.tell(outgoing).await {
+                    return;
+                }
             }
             self.progress.send_replace(Some(seen.index));
             if self.teller.peer.is_gone() {

@@ -25,6 +25,7 @@ mod tool_servers;
 mod turn;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
@@ -44,6 +45,7 @@ pub(crate) use past::{Past, find, list, remove, title};
 pub(crate) use settings::{Place, Settings};
 pub(crate) use tool_servers::read as read_tool_servers;
 
+use crate::client::{EditorHost, NETWORK_ANSWER_WITHIN, Peers, SessionFacts};
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::server::Server;
@@ -60,7 +62,13 @@ pub(crate) struct Session {
     bus: EventBus,
     watch: Watch,
     _watching: SinkGuard,
+    /// Those who can be asked.
+    peers: Arc<Peers>,
+    /// What the program knows of them.
+    host: Arc<EditorHost>,
     followers: Mutex<Vec<Follower>>,
+    /// How often somebody began to follow it.
+    visits: AtomicU64,
     state: Mutex<State>,
     commands: Commands,
 }
@@ -88,6 +96,8 @@ struct State {
     has_title: bool,
     /// The servers that the client lends.
     tool_servers: Vec<ServerConfig>,
+    /// The skills that it lends, once it was asked.
+    host_skills: Option<Vec<Value>>,
 }
 
 /// What a client says about a session that it opens.
@@ -139,13 +149,21 @@ impl Session {
             tracing::warn!(target: "acp", session_id = id, %error, "events are not kept");
         }
         let watch = Watch::default();
+        let peers = Peers::new(server.options.retain);
+        let host = EditorHost::new(
+            facts(server, &id, &opening.settings, bus.clone()),
+            Arc::clone(&peers),
+        );
         Ok(Arc::new(Self {
             _watching: bus.register(id.clone(), Arc::new(watch.clone())),
             watch,
+            peers,
+            host,
             id,
             server: Arc::clone(server),
             bus,
             followers: Mutex::default(),
+            visits: AtomicU64::new(0),
             state: Mutex::new(State {
                 runner: None,
                 runners: 0,
@@ -154,6 +172,7 @@ impl Session {
                 is_unkept: false,
                 has_title: opening.title.is_some(),
                 tool_servers: opening.tool_servers,
+                host_skills: None,
             }),
             commands,
         }))
@@ -167,6 +186,11 @@ impl Session {
         self.followers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the program knows of those who follow the session.
+    pub(crate) fn host(&self) -> &Arc<EditorHost> {
+        &self.host
     }
 
     /// Whether a turn runs.
@@ -211,7 +235,9 @@ impl Session {
     /// # Errors
     /// The log cannot be read.
     pub(crate) async fn follow(&self, peer: Arc<dyn Peer>, from: From) -> Result<(), Refusal> {
+        self.visit();
         let follower = Follower::new(self, Arc::clone(&peer), from).await?;
+        self.peers.attach(Arc::clone(&peer));
         let mut followers = self.followers();
         followers.retain(|one| !Arc::ptr_eq(&one.peer, &peer) && !one.peer.is_gone());
         followers.push(follower);
@@ -232,8 +258,19 @@ impl Session {
         }
     }
 
+    /// Somebody is about to follow the session.
+    pub(crate) fn visit(&self) {
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often somebody began to follow the session. Tells whether anybody came since.
+    pub(crate) fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
     /// Somebody does not follow the session any more. Says whether nobody does.
     pub(crate) fn leave(&self, peer: &Arc<dyn Peer>) -> bool {
+        self.peers.detach(peer);
         let mut followers = self.followers();
         followers.retain(|one| !Arc::ptr_eq(&one.peer, peer));
         followers.is_empty()
@@ -302,6 +339,8 @@ impl Session {
         agents.keeper = Some(keeper);
         agents.bus = Some(self.bus.clone());
         agents.servers.extend(state.tool_servers.iter().cloned());
+        agents.bridge = Some(Arc::clone(&self.host) as _);
+        agents.host_skills = state.host_skills.clone().unwrap_or_default();
         options
     }
 
@@ -341,6 +380,24 @@ impl Session {
             }
         }
         self.followers().clear();
+    }
+}
+
+/// What the host of a session knows about it.
+fn facts(server: &Server, id: &str, settings: &Settings, bus: EventBus) -> SessionFacts {
+    let roots = [&settings.cwd]
+        .into_iter()
+        .chain(&settings.additional_directories);
+    // Whoever may come back has gone for a while; who sits in front of it takes their time.
+    let is_network = !server.options.retain.is_zero();
+    SessionFacts {
+        id: id.to_owned(),
+        is_bare: false,
+        roots: roots.cloned().collect(),
+        answer_within: is_network.then_some(NETWORK_ANSWER_WITHIN),
+        log: Arc::clone(&server.options.log),
+        bus: Some(bus),
+        now: Arc::new(harn_vm::now_ms),
     }
 }
 

@@ -5,5 +5,6 @@ mod choosing;
 mod client;
 mod errors;
 mod introduction;
+mod network;
 mod sessions;
 mod turns;
