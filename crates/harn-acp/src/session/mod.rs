@@ -347,11 +347,15 @@ impl Session {
     /// Stops the turn that runs, if one does.
     pub(crate) fn cancel(&self) {
         let state = self.state();
-        if let (Some(running), Some(runner)) = (&state.running, &state.runner) {
-            if running.cancel() {
-                self.bus.emit(&cancelled(&self.id));
-            }
-            self.bus.cancel_calls(&self.id);
+        let Some(running) = &state.running else {
+            return;
+        };
+        if running.cancel() {
+            self.bus.emit(&cancelled(&self.id));
+        }
+        self.bus.cancel_calls(&self.id);
+        // A turn without a program is about to begin, and looks whether it still should.
+        if let Some(runner) = &state.runner {
             runner.turns.cancel();
         }
     }

@@ -1,5 +1,6 @@
 //! Harn as an agent, seen by a client: raw lines of JSON over a pipe, with scripted models.
 
+mod asking;
 mod cancelling;
 mod choosing;
 mod client;
