@@ -196,7 +196,7 @@ struct Setting {
 impl Setting {
     fn new(arguments: &Arguments) -> Result<Self, String> {
         let mut notes = Vec::new();
-        let mut models = arguments.answers.options()?;
+        let mut models = arguments.answers.options(arguments.file.as_deref())?;
         notes.extend(arguments.recordings.add_to(&mut models)?);
         models.manifest = match &arguments.file {
             Some(file) => manifest_of(file),
@@ -216,7 +216,7 @@ impl Setting {
         let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
         let options = RunOptions {
             world: WorldOptions {
-                environment: environment::all(),
+                environment: environment::for_programs(),
                 models,
                 agents: AgentOptions {
                     open_log: Some(Arc::clone(&open_log)),
