@@ -5,7 +5,7 @@
 //! | `rust` | a crate pulls the page in with `include_str!`, so it is a doc test |
 //! | `json`, `jsonl`, `toml` | it parses |
 //! | `harn` | it is a program: it parses |
-//! | `console` | the commands print what the page shows |
+//! | `console` | the commands print what the page shows; those of the pages for newcomers do so in a fresh clone |
 //! | `sh` | only entry commands, on the pages that welcome a newcomer |
 //! | `text` | nothing: drawings and sketches |
 //!
@@ -18,6 +18,7 @@ mod doctest;
 pub(crate) mod fences;
 mod harn;
 mod matching;
+pub(crate) mod newcomer;
 mod shell;
 
 use std::process::Command;
@@ -30,6 +31,7 @@ use crate::sources::{SourceFile, Sources};
 use crate::verdict::{Verdict, complain};
 
 use fences::Block;
+use newcomer::Builder;
 
 /// Pages outside the book.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
@@ -46,6 +48,12 @@ pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
     let mut reader = Reader::new(repo, &sources);
     let mut tally = Tally::default();
     for page in sources.files.iter().filter(|file| is_page(&file.path)) {
+        if newcomer::is_page(&page.path) {
+            tally.check("the `harn` program", reader.build_program());
+            for (name, verdict) in newcomer::check(repo, page, Builder::Stand) {
+                tally.check(&name, verdict);
+            }
+        }
         for block in fences::blocks(&page.text) {
             let name = format!("{}:{} {}", page.path, block.line, block.info);
             tally.check(name.trim_end(), reader.check(page, &block));
@@ -55,7 +63,9 @@ pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
 }
 
 fn is_page(path: &str) -> bool {
-    PAGES.contains(&path) || (path.starts_with(BOOK) && path.ends_with(".md"))
+    PAGES.contains(&path)
+        || newcomer::is_example(path)
+        || (path.starts_with(BOOK) && path.ends_with(".md"))
 }
 
 /// Follows the pages like a reader who tries everything.
@@ -87,6 +97,7 @@ impl<'a> Reader<'a> {
             "json" => data::json(&block.text),
             "jsonl" => data::json_lines(&block.text),
             "toml" => data::toml(&block.text),
+            "console" if newcomer::is_page(&page.path) => Ok(()),
             "console" => {
                 self.build_program()?;
                 console::check(self.repo, block)
@@ -106,7 +117,9 @@ impl<'a> Reader<'a> {
     fn build_program(&mut self) -> Verdict {
         let repo = self.repo;
         let build = || {
-            let cargo = process::cargo(repo, &["build", "-q", "--locked", "-p", "harn-cli"]);
+            let packages = ["-p", "harn-cli", "-p", "rust-sink"];
+            let build = [&["build", "-q", "--locked"][..], &packages].concat();
+            let cargo = process::cargo(repo, &build);
             match process::live(cargo) {
                 Ok(status) if status.success() => Ok(()),
                 Ok(_) => complain("the `harn` program does not build"),

@@ -114,6 +114,9 @@ mod tests {
 
     #[test]
     fn a_program_that_is_found_is_left_where_it_is() {
-        assert_eq!(with_folder_of(Path::new("/no/such/sh"), "/usr/bin:/bin"), None);
+        assert_eq!(
+            with_folder_of(Path::new("/no/such/sh"), "/usr/bin:/bin"),
+            None
+        );
     }
 }

@@ -399,7 +399,9 @@ fn failed(failure: &Failure, output: &mut Output) -> Outcome {
         output.note(format_args!("{}", UntrustedText(line)));
     }
     if is_about_a_provider(failure) {
-        output.note(format_args!("`harn doctor` tells which models can be asked"));
+        output.note(format_args!(
+            "`harn doctor` tells which models can be asked"
+        ));
     }
     Outcome::Problems
 }
