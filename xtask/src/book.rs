@@ -31,7 +31,7 @@ use crate::sources::{SourceFile, Sources};
 use crate::verdict::{Verdict, complain};
 
 use fences::Block;
-use newcomer::Builder;
+use newcomer::{Builder, Newcomer};
 
 /// Pages outside the book.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
@@ -49,8 +49,7 @@ pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
     let mut tally = Tally::default();
     for page in sources.files.iter().filter(|file| is_page(&file.path)) {
         if newcomer::is_page(&page.path) {
-            tally.check("the `harn` program", reader.build_program());
-            for (name, verdict) in newcomer::check(repo, page, Builder::Stand) {
+            for (name, verdict) in reader.follow(page)? {
                 tally.check(&name, verdict);
             }
         }
@@ -75,6 +74,8 @@ struct Reader<'a> {
     doctested: Vec<String>,
     /// Whether the `harn` program could be built; asked at the first need.
     program: Option<Verdict>,
+    /// Who follows the pages for newcomers, with a clone that takes a moment to make.
+    newcomer: Option<Newcomer>,
 }
 
 impl<'a> Reader<'a> {
@@ -83,7 +84,21 @@ impl<'a> Reader<'a> {
             repo,
             doctested: doctest::pages(&sources.files),
             program: None,
+            newcomer: None,
         }
+    }
+
+    /// Plays the commands of a page for newcomers.
+    fn follow(&mut self, page: &SourceFile) -> Result<Vec<(String, Verdict)>, Error> {
+        if let Err(why) = self.build_program() {
+            return Ok(vec![(page.path.clone(), Err(why))]);
+        }
+        let newcomer = match self.newcomer.take() {
+            Some(newcomer) => newcomer,
+            None => Newcomer::new(self.repo, Builder::Stand)?,
+        };
+        let newcomer = self.newcomer.insert(newcomer);
+        Ok(newcomer.check(page))
     }
 
     /// Decides by the info string; the work is done in the modules.

@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_here_document_belongs_to_its_command() {
-        let text = "$ cat > note <<'END'\n$ not a command\nEND\n$ cat note\n$ not a command";
+        let text = "$ cat > note <<'END'\necho no command\nEND\n$ cat note\necho no command";
         assert_eq!(verdict("here", text), Ok(()));
         assert!(exchanges("$ cat <<END\nopen").is_err());
         // A shift is no document.

@@ -12,7 +12,8 @@
 //! the commands of our pages that build, runs `harn` for them, and refuses all others. With
 //! `cargo xtask newcomer` the real one builds, for those who have the time.
 //!
-//! The clone has what is committed or staged: an example that somebody forgot to add is missing.
+//! The clone has what git knows, committed or not: an example that somebody forgot to add is
+//! missing. It is made once; every page finds it as it was.
 
 use std::ffi::OsString;
 use std::fs;
@@ -81,9 +82,10 @@ pub(super) fn is_example(path: &str) -> bool {
 /// `cargo xtask newcomer`: every page, with a real build.
 pub(crate) fn run(repo: &Repo, _arguments: &[String]) -> Result<ExitCode, Error> {
     let sources = Sources::read(repo)?;
+    let newcomer = Newcomer::new(repo, Builder::Cargo)?;
     let mut tally = Tally::default();
     for page in sources.files.iter().filter(|file| is_page(&file.path)) {
-        for (name, verdict) in check(repo, page, Builder::Cargo) {
+        for (name, verdict) in newcomer.check(page) {
             tally.check(&name, verdict);
         }
     }
@@ -91,46 +93,6 @@ pub(crate) fn run(repo: &Repo, _arguments: &[String]) -> Result<ExitCode, Error>
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
-}
-
-/// Plays a page; gives what came of each block, by name.
-pub(super) fn check(repo: &Repo, page: &SourceFile, builder: Builder) -> Vec<(String, Verdict)> {
-    let blocks = fences::blocks(&page.text).into_iter();
-    let blocks: Vec<Block> = blocks.filter(|one| one.info == "console").collect();
-    if blocks.is_empty() {
-        return Vec::new();
-    }
-    let name = |block: &Block| format!("{}:{} newcomer", page.path, block.line);
-    match play(repo, page, &blocks, builder) {
-        Ok(verdicts) => blocks.iter().map(name).zip(verdicts).collect(),
-        Err(why) => vec![(name(&blocks[0]), Err(why))],
-    }
-}
-
-fn play(
-    repo: &Repo,
-    page: &SourceFile,
-    blocks: &[Block],
-    builder: Builder,
-) -> Result<Vec<Verdict>, Complaint> {
-    let place = Place::new(repo, builder)?;
-    let parts: Vec<Vec<Exchange>> = blocks
-        .iter()
-        .map(|block| exchanges(&block.text))
-        .collect::<Result<_, _>>()?;
-    let printed = place.terminal(&script(parts.iter().flatten()))?;
-    let mut answers = Answers(&printed);
-    let mut verdicts: Vec<Verdict> = parts
-        .iter()
-        .map(|part| part.iter().try_for_each(|one| answers.check(one)))
-        .collect();
-    if is_example(&page.path)
-        && let Some(last) = verdicts.last_mut()
-        && last.is_ok()
-    {
-        *last = place.is_as_before();
-    }
-    Ok(verdicts)
 }
 
 /// All commands, each followed by its status behind the mark.
@@ -147,6 +109,13 @@ fn script<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> String {
 struct Answers<'a>(&'a str);
 
 impl Answers<'_> {
+    /// Looks at all commands of a block, also after a failure, so that the next block finds the
+    /// output of its own.
+    fn check_all(&mut self, exchanges: &[Exchange]) -> Verdict {
+        let verdicts: Vec<Verdict> = exchanges.iter().map(|one| self.check(one)).collect();
+        verdicts.into_iter().collect()
+    }
+
     /// Takes the output of the next command and compares it.
     fn check(&mut self, exchange: &Exchange) -> Verdict {
         let command = &exchange.command;
@@ -165,32 +134,76 @@ impl Answers<'_> {
     }
 }
 
-/// A clone, a home and a folder for temporary files, all gone afterwards.
-struct Place {
+/// Somebody with a clone, a home and a folder for temporary files, all gone afterwards.
+pub(super) struct Newcomer {
     scratch: Scratch,
     target: PathBuf,
     builder: Builder,
 }
 
-impl Place {
-    fn new(repo: &Repo, builder: Builder) -> Result<Self, Error> {
-        let place = Self {
+impl Newcomer {
+    pub(super) fn new(repo: &Repo, builder: Builder) -> Result<Self, Error> {
+        let newcomer = Self {
             scratch: Scratch::new("newcomer")?,
             target: repo.target_dir(),
             builder,
         };
-        for name in ["home", "tmp", "bin"] {
-            let folder = place.path(name);
-            fs::create_dir(&folder).map_err(Error::file(&folder))?;
-        }
-        place.clone_from(repo)?;
+        newcomer.clone_from(repo)?;
+        let bin = newcomer.path("bin");
+        fs::create_dir(&bin).map_err(Error::file(&bin))?;
         if builder == Builder::Stand {
-            let cargo = place.path("bin").join("cargo");
+            let cargo = bin.join("cargo");
             fs::write(&cargo, CARGO).map_err(Error::file(&cargo))?;
             let executable = fs::Permissions::from_mode(0o755);
             fs::set_permissions(&cargo, executable).map_err(Error::file(&cargo))?;
         }
-        Ok(place)
+        Ok(newcomer)
+    }
+
+    /// Plays a page; gives what came of each block, by name.
+    pub(super) fn check(&self, page: &SourceFile) -> Vec<(String, Verdict)> {
+        let blocks = fences::blocks(&page.text).into_iter();
+        let blocks: Vec<Block> = blocks.filter(|one| one.info == "console").collect();
+        if blocks.is_empty() {
+            return Vec::new();
+        }
+        let name = |block: &Block| format!("{}:{} newcomer", page.path, block.line);
+        match self.play(page, &blocks) {
+            Ok(verdicts) => blocks.iter().map(name).zip(verdicts).collect(),
+            Err(why) => vec![(name(&blocks[0]), Err(why))],
+        }
+    }
+
+    fn play(&self, page: &SourceFile, blocks: &[Block]) -> Result<Vec<Verdict>, Complaint> {
+        let parts: Vec<Vec<Exchange>> = blocks
+            .iter()
+            .map(|block| exchanges(&block.text))
+            .collect::<Result<_, _>>()?;
+        self.begin_anew()?;
+        let printed = self.terminal(&script(parts.iter().flatten()))?;
+        let mut answers = Answers(&printed);
+        let mut verdicts: Vec<Verdict> = parts.iter().map(|part| answers.check_all(part)).collect();
+        if is_example(&page.path)
+            && let Some(last) = verdicts.last_mut()
+            && last.is_ok()
+        {
+            *last = self.is_as_before();
+        }
+        Ok(verdicts)
+    }
+
+    /// Takes away what the last page has left.
+    fn begin_anew(&self) -> Result<(), Error> {
+        process::capture(self.git(&["reset", "--quiet", "--hard"]))?;
+        process::capture(self.git(&["clean", "--quiet", "-fdx"]))?;
+        for name in ["home", "tmp"] {
+            let folder = self.path(name);
+            if folder.exists() {
+                fs::remove_dir_all(&folder).map_err(Error::file(&folder))?;
+            }
+            fs::create_dir(&folder).map_err(Error::file(&folder))?;
+        }
+        Ok(())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -218,6 +231,14 @@ impl Place {
             let file = self.path("changes");
             fs::write(&file, changes).map_err(Error::file(&file))?;
             process::capture(self.git(&["apply", "--index", "../changes"]))?;
+            let somebody = [
+                "-c",
+                "user.name=newcomer",
+                "-c",
+                "user.email=newcomer@localhost",
+            ];
+            let commit = ["commit", "--quiet", "-m", "What is about to be committed"];
+            process::capture(self.git(&[&somebody[..], &commit].concat()))?;
         }
         Ok(())
     }
@@ -295,10 +316,9 @@ fn toolchain() -> Vec<(&'static str, OsString)> {
 mod tests {
     use super::*;
 
-    fn verdicts(path: &str, text: &str) -> Vec<String> {
-        let repo = Repo::find().unwrap();
+    fn verdicts(newcomer: &Newcomer, path: &str, text: &str) -> Vec<String> {
         let page = SourceFile::new(path, text);
-        let checked = check(&repo, &page, Builder::Stand).into_iter();
+        let checked = newcomer.check(&page).into_iter();
         let told = checked.map(|(_, verdict)| match verdict {
             Ok(()) => "fine".to_string(),
             Err(why) => why.to_string(),
@@ -308,6 +328,8 @@ mod tests {
 
     #[test]
     fn a_page_is_one_terminal_in_a_clone_with_an_empty_home() {
+        let newcomer = Newcomer::new(&Repo::find().unwrap(), Builder::Stand).unwrap();
+        let verdicts = |path: &str, text: &str| verdicts(&newcomer, path, text);
         let page = "\
 ```console
 $ ls Cargo.toml README.md
