@@ -18,6 +18,7 @@ mod log_file;
 mod models;
 mod program;
 mod pseudo_terminal;
+mod serve;
 mod sessions;
 mod skills;
 mod streams;
