@@ -25,10 +25,16 @@ fn repository() -> PathBuf {
 
 /// The examples that are programs: those with a `main.harn`.
 fn names() -> Vec<String> {
-    let folders = fs::read_dir(repository().join("examples")).unwrap();
-    let folders = folders.map(|entry| entry.unwrap().path());
+    let folders = fs::read_dir(repository().join("examples")).expect("the folder is ours");
+    let folders = folders.map(|entry| entry.expect("the folder is ours").path());
     let programs = folders.filter(|folder| folder.join("main.harn").is_file());
-    let name = |folder: PathBuf| folder.file_name().unwrap().to_str().unwrap().to_owned();
+    let name = |folder: PathBuf| {
+        folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let mut names: Vec<String> = programs.map(name).collect();
     names.sort();
     names
@@ -43,13 +49,13 @@ struct Checkout {
 
 impl Checkout {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("the folder is ours");
         let examples = folder.path().join("examples");
         copy(&repository().join("examples"), &examples);
         Self {
             before: files(folder.path()),
             folder,
-            temporary: tempfile::tempdir().unwrap(),
+            temporary: tempfile::tempdir().expect("the folder is ours"),
         }
     }
 
@@ -85,13 +91,13 @@ impl Checkout {
 /// All files below a folder, but for logs of events and what builds leave.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
+    for entry in fs::read_dir(folder).expect("the folder is ours") {
+        let entry = entry.expect("the folder is ours");
         let name = entry.file_name();
         if name == ".harn" || name == "target" {
             continue;
         }
-        match entry.file_type().unwrap().is_dir() {
+        match entry.file_type().expect("the folder is ours").is_dir() {
             true => found.extend(files(&entry.path())),
             false => found.push(entry.path()),
         }
@@ -102,9 +108,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 fn copy(from: &Path, to: &Path) {
     for file in files(from) {
-        let target = to.join(file.strip_prefix(from).unwrap());
-        fs::create_dir_all(target.parent().unwrap()).unwrap();
-        fs::copy(file, target).unwrap();
+        let target = to.join(file.strip_prefix(from).expect("the folder is ours"));
+        fs::create_dir_all(target.parent().expect("the folder is ours"))
+            .expect("the folder is ours");
+        fs::copy(file, target).expect("the folder is ours");
     }
 }
 
@@ -259,10 +266,10 @@ fn answer_release(answer: &[&str]) -> String {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
-    let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
+        .expect("the program was built with the tests");
+    let mut told = BufReader::new(running.stderr.take().expect("it is a pipe")).lines();
     let asked = told.find_map(|line| {
-        let line = line.unwrap();
+        let line = line.expect("we print UTF-8");
         let id = line.strip_prefix("? release 1.5.0: harn hitl answer ")?;
         Some(id.to_owned())
     });
@@ -272,7 +279,7 @@ fn answer_release(answer: &[&str]) -> String {
         .exits_with(0);
     // Who writes needs a reader until the end.
     told.for_each(drop);
-    let ended = Call::of(running.wait_with_output().unwrap()).exits_with(0);
+    let ended = Call::of(running.wait_with_output().expect("it ends")).exits_with(0);
     checkout.is_as_before();
     ended.stdout
 }

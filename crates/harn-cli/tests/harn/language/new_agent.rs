@@ -48,7 +48,8 @@ fn it_is_served_to_editors() {
     let mut lines = BufReader::new(serve.stdout.take().unwrap()).lines();
     let mut said = String::new();
     let mut ask = |method: &str, parameters: Value| -> Value {
-        let request = json!({"jsonrpc": "2.0", "id": method, "method": method, "params": parameters});
+        let request =
+            json!({"jsonrpc": "2.0", "id": method, "method": method, "params": parameters});
         writeln!(input, "{request}").unwrap();
         loop {
             let line = lines.next().expect("an answer").unwrap();
@@ -62,8 +63,14 @@ fn it_is_served_to_editors() {
             }
         }
     };
-    ask("initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}));
-    let session = ask("session/new", json!({"cwd": project.root(), "mcpServers": []}));
+    ask(
+        "initialize",
+        json!({"protocolVersion": 1, "clientCapabilities": {}}),
+    );
+    let session = ask(
+        "session/new",
+        json!({"cwd": project.root(), "mcpServers": []}),
+    );
     let prompt = json!([{"type": "text", "text": "What do I have to buy?"}]);
     let answer = ask(
         "session/prompt",
