@@ -44,8 +44,10 @@ use harn_vm::agent::Seen;
 use harn_vm::agent::events::AgentEvent;
 use serde_json::{Map, Value, json};
 
+#[allow(unused_imports, reason = "those who advertise them come later")]
 pub(crate) use extension::UPDATE_KINDS;
 pub(crate) use profile::Profile;
+#[allow(unused_imports, reason = "those who load sessions come later")]
 pub(crate) use replay::replay;
 
 use calls::{Calls, Place};
