@@ -78,7 +78,10 @@ impl Lines {
     }
 
     /// Bytes that are held of an unfinished line.
-    #[allow(dead_code, reason = "tests and the fuzz target hold it against the limit")]
+    #[allow(
+        dead_code,
+        reason = "tests and the fuzz target hold it against the limit"
+    )]
     pub(crate) fn held_bytes(&self) -> usize {
         self.begun.len()
     }

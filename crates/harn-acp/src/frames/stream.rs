@@ -49,6 +49,7 @@ pub(crate) async fn serve(
                 End::Left | End::TooSlow => Ended::PeerLost,
             },
         };
+        outbox.closing();
         inlet.close();
         ended
     };
