@@ -27,7 +27,7 @@ impl Server {
         let agent = agent.into_channel_and_future();
         let ended = frames::serve(input, output, agent, &outbox, limits, counters).await;
         match ended {
-            Ended::EndOfInput | Ended::PeerLost | Ended::AgentEnded => Ok(()),
+            Ended::EndOfInput | Ended::PeerLost | Ended::ByAgent => Ok(()),
             Ended::Unparsable => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "what the client sends is no JSON",

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use axum::http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 
 use crate::signed::{self, Signature};
@@ -54,8 +54,8 @@ pub(crate) enum Shown {
 }
 
 /// Where a layer in front of us puts what it knows of the caller: a JSON object with `sub`.
-pub(crate) const CLAIMS: HeaderName = HeaderName::from_static("x-harn-claims");
-const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+pub(crate) const CLAIMS: &str = "x-harn-claims";
+const API_KEY: &str = "x-api-key";
 const KEY_BYTES_MIN: usize = 16;
 
 impl Credentials {

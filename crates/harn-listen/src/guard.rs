@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
@@ -38,7 +38,7 @@ enum Stop {
     BodyTooLarge,
 }
 
-const CONTENT_TYPE_OPTIONS: HeaderName = HeaderName::from_static("x-content-type-options");
+const CONTENT_TYPE_OPTIONS: &str = "x-content-type-options";
 
 impl Guard {
     pub(crate) fn new(policy: Policy, clock: Arc<dyn Clock>) -> Self {

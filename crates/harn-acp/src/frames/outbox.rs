@@ -66,6 +66,8 @@ struct State {
     bytes: usize,
     /// Places that were given to updates which are still on their way through the SDK.
     promised: usize,
+    /// Whether updates need not wait any more.
+    is_closing: bool,
     end: Option<End>,
 }
 
@@ -136,6 +138,13 @@ impl Outbox {
             }
             self.0.filled.notified().await;
         }
+    }
+
+    /// The peer says nothing any more, so the agent comes to its end, and must not wait for
+    /// room to get there. What it still says is bounded by the backlog.
+    pub(crate) fn closing(&self) {
+        self.state().is_closing = true;
+        self.0.drained.notify_waiters();
     }
 
     /// Takes nothing any more. Unless it is [`End::Finished`], what waits is thrown away.
@@ -232,7 +241,8 @@ impl Outbox {
             waiting_bytes_max,
             ..
         } = self.0.limits;
-        state.frames.len() + state.promised < waiting_frames_max && state.bytes < waiting_bytes_max
+        let is_short = state.frames.len() + state.promised < waiting_frames_max;
+        state.is_closing || is_short && state.bytes < waiting_bytes_max
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -337,6 +347,20 @@ mod tests {
         tokio::task::yield_now().await;
         outbox.end(End::Left);
         assert_eq!(waiter.await.unwrap(), Err(Gone));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_room_while_the_agent_comes_to_its_end() {
+        let outbox = outbox(small());
+        outbox.push("a".to_owned(), false);
+        outbox.push("b".to_owned(), false);
+        let waiter = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.reserve_place().await }
+        });
+        tokio::task::yield_now().await;
+        outbox.closing();
+        assert_eq!(waiter.await.unwrap(), Ok(()));
     }
 
     #[tokio::test]

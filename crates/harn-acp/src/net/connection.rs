@@ -69,6 +69,7 @@ impl HttpConnection {
                 }
                 // The agent hears of it, and may need a while to come to its end.
                 hub.remove(&running.id);
+                running.streams.closing();
                 running.inlet.close();
             };
             tokio::join!(driving, ending);

@@ -8,7 +8,7 @@ use agent_client_protocol::{RawJsonRpcMessage, RawJsonRpcResponse};
 use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -22,8 +22,8 @@ use super::routes::{apply_header, apply_tracing};
 use crate::frames::envelope::{INTERNAL_ERROR, error_answer};
 use crate::frames::{Gate, Verdict};
 
-pub(super) const CONNECTION_ID: HeaderName = HeaderName::from_static("acp-connection-id");
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("acp-session-id");
+pub(super) const CONNECTION_ID: &str = "acp-connection-id";
+pub(super) const SESSION_ID: &str = "acp-session-id";
 
 /// How long `initialize` may take.
 const INITIALIZE_WITHIN: Duration = Duration::from_secs(30);
@@ -46,7 +46,7 @@ pub(super) async fn post(
         None => begin(&hub, caller, &head.headers, body).await,
         Some(_) => match find(&hub, &caller, &head.headers) {
             Ok(connection) => go_on(&connection, &head.headers, body).await,
-            Err(refusal) => refusal,
+            Err(refusal) => refusal.into_response(),
         },
     }
 }
@@ -59,9 +59,9 @@ pub(super) fn stream(hub: &Arc<Hub>, caller: &Caller, headers: &HeaderMap) -> Re
     }
     let connection = match find(hub, caller, headers) {
         Ok(connection) => connection,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
-    let session = text(headers, &SESSION_ID);
+    let session = text(headers, SESSION_ID);
     let Ok(reader) = connection.streams.read(session) else {
         hub.counters.overload.add();
         return too_many("too many sessions are open on this connection");
@@ -73,7 +73,7 @@ pub(super) fn stream(hub: &Arc<Hub>, caller: &Caller, headers: &HeaderMap) -> Re
     let alive = KeepAlive::new().interval(KEEP_ALIVE);
     let mut response = Sse::new(frames).keep_alive(alive).into_response();
     for name in [CONNECTION_ID, SESSION_ID] {
-        if let Some(value) = headers.get(&name) {
+        if let Some(value) = headers.get(name) {
             response.headers_mut().insert(name, value.clone());
         }
     }
@@ -92,7 +92,7 @@ pub(super) async fn delete(
             connection.close();
             StatusCode::ACCEPTED.into_response()
         }
-        Err(refusal) => refusal,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
@@ -101,7 +101,7 @@ async fn begin(hub: &Arc<Hub>, caller: Caller, headers: &HeaderMap, body: Body) 
     let stranger = Gate::new(hub.settings.frames, Arc::clone(&hub.counters));
     let frame = match read(&stranger, headers, body).await {
         Ok(frame) => frame,
-        Err(refusal) => return refusal,
+        Err(refusal) => return json_body(StatusCode::PAYLOAD_TOO_LARGE, refusal),
     };
     // Judged by a gate of its own, before anything is made for it.
     let is_first = match stranger.accept(&frame) {
@@ -157,14 +157,14 @@ impl Drop for CloseUnlessKept {
 async fn go_on(connection: &HttpConnection, headers: &HeaderMap, body: Body) -> Response {
     let frame = match read(&connection.gate, headers, body).await {
         Ok(frame) => frame,
-        Err(refusal) => return refusal,
+        Err(refusal) => return json_body(StatusCode::PAYLOAD_TOO_LARGE, refusal),
     };
     let mut message = match connection.gate.accept(&frame) {
         Verdict::Pass(message) => message,
         Verdict::Answer(answer) => return json_body(StatusCode::BAD_REQUEST, answer),
         Verdict::Dropped => return StatusCode::ACCEPTED.into_response(),
     };
-    let session = text(headers, &SESSION_ID);
+    let session = text(headers, SESSION_ID);
     if let Err(wrong) = apply_header(&mut message, session) {
         connection.gate.forget(&message);
         return (StatusCode::BAD_REQUEST, wrong).into_response();
@@ -177,23 +177,30 @@ async fn go_on(connection: &HttpConnection, headers: &HeaderMap, body: Body) -> 
 }
 
 /// Reads a body, unless it is too large: then no more of it than may be.
-async fn read(gate: &Gate, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Response> {
+///
+/// # Errors
+/// What to answer then.
+async fn read(gate: &Gate, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, String> {
     let max = gate.limits().frame_in_bytes_max;
-    let too_large = || json_body(StatusCode::PAYLOAD_TOO_LARGE, gate.refuse_large());
-    let announced = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
+    let announced = text(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse().ok());
     if announced.is_some_and(|length: usize| length > max) {
-        return Err(too_large());
+        return Err(gate.refuse_large());
     }
-    let bytes = to_bytes(body, max).await.map_err(|_| too_large())?;
+    let bytes = to_bytes(body, max).await;
+    let bytes = bytes.map_err(|_| gate.refuse_large())?;
     Ok(bytes.into())
 }
 
-fn find(hub: &Hub, caller: &Caller, headers: &HeaderMap) -> Result<Arc<HttpConnection>, Response> {
-    let Some(id) = text(headers, &CONNECTION_ID) else {
-        return Err((StatusCode::BAD_REQUEST, "send Acp-Connection-Id").into_response());
-    };
-    hub.find(id, caller)
-        .ok_or_else(|| (StatusCode::NOT_FOUND, "there is no such connection").into_response())
+/// The connection that a request names.
+fn find(
+    hub: &Hub,
+    caller: &Caller,
+    headers: &HeaderMap,
+) -> Result<Arc<HttpConnection>, (StatusCode, &'static str)> {
+    let id = text(headers, CONNECTION_ID);
+    let id = id.ok_or((StatusCode::BAD_REQUEST, "send Acp-Connection-Id"))?;
+    let found = hub.find(id, caller);
+    found.ok_or((StatusCode::NOT_FOUND, "there is no such connection"))
 }
 
 pub(super) fn too_many(why: &str) -> Response {
@@ -210,11 +217,11 @@ fn json_body(status: StatusCode, body: String) -> Response {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let kind = text(headers, &CONTENT_TYPE).unwrap_or_default();
+    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

@@ -128,6 +128,7 @@ async fn run(socket: WebSocket, hub: Arc<Hub>, place: Place) {
             }
         };
         *lock(&shared.farewell) = farewell;
+        outbox.closing();
         inlet.close();
     };
     let driving = drive_into_outbox(from_agent, driver, gate, outbox, inlet);

@@ -191,6 +191,14 @@ impl Streams {
         }
     }
 
+    /// The client has left, so nobody waits for it to read.
+    pub(super) fn closing(&self) {
+        self.connection.outbox.closing();
+        for session in self.sessions().values() {
+            session.stream.outbox.closing();
+        }
+    }
+
     /// Nothing more will be said.
     pub(super) fn end(&self, end: End) {
         self.connection.outbox.end(end);

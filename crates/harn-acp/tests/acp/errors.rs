@@ -22,6 +22,7 @@ async fn what_is_no_message_is_refused_and_the_connection_goes_on() {
     let rows = [
         ("{nonsense", -32700, Value::Null),
         ("17", -32600, Value::Null),
+        // Whoever can be told which one it was is told.
         ("{\"jsonrpc\": \"2.0\", \"id\": 7}", -32600, json!(7)),
         (
             "[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"session/list\"}]",

@@ -1,5 +1,7 @@
 //! Harn as an agent, seen by a client: raw lines of JSON over a pipe, with scripted models.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod asking;
 mod cancelling;
 mod choosing;
