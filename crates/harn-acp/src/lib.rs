@@ -18,26 +18,22 @@
 //! | `agent`   | one connection: the methods that a client can call                |
 //! | `session` | one conversation: its turns, its settings, its past               |
 //! | `client`  | what is asked of the client, and what it tells a running program  |
+//! | `wire`    | what the records of a session say to a client                     |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
 //! | `error`   | the codes of the wire                                             |
-//! | `wire`    | what a session says to a client, from its journal                 |
 //!
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
 //! work to a task and returns; one that waited for the client would wait for ever.
 
 mod agent;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "sessions are connected to it next")
-)]
 mod client;
 mod error;
 mod peer;
 mod server;
 mod session;
 mod stdio;
-#[allow(dead_code, reason = "sessions do not speak through all of it yet")]
 mod wire;
 
 pub use server::{Server, ServerOptions};
+pub use session::Mode;
