@@ -40,7 +40,7 @@ impl Server {
     }
 }
 
-async fn read(input: impl AsyncRead + Unpin, give: impl Fn(TransportFrame) -> bool) {
+pub(crate) async fn read(input: impl AsyncRead + Unpin, give: impl Fn(TransportFrame) -> bool) {
     let mut input = BufReader::new(input);
     loop {
         let mut line = Vec::new();
@@ -64,7 +64,7 @@ async fn read(input: impl AsyncRead + Unpin, give: impl Fn(TransportFrame) -> bo
     }
 }
 
-async fn write(
+pub(crate) async fn write(
     mut output: impl AsyncWrite + Unpin,
     mut outgoing: impl Stream<Item = TransportFrame> + Unpin,
 ) -> std::io::Result<()> {

@@ -214,6 +214,7 @@ impl HostBridge for EditorHost {
             roots: self.facts.roots.clone(),
             peers: Arc::clone(&self.peers),
             announced: (!self.facts.is_bare).then(|| Arc::clone(&self.announced)),
+            executor: self.executor.clone(),
         }))
     }
 

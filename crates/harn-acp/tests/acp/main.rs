@@ -1,5 +1,7 @@
 //! Harn as an agent, seen by a client: raw lines of JSON over a pipe, with scripted models.
 
+mod asking;
+mod bare;
 mod cancelling;
 mod choosing;
 mod client;

@@ -10,6 +10,8 @@ use super::Outcome;
 use crate::arguments::after_help;
 use crate::output::Output;
 
+pub(super) use acp::take_streams;
+
 const EXAMPLES: &str = "  \
   harn serve acp                       A coding agent, for an editor
   harn serve acp agent.harn            The agent of a program";
