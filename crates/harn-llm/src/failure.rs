@@ -66,36 +66,97 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them with their words.
-    const WORDS: [(Category, &'static str); 16] = [
-        (Category::Timeout, "timeout"),
-        (Category::Auth, "auth"),
-        (Category::RateLimit, "rate_limit"),
-        (Category::Overloaded, "overloaded"),
-        (Category::ServerError, "server_error"),
-        (Category::TransientNetwork, "transient_network"),
-        (Category::SchemaValidation, "schema_validation"),
-        (Category::ToolError, "tool_error"),
-        (Category::ToolRejected, "tool_rejected"),
-        (Category::EgressBlocked, "egress_blocked"),
-        (Category::Cancelled, "cancelled"),
-        (Category::NotFound, "not_found"),
-        (Category::CircuitOpen, "circuit_open"),
-        (Category::BudgetExceeded, "budget_exceeded"),
-        (Category::StreamTruncated, "stream_truncated"),
-        (Category::Generic, "generic"),
+    /// All of them with their words, and what these mean.
+    const WORDS: [(Category, &'static str, &'static str); 16] = [
+        (Category::Timeout, "timeout", "Time was over."),
+        (Category::Auth, "auth", "The key is missing or refused."),
+        (
+            Category::RateLimit,
+            "rate_limit",
+            "The provider wants us to slow down.",
+        ),
+        (
+            Category::Overloaded,
+            "overloaded",
+            "The provider has too much to do.",
+        ),
+        (
+            Category::ServerError,
+            "server_error",
+            "The provider failed.",
+        ),
+        (
+            Category::TransientNetwork,
+            "transient_network",
+            "The network failed.",
+        ),
+        (
+            Category::SchemaValidation,
+            "schema_validation",
+            "The answer does not fit the schema.",
+        ),
+        (Category::ToolError, "tool_error", "A tool failed."),
+        (
+            Category::ToolRejected,
+            "tool_rejected",
+            "A tool was not allowed to run.",
+        ),
+        (
+            Category::EgressBlocked,
+            "egress_blocked",
+            "Traffic to that place is forbidden.",
+        ),
+        (
+            Category::Cancelled,
+            "cancelled",
+            "The caller no longer wants an answer.",
+        ),
+        (
+            Category::NotFound,
+            "not_found",
+            "There is no such model or endpoint.",
+        ),
+        (
+            Category::CircuitOpen,
+            "circuit_open",
+            "Too many failures lately; nobody was asked.",
+        ),
+        (
+            Category::BudgetExceeded,
+            "budget_exceeded",
+            "It would cost more than allowed.",
+        ),
+        (
+            Category::StreamTruncated,
+            "stream_truncated",
+            "The stream ended before the answer did.",
+        ),
+        (Category::Generic, "generic", "Anything else."),
     ];
 
     /// The word programs see.
     pub fn word(self) -> &'static str {
-        let row = Self::WORDS.iter().find(|(category, _)| *category == self);
-        row.map_or("generic", |(_, word)| word)
+        self.row().map_or("generic", |row| row.1)
+    }
+
+    /// What it means, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        self.row().map_or("", |row| row.2)
+    }
+
+    /// Every category.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::WORDS.iter().map(|(category, ..)| *category)
+    }
+
+    fn row(self) -> Option<&'static (Category, &'static str, &'static str)> {
+        Self::WORDS.iter().find(|(category, ..)| *category == self)
     }
 
     /// The category of that word, if there is one.
     pub fn from_word(word: &str) -> Option<Self> {
-        let row = Self::WORDS.iter().find(|(_, known)| *known == word);
-        row.map(|(category, _)| *category)
+        let row = Self::WORDS.iter().find(|(_, known, _)| *known == word);
+        row.map(|(category, ..)| *category)
     }
 }
 
@@ -105,8 +166,8 @@ mod tests {
 
     #[test]
     fn every_category_has_a_word_of_its_own() {
-        for (category, word) in Category::WORDS {
-            assert_eq!(category.word(), word);
+        for (category, word, meaning) in Category::WORDS {
+            assert_eq!((category.word(), category.meaning()), (word, meaning));
             assert_eq!(Category::from_word(word), Some(category));
         }
         assert_eq!(Category::from_word("nonsense"), None);
