@@ -11,7 +11,7 @@ use harn_syntax::FormatOptions;
 use serde::Deserialize;
 
 use super::Page;
-use super::markdown::{code, prose, table};
+use super::markdown::{cell, code, prose, table};
 use crate::error::Error;
 use crate::markdown::anchor;
 
@@ -40,6 +40,7 @@ struct Entry {
     signature: String,
     doc: String,
     effect: Option<String>,
+    available: bool,
 }
 
 /// Where the entries of an area are told about.
@@ -124,7 +125,9 @@ fn index(areas: &[Area]) -> String {
          A signature is a declaration in Harn: what has a default may be left out. The \
          *effect* tells what a builtin needs besides its arguments: `pure` needs nothing, \
          `clock` the time, `random` chance, `io` files, processes, the network, the terminal \
-         or people, and `model` a model.\n\n## All names\n\n",
+         or people, and `model` a model. What is not available in this build is declared, so \
+         that programs that use it can be checked, and fails when it is called.\n\n\
+         ## All names\n\n",
         table(&["area", "what it is about", "names"], &rows)
     );
     for area in builtins {
@@ -161,7 +164,7 @@ fn methods_page(areas: &[&Area]) -> String {
             .map(|one| {
                 let signature = one.signature.split_once('.');
                 let signature = signature.map_or(one.signature.as_str(), |(_, rest)| rest);
-                vec![in_table(signature), super::markdown::cell(&one.doc)]
+                vec![in_table(signature), doing(one)]
             })
             .collect();
         page += &table(&["method", "what it does"], &rows);
@@ -198,7 +201,7 @@ fn module(area: &Area) -> String {
     if !functions.is_empty() {
         let rows: Vec<Vec<String>> = functions
             .iter()
-            .map(|one| vec![in_table(&one.signature), super::markdown::cell(&one.doc)])
+            .map(|one| vec![in_table(&one.signature), doing(one)])
             .collect();
         parts.push(table(&["function", "what it does"], &rows));
     }
@@ -224,11 +227,27 @@ fn formatted(text: &str) -> String {
 fn entry(entry: &Entry, heading: &str) -> String {
     let effect = entry.effect.as_deref().unwrap_or("pure");
     format!(
-        "{heading} `{}`\n\n```text\n{}\n```\n\n{} *Effect: {effect}.*\n",
+        "{heading} `{}`\n\n```text\n{}\n```\n\n{} *Effect: {effect}.*{}\n",
         entry.name,
         entry.signature,
-        prose(&entry.doc)
+        prose(&entry.doc),
+        unavailable(entry)
     )
+}
+
+/// What is declared, so that programs can be checked, and fails when it is called.
+fn unavailable(entry: &Entry) -> &'static str {
+    match entry.available {
+        true => "",
+        false => " **Not available in this build.**",
+    }
+}
+
+/// What an entry does, in a cell.
+fn doing(entry: &Entry) -> String {
+    format!("{}{}", cell(&entry.doc), unavailable(entry))
+        .trim_start()
+        .to_string()
 }
 
 fn in_table(signature: &str) -> String {
@@ -242,19 +261,19 @@ mod tests {
     const ANSWER: &str = r#"{"areas": [
       {"area": "files", "title": "Files and paths", "entries": [
         {"name": "stat", "kind": "builtin", "signature": "stat(path: string) -> dict",
-         "doc": "Tells about a file.", "area": "files", "import": null, "effect": "io", "known": true},
+         "doc": "Tells about a file.", "area": "files", "import": null, "effect": "io", "known": true, "available": true},
         {"name": "stream.map", "kind": "builtin", "signature": "stream.map(s: stream, f: closure) -> stream",
-         "doc": "Maps <each>.", "area": "files", "import": null, "effect": "pure", "known": true}
+         "doc": "Maps <each>.", "area": "files", "import": null, "effect": "pure", "known": true, "available": true}
       ]},
       {"area": "list methods", "title": "", "entries": [
         {"name": "list.first", "kind": "method", "signature": "list.first(n: int | nil = nil) -> any",
-         "doc": "Gives the first.", "area": "list methods", "import": null, "effect": null, "known": true}
+         "doc": "Gives the first.", "area": "list methods", "import": null, "effect": null, "known": true, "available": true}
       ]},
       {"area": "std/text", "title": "Texts", "entries": [
         {"name": "words", "kind": "function", "signature": "words(text: string)", "doc": "Its words.",
-         "area": "std/text", "import": "import", "effect": null, "known": true},
+         "area": "std/text", "import": "import", "effect": null, "known": true, "available": false},
         {"name": "Word", "kind": "type", "signature": "type Word = {text: string, }", "doc": "",
-         "area": "std/text", "import": "import", "effect": null, "known": true}
+         "area": "std/text", "import": "import", "effect": null, "known": true, "available": true}
       ]},
       {"area": "std/all", "title": "", "entries": []}
     ]}"#;
@@ -309,7 +328,7 @@ mod tests {
             &[
                 "[`std/text`](#stdtext)",
                 "## std/text\n\nTexts.\n",
-                "| `words(text: string)` | Its words. |",
+                "| `words(text: string)` | Its words. **Not available in this build.** |",
                 "```harn\ntype Word = {text: string}\n```\n",
                 "## std/all\n\nIt passes on what other modules have.\n",
             ],
