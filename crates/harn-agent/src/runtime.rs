@@ -33,6 +33,7 @@ use crate::skills::SkillSetup;
 use crate::tool::Tool;
 use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
+use crate::tool_servers::{Pool, ServerConfig, ToolServers};
 use crate::watching::Watching;
 use crate::workers::{WorkerPlaces, Workers};
 
@@ -61,6 +62,8 @@ pub struct Runtime {
     _cancels_operations: SessionEndHookGuard,
     /// The calls that functions of programs are busy with.
     pub(crate) tool_callers: ToolCallers,
+    /// The servers that lend tools.
+    pub(crate) servers: Pool,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
     /// The workers that were started.
@@ -101,6 +104,10 @@ pub struct RuntimeOptions {
     pub skills: SkillSetup,
     /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
     pub spawner: Option<Arc<dyn Spawn>>,
+    /// What makes connections to servers of tools; `None`: there are none.
+    pub tool_servers: Option<Arc<dyn ToolServers>>,
+    /// The servers that are known by name: those of the project and those of the host.
+    pub servers: Vec<ServerConfig>,
     /// Where workers are kept between runs.
     pub worker_places: WorkerPlaces,
     /// The session that goes on where its journal ends; all others begin with nothing in them.
@@ -198,6 +205,7 @@ impl Runtime {
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
             tool_callers: ToolCallers::default(),
+            servers: Pool::new(options.tool_servers, options.servers),
             daemons: Daemons::default(),
             workers: Workers::new(options.worker_places),
             running: Mutex::default(),

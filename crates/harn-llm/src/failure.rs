@@ -47,6 +47,8 @@ pub enum Category {
     SchemaValidation,
     /// A tool failed.
     ToolError,
+    /// A server of tools failed, or the connection to it.
+    McpServerError,
     /// A tool was not allowed to run.
     ToolRejected,
     /// Traffic to that place is forbidden.
@@ -66,97 +68,65 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them with their words, and what these mean.
-    const WORDS: [(Category, &'static str, &'static str); 16] = [
-        (Category::Timeout, "timeout", "Time was over."),
-        (Category::Auth, "auth", "The key is missing or refused."),
-        (
-            Category::RateLimit,
-            "rate_limit",
-            "The provider wants us to slow down.",
-        ),
-        (
-            Category::Overloaded,
-            "overloaded",
-            "The provider has too much to do.",
-        ),
-        (
-            Category::ServerError,
-            "server_error",
-            "The provider failed.",
-        ),
-        (
-            Category::TransientNetwork,
-            "transient_network",
-            "The network failed.",
-        ),
-        (
-            Category::SchemaValidation,
-            "schema_validation",
-            "The answer does not fit the schema.",
-        ),
-        (Category::ToolError, "tool_error", "A tool failed."),
-        (
-            Category::ToolRejected,
-            "tool_rejected",
-            "A tool was not allowed to run.",
-        ),
-        (
-            Category::EgressBlocked,
-            "egress_blocked",
-            "Traffic to that place is forbidden.",
-        ),
-        (
-            Category::Cancelled,
-            "cancelled",
-            "The caller no longer wants an answer.",
-        ),
-        (
-            Category::NotFound,
-            "not_found",
-            "There is no such model or endpoint.",
-        ),
-        (
-            Category::CircuitOpen,
-            "circuit_open",
-            "Too many failures lately; nobody was asked.",
-        ),
-        (
-            Category::BudgetExceeded,
-            "budget_exceeded",
-            "It would cost more than allowed.",
-        ),
-        (
-            Category::StreamTruncated,
-            "stream_truncated",
-            "The stream ended before the answer did.",
-        ),
-        (Category::Generic, "generic", "Anything else."),
+    /// All of them with their words.
+    const WORDS: [(Category, &'static str); 17] = [
+        (Category::Timeout, "timeout"),
+        (Category::Auth, "auth"),
+        (Category::RateLimit, "rate_limit"),
+        (Category::Overloaded, "overloaded"),
+        (Category::ServerError, "server_error"),
+        (Category::TransientNetwork, "transient_network"),
+        (Category::SchemaValidation, "schema_validation"),
+        (Category::ToolError, "tool_error"),
+        (Category::McpServerError, "mcp_server_error"),
+        (Category::ToolRejected, "tool_rejected"),
+        (Category::EgressBlocked, "egress_blocked"),
+        (Category::Cancelled, "cancelled"),
+        (Category::NotFound, "not_found"),
+        (Category::CircuitOpen, "circuit_open"),
+        (Category::BudgetExceeded, "budget_exceeded"),
+        (Category::StreamTruncated, "stream_truncated"),
+        (Category::Generic, "generic"),
     ];
 
     /// The word programs see.
     pub fn word(self) -> &'static str {
-        self.row().map_or("generic", |row| row.1)
+        let row = Self::WORDS.iter().find(|(category, _)| *category == self);
+        row.map_or("generic", |(_, word)| word)
     }
 
     /// What it means, in a sentence.
     pub fn meaning(self) -> &'static str {
-        self.row().map_or("", |row| row.2)
+        match self {
+            Self::Timeout => "Time was over.",
+            Self::Auth => "The key is missing or refused.",
+            Self::RateLimit => "The provider wants us to slow down.",
+            Self::Overloaded => "The provider has too much to do.",
+            Self::ServerError => "The provider failed.",
+            Self::TransientNetwork => "The network failed.",
+            Self::SchemaValidation => "The answer does not fit the schema.",
+            Self::ToolError => "A tool failed.",
+            Self::McpServerError => "A server of tools failed, or the connection to it.",
+            Self::ToolRejected => "A tool was not allowed to run.",
+            Self::EgressBlocked => "Traffic to that place is forbidden.",
+            Self::Cancelled => "The caller no longer wants an answer.",
+            Self::NotFound => "There is no such model or endpoint.",
+            Self::CircuitOpen => "Too many failures lately; nobody was asked.",
+            Self::BudgetExceeded => "It would cost more than allowed.",
+            Self::StreamTruncated => "The stream ended before the answer did.",
+            Self::Generic => "Anything else.",
+        }
     }
 
     /// Every category.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::WORDS.iter().map(|(category, ..)| *category)
-    }
-
-    fn row(self) -> Option<&'static (Category, &'static str, &'static str)> {
-        Self::WORDS.iter().find(|(category, ..)| *category == self)
+        Self::WORDS.iter().map(|(category, _)| *category)
     }
 
     /// The category of that word, if there is one.
     pub fn from_word(word: &str) -> Option<Self> {
-        let row = Self::WORDS.iter().find(|(_, known, _)| *known == word);
-        row.map(|(category, ..)| *category)
+        let row = Self::WORDS.iter().find(|(_, known)| *known == word);
+        row.map(|(category, _)| *category)
     }
 }
 
@@ -166,8 +136,8 @@ mod tests {
 
     #[test]
     fn every_category_has_a_word_of_its_own() {
-        for (category, word, meaning) in Category::WORDS {
-            assert_eq!((category.word(), category.meaning()), (word, meaning));
+        for (category, word) in Category::WORDS {
+            assert_eq!(category.word(), word);
             assert_eq!(Category::from_word(word), Some(category));
         }
         assert_eq!(Category::from_word("nonsense"), None);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use harn_agent::events::EventBus;
+use harn_agent::tool_servers::{ServerConfig, ToolServers};
 use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
 use serde_json::Value;
 
@@ -27,6 +28,10 @@ pub struct AgentOptions {
     pub resumes: Option<String>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
+    /// What makes connections to servers of tools; `None`: there are none.
+    pub tool_servers: Option<Arc<dyn ToolServers>>,
+    /// The servers that are known by name: those of the project and those of the host.
+    pub servers: Vec<ServerConfig>,
     /// Folders of skills that stand before all others.
     pub skill_folders: Vec<PathBuf>,
     /// The skills of the host, as it lists them: `{id, name, description, …}` each.
@@ -41,6 +46,7 @@ impl fmt::Debug for AgentOptions {
             .field("opens_log", &self.open_log.is_some())
             .field("has_observer", &self.observer.is_some())
             .field("has_bridge", &self.bridge.is_some())
+            .field("servers", &self.servers.len())
             .finish_non_exhaustive()
     }
 }

@@ -323,6 +323,8 @@ impl AgentPort {
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
                     resumes: options.resumes.clone(),
+                    tool_servers: options.tool_servers.clone(),
+                    servers: options.servers.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),
