@@ -1,6 +1,7 @@
 //! What can be looked up.
 
 use harn_check::builtins::{self, Builtin, Effect, Method};
+use harn_syntax::TokenKind;
 use harn_vm::machine::{BuiltinId, Registry};
 use serde::Serialize;
 
@@ -77,6 +78,8 @@ fn of_table(table: &[Builtin], area: &str, bodies: &Registry) -> Vec<Entry> {
 
 fn of_builtin(builtin: &Builtin, area: &str, bodies: &Registry) -> Entry {
     let is_value = builtin.signature[builtin.name.len()..].starts_with(':');
+    // What is also a word of the language is compiled and needs no body.
+    let is_word = TokenKind::RESERVED.contains(&builtin.name);
     let body = BuiltinId::find(builtin.name).and_then(|id| bodies.body(id));
     Entry {
         name: builtin.name.to_owned(),
@@ -93,7 +96,7 @@ fn of_builtin(builtin: &Builtin, area: &str, bodies: &Registry) -> Entry {
             Effect::Model => "model",
         }),
         known: builtin.known,
-        available: is_value || body.is_some(),
+        available: is_value || is_word || body.is_some(),
     }
 }
 
