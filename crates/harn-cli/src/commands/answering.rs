@@ -7,7 +7,7 @@ use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{
     AgentOptions, Announce, AnsweringProgram, EventLogOptions, RunOptions, WorldOptions,
-    answering_pipeline,
+    answering_pipeline, pipeline_takes,
 };
 
 use super::answers::{Answers, Recordings};
@@ -19,6 +19,21 @@ use crate::output::{Output, Untrusted};
 
 /// The agent that answers where no program is named.
 const CODING: &str = include_str!("../../agents/coding.harn");
+
+/// Its modes: what the pipeline gets as `mode`, what people call it, and what it means.
+pub(super) const CODING_MODES: [(&str, &str, &str); 3] = [
+    (
+        "code",
+        "Code",
+        "Looks freely, and asks before it changes files or runs commands",
+    ),
+    (
+        "auto",
+        "Auto",
+        "Changes files without asking, and asks before it runs commands",
+    ),
+    ("ask", "Ask", "Looks and answers, and changes nothing"),
+];
 
 /// What it is called in messages.
 const CODING_NAME: &str = "<coding agent>";
@@ -48,6 +63,13 @@ pub(super) fn find(file: Option<&Path>, output: &mut Output) -> Option<Answering
     };
     program.entry = entry;
     Some(program)
+}
+
+/// Whether the pipeline that answers has a parameter.
+pub(super) fn takes(program: &AnsweringProgram, parameter: &str) -> bool {
+    let mut workspace = program.workspace();
+    let parsed = workspace.parsed(&program.path);
+    parsed.is_ok_and(|file| pipeline_takes(&file.parsed.module, &program.entry, parameter))
 }
 
 /// What somebody said about how the program is run.
