@@ -1,4 +1,5 @@
-//! Our own program, built and asked: the book runs it, and reference pages are its answers.
+//! Our own programs, built and asked: the book runs them, and reference pages are answers of
+//! `harn`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,9 +8,12 @@ use crate::error::Error;
 use crate::process;
 use crate::repo::Repo;
 
-/// Builds `harn` with cargo's output on the terminal. Building twice costs next to nothing.
+/// Builds what pages run, with cargo's output on the terminal. Building twice costs next to
+/// nothing.
 pub(crate) fn build(repo: &Repo) -> Result<(), Error> {
-    let cargo = process::cargo(repo, &["build", "-q", "--locked", "-p", "harn-cli"]);
+    let packages = ["-p", "harn-cli", "-p", "rust-sink"];
+    let build = [&["build", "-q", "--locked"][..], &packages].concat();
+    let cargo = process::cargo(repo, &build);
     let command = process::describe(&cargo);
     let status = process::live(cargo)?;
     if status.success() {
@@ -17,7 +21,7 @@ pub(crate) fn build(repo: &Repo) -> Result<(), Error> {
     }
     Err(Error::Failed {
         command,
-        outcome: "the `harn` program does not build".to_string(),
+        outcome: "the programs of the book do not build".to_string(),
     })
 }
 

@@ -1,5 +1,7 @@
 //! A replay says what was said before.
 
+use std::sync::Arc;
+
 use harn_vm::agent::events::{BusConfig, EventBus};
 use harn_vm::agent::log::{AnyEventLog, MemoryEventLog, block_on};
 use harn_vm::agent::{LoggedSessions, Subscription};
