@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use agent_client_protocol::{
-    Agent, Builder, Channel, Client, ConnectionTo, Dispatch, Responder, UntypedMessage,
+    Agent, Builder, Client, ConnectTo, ConnectionTo, Dispatch, Responder, UntypedMessage,
     is_incoming_transport_closed,
 };
 use harn_vm::agent::log::AnyEventLog;
@@ -27,8 +27,8 @@ use tokio::sync::{oneshot, watch};
 
 use crate::client::{EditorHost, Peers, SessionFacts, Told, handle_extension};
 use crate::error::Refusal;
+use crate::frames::{Counters, End, Limits, Outbox, serve};
 use crate::peer::{ClientFacts, Peer, PeerError};
-use crate::stdio::{read, write};
 
 /// How a bridge is made.
 pub struct BridgeOptions {
@@ -143,39 +143,41 @@ async fn connect(
     output: impl AsyncWrite + Send + Unpin + 'static,
     ended: oneshot::Receiver<()>,
 ) {
-    let (ours, theirs) = Channel::duplex();
-    let (outgoing, incoming) = ours.into_parts();
-    let give = move |frame| incoming.unbounded_send(frame).is_ok();
-    let reading = tokio::spawn(read(input, give));
-    let writing = tokio::spawn(write(output, outgoing));
+    let (limits, counters) = (Limits::default(), Arc::<Counters>::default());
+    let outbox = Outbox::new(limits, Arc::clone(&counters));
     let asked = Arc::clone(&peer);
-    let agent = async {
-        let connection = Builder::new(Agent).name("harn").on_receive_dispatch(
-            async move |message: Dispatch, client| {
-                asked.attach(client);
-                match message {
-                    Dispatch::Request(request, responder) => {
-                        asked.answer(request, responder);
-                        Ok(())
-                    }
-                    Dispatch::Notification(notification) => {
-                        asked.hear(notification);
-                        Ok(())
-                    }
-                    Dispatch::Response(result, router) => router.route_with_result(result),
+    let agent = Builder::new(Agent).name("harn").on_receive_dispatch(
+        async move |message: Dispatch, client| {
+            asked.attach(client);
+            match message {
+                Dispatch::Request(request, responder) => {
+                    asked.answer(request, responder);
+                    Ok(())
                 }
-            },
-            agent_client_protocol::on_receive_dispatch!(),
-        );
-        tokio::select! {
-            _closed = connection.connect_to(theirs) => {}
-            _the_program_has_ended = ended => {}
-        }
+                Dispatch::Notification(notification) => {
+                    asked.hear(notification);
+                    Ok(())
+                }
+                Dispatch::Response(result, router) => router.route_with_result(result),
+            }
+        },
+        agent_client_protocol::on_receive_dispatch!(),
+    );
+    let agent = agent.into_channel_and_future();
+    let serving = async {
+        serve(input, output, agent, &outbox, limits, counters).await;
         peer.phase.send_replace(Phase::Over);
     };
-    agent.await;
-    reading.abort();
-    let _nobody_may_read_it = writing.await.is_ok();
+    let ending = async {
+        let _the_program_has_ended = ended.await;
+        outbox.end(End::Finished);
+        // What was said before is still written.
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = serving => {}
+        () = ending => {}
+    }
 }
 
 /// The host, as whoever asks it sees it.

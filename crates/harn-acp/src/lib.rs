@@ -22,6 +22,8 @@
 //! | `wire`    | what the records of a session say to a client                     |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
+//! | `net`     | connections over HTTP and web sockets                             |
+//! | `frames`  | what comes in from a client and goes out to it, within limits     |
 //! | `error`   | the codes of the wire                                             |
 //!
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
@@ -31,6 +33,8 @@ mod agent;
 mod bare;
 mod client;
 mod error;
+mod frames;
+mod net;
 mod peer;
 mod server;
 mod session;
@@ -38,5 +42,6 @@ mod stdio;
 mod wire;
 
 pub use bare::{Bridge, BridgeOptions};
+pub use net::Network;
 pub use server::{Server, ServerOptions};
 pub use session::Mode;

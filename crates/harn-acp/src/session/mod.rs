@@ -25,6 +25,7 @@ mod tool_servers;
 mod turn;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
@@ -62,6 +63,8 @@ pub(crate) struct Session {
     watch: Watch,
     _watching: SinkGuard,
     followers: Mutex<Vec<Follower>>,
+    /// How often somebody began to follow it.
+    visits: AtomicU64,
     state: Mutex<State>,
     commands: Commands,
     /// Those who can be asked.
@@ -143,7 +146,7 @@ impl Session {
         if let Err(error) = bus.open_session(&id) {
             tracing::warn!(target: "acp", session_id = id, %error, "events are not kept");
         }
-        let peers = Peers::new(server.options.kept_for);
+        let peers = Peers::new(server.options.retain);
         let host = EditorHost::new(
             host_facts(server, &id, &opening.settings, &bus),
             Arc::clone(&peers),
@@ -156,6 +159,7 @@ impl Session {
             server: Arc::clone(server),
             bus,
             followers: Mutex::default(),
+            visits: AtomicU64::new(0),
             state: Mutex::new(State {
                 runner: None,
                 runners: 0,
@@ -223,6 +227,7 @@ impl Session {
     /// # Errors
     /// The log cannot be read.
     pub(crate) async fn follow(&self, peer: Arc<dyn Peer>, from: From) -> Result<(), Refusal> {
+        self.visit();
         let follower = Follower::new(self, Arc::clone(&peer), from).await?;
         self.peers.attach(Arc::clone(&peer));
         let mut followers = self.followers();
@@ -243,6 +248,16 @@ impl Session {
         if let Some(follower) = follower {
             follower.start();
         }
+    }
+
+    /// Somebody is about to follow the session.
+    pub(crate) fn visit(&self) {
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often somebody began to follow the session. Tells whether anybody came since.
+    pub(crate) fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
     }
 
     /// Somebody does not follow the session any more. Says whether nobody does.
@@ -369,7 +384,7 @@ fn host_facts(server: &Server, id: &str, settings: &Settings, bus: &EventBus) ->
     roots.extend(settings.additional_directories.iter().cloned());
     // Nobody waits for a client that cannot come back, and whoever is at the terminal has all
     // the time there is.
-    let is_remote = !server.options.kept_for.is_zero();
+    let is_remote = !server.options.retain.is_zero();
     SessionFacts {
         id: id.to_owned(),
         is_bare: false,

@@ -1,5 +1,7 @@
 //! Harn as an agent, seen by a client: raw lines of JSON over a pipe, with scripted models.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod asking;
 mod bare;
 mod cancelling;
@@ -7,5 +9,6 @@ mod choosing;
 mod client;
 mod errors;
 mod introduction;
+mod network;
 mod sessions;
 mod turns;
