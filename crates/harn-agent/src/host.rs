@@ -62,6 +62,12 @@ pub trait HostBridge: Send + Sync {
     /// A loop of a session begins with these tools, each with what the model reads about it.
     fn see_tools(&self, _session_id: &str, _tools: &[(String, String)]) {}
 
+    /// The skills that the host lends: `{id, name, description, …}` each. May wait for it, so
+    /// only the thread of a program asks.
+    fn skills(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// Whether the host runs tools and operations of its own. One that does not is asked for
     /// permission at most.
     fn lends_tools(&self) -> bool {

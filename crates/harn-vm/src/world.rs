@@ -22,7 +22,7 @@ use crate::files::Files;
 use crate::host::HostPort;
 #[cfg(feature = "net")]
 use crate::http::{Destination, NetPort};
-use crate::models::{self, ModelOptions, ModelPort};
+use crate::models::{self, ModelOptions, ModelPort, TokioHandle};
 use crate::people::PeoplePort;
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
@@ -246,6 +246,15 @@ impl World {
         self.options.policy.check_path(access, &real, path)
     }
 
+    /// Where whoever waits for the host finds a clock.
+    fn hosts_tokio(&mut self) -> TokioHandle {
+        let started = match self.options.agents.bridge {
+            Some(_) => self.models.thread().ok(),
+            None => None,
+        };
+        started.unwrap_or_else(|| self.models.tokio())
+    }
+
     fn begin_process(&self, id: EffectId, mut request: ProcessRequest) -> Result<(), Refusal> {
         let options = &self.options;
         let path = options.environment.get("PATH").map(String::as_str);
@@ -366,13 +375,13 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == PEOPLE_EFFECT => {
                 let (event_log, runtime) = (&mut self.event_log, self.agents.known_runtime());
                 let (work, if_given_up) = self.people.begin(id, &payload, event_log, runtime);
-                let tokio = self.models.tokio();
+                let tokio = self.hosts_tokio();
                 self.agents.run(id, work, if_given_up, &tokio);
             }
             Request::Other { kind, payload } if kind == HOST_EFFECT => {
                 let log = self.event_log.logs().lasting().clone();
                 let work = self.host.begin(&payload, log);
-                let tokio = self.models.tokio();
+                let tokio = self.hosts_tokio();
                 self.agents.run(id, work, IfGivenUp::Stops, &tokio);
             }
             Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {

@@ -43,6 +43,7 @@ use harn_vm::agent::log::AnyEventLog;
 use harn_vm::agent::people::NOTICE;
 use harn_vm::agent::{BoxFuture, Elicits, HostBridge, HostError, HostInput, Seam};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 pub(crate) use extension::{Told, handle_extension};
 pub(crate) use peers::Peers;
@@ -88,6 +89,8 @@ pub(crate) struct EditorHost {
     resumes: Mutex<BTreeSet<String>>,
     /// Whether the skills of the host are not what they were.
     skills_changed: Mutex<bool>,
+    /// Where to wait for the host, for a thread that is none of ours.
+    executor: Option<Handle>,
 }
 
 impl EditorHost {
@@ -102,6 +105,7 @@ impl EditorHost {
             announced: Arc::default(),
             resumes: Mutex::default(),
             skills_changed: Mutex::default(),
+            executor: Handle::try_current().ok(),
         })
     }
 
@@ -109,12 +113,6 @@ impl EditorHost {
     /// knows it.
     pub(crate) fn said(&self, update: &Value) {
         self.announced.note(update);
-    }
-
-    /// The skills that the host lends, as it lists them; none if it lends none or cannot tell.
-    pub(crate) async fn skills(&self) -> Vec<Value> {
-        *lock(&self.skills_changed) = false;
-        self.list_skills().await
     }
 
     /// Whether the host has said since that its skills are not what they were.
@@ -190,6 +188,14 @@ impl HostBridge for EditorHost {
         }
     }
 
+    fn skills(&self) -> Vec<Value> {
+        *lock(&self.skills_changed) = false;
+        match &self.executor {
+            Some(executor) if self.lends_tools() => executor.block_on(self.list_skills()),
+            _ => Vec::new(),
+        }
+    }
+
     fn lends_tools(&self) -> bool {
         self.peers.find(|client| client.bridge.is_some()).is_some()
     }
@@ -208,6 +214,7 @@ impl HostBridge for EditorHost {
             roots: self.facts.roots.clone(),
             peers: Arc::clone(&self.peers),
             announced: (!self.facts.is_bare).then(|| Arc::clone(&self.announced)),
+            executor: self.executor.clone(),
         }))
     }
 

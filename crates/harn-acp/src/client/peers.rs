@@ -70,11 +70,6 @@ impl Peers {
             .collect()
     }
 
-    /// Whether nobody is there.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.find(|_| true).is_none()
-    }
-
     fn find_but(
         &self,
         gone: &[Arc<dyn Peer>],

@@ -40,6 +40,8 @@ pub(super) struct EditorTerminals {
     pub(super) peers: Arc<Peers>,
     /// `None`: the client hears nothing of calls.
     pub(super) announced: Option<Arc<Announced>>,
+    /// Outlives the program: what it leaves is released there.
+    pub(super) executor: Option<Handle>,
 }
 
 impl Terminals for EditorTerminals {
@@ -71,7 +73,8 @@ impl EditorTerminals {
             "cwd": folder,
             "outputByteLimit": command.output_bytes_max,
         });
-        let terminal = Terminal::create(peer, &self.session_id, parameters).await?;
+        let executor = self.executor.clone().unwrap_or_else(Handle::current);
+        let terminal = Terminal::create(peer, &self.session_id, parameters, &executor).await?;
         if let Some(announced) = &self.announced {
             announced.call(command.call_id).await;
             terminal.show(command.call_id);
@@ -142,12 +145,12 @@ impl Terminal {
         peer: Arc<dyn Peer>,
         session_id: &str,
         parameters: Value,
+        executor: &Handle,
     ) -> Result<Self, String> {
-        let executor = Handle::current();
         let session_id = session_id.to_owned();
         // On a task of its own, because a request that was sent may have made a terminal, and
         // only its answer says which.
-        let making = executor.clone().spawn(async move {
+        let making = executor.spawn(async move {
             let made = peer.request("terminal/create", parameters).await;
             let made = made.map_err(|error| error.to_string())?;
             let id = made["terminalId"].as_str();

@@ -139,7 +139,7 @@ fn unreadable(error: impl std::fmt::Display) -> Refusal {
 /// Tells a client what a session says.
 struct Teller {
     session_id: String,
-    /// Waits for calls that the client has heard of.
+    /// Asks about calls once they were told.
     host: Arc<EditorHost>,
     peer: Arc<dyn Peer>,
 }
@@ -153,9 +153,9 @@ impl Teller {
         }
         match outgoing {
             Outgoing::Update(update) => {
-                self.host.said(&update);
                 let parameters = json!({"sessionId": self.session_id, "update": update});
-                self.peer.notify("session/update", parameters);
+                self.peer.notify("session/update", parameters.clone());
+                self.host.said(&parameters["update"]);
             }
             Outgoing::Extension { method, parameters } => self.peer.notify(method, parameters),
         }

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
-use harn_vm::agent::{Keeper, KeptSessions};
+use harn_vm::agent::{HostBridge, Keeper, KeptSessions};
 use harn_vm::{RunOptions, TurnRunner};
 use serde_json::{Value, json};
 
@@ -62,15 +62,15 @@ pub(crate) struct Session {
     bus: EventBus,
     watch: Watch,
     _watching: SinkGuard,
-    /// Those who can be asked.
-    peers: Arc<Peers>,
-    /// What the program knows of them.
-    host: Arc<EditorHost>,
     followers: Mutex<Vec<Follower>>,
     /// How often somebody began to follow it.
     visits: AtomicU64,
     state: Mutex<State>,
     commands: Commands,
+    /// Those who can be asked.
+    peers: Arc<Peers>,
+    /// Asks them, for the program.
+    pub(crate) host: Arc<EditorHost>,
 }
 
 /// Runs the program.
@@ -96,8 +96,6 @@ struct State {
     has_title: bool,
     /// The servers that the client lends.
     tool_servers: Vec<ServerConfig>,
-    /// The skills that it lends, once it was asked.
-    host_skills: Option<Vec<Value>>,
 }
 
 /// What a client says about a session that it opens.
@@ -148,17 +146,15 @@ impl Session {
         if let Err(error) = bus.open_session(&id) {
             tracing::warn!(target: "acp", session_id = id, %error, "events are not kept");
         }
-        let watch = Watch::default();
         let peers = Peers::new(server.options.retain);
         let host = EditorHost::new(
-            facts(server, &id, &opening.settings, bus.clone()),
+            host_facts(server, &id, &opening.settings, &bus),
             Arc::clone(&peers),
         );
+        let watch = Watch::default();
         Ok(Arc::new(Self {
             _watching: bus.register(id.clone(), Arc::new(watch.clone())),
             watch,
-            peers,
-            host,
             id,
             server: Arc::clone(server),
             bus,
@@ -172,9 +168,10 @@ impl Session {
                 is_unkept: false,
                 has_title: opening.title.is_some(),
                 tool_servers: opening.tool_servers,
-                host_skills: None,
             }),
             commands,
+            peers,
+            host,
         }))
     }
 
@@ -186,11 +183,6 @@ impl Session {
         self.followers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What the program knows of those who follow the session.
-    pub(crate) fn host(&self) -> &Arc<EditorHost> {
-        &self.host
     }
 
     /// Whether a turn runs.
@@ -338,24 +330,23 @@ impl Session {
         let agents = &mut options.world.agents;
         agents.keeper = Some(keeper);
         agents.bus = Some(self.bus.clone());
+        agents.bridge = Some(Arc::clone(&self.host) as Arc<dyn HostBridge>);
         agents.servers.extend(state.tool_servers.iter().cloned());
-        agents.bridge = Some(Arc::clone(&self.host) as _);
-        agents.host_skills = state.host_skills.clone().unwrap_or_default();
+        // Whoever answers for a person looks for the question there.
+        let log = Arc::clone(&self.server.options.log);
+        let event_log = &mut options.world.event_log;
+        event_log.open = Some(Arc::new(move || Some(Arc::clone(&log))));
         options
     }
 
     /// Stops the turn that runs, if one does.
     pub(crate) fn cancel(&self) {
         let state = self.state();
-        let Some(running) = &state.running else {
-            return;
-        };
-        if running.cancel() {
-            self.bus.emit(&cancelled(&self.id));
-        }
-        self.bus.cancel_calls(&self.id);
-        // A turn without a program is about to begin, and looks whether it still should.
-        if let Some(runner) = &state.runner {
+        if let (Some(running), Some(runner)) = (&state.running, &state.runner) {
+            if running.cancel() {
+                self.bus.emit(&cancelled(&self.id));
+            }
+            self.bus.cancel_calls(&self.id);
             runner.turns.cancel();
         }
     }
@@ -387,20 +378,20 @@ impl Session {
     }
 }
 
-/// What the host of a session knows about it.
-fn facts(server: &Server, id: &str, settings: &Settings, bus: EventBus) -> SessionFacts {
-    let roots = [&settings.cwd]
-        .into_iter()
-        .chain(&settings.additional_directories);
-    // Whoever may come back has gone for a while; who sits in front of it takes their time.
-    let is_network = !server.options.retain.is_zero();
+/// What the host of a session's program knows.
+fn host_facts(server: &Server, id: &str, settings: &Settings, bus: &EventBus) -> SessionFacts {
+    let mut roots = vec![settings.cwd.clone()];
+    roots.extend(settings.additional_directories.iter().cloned());
+    // Nobody waits for a client that cannot come back, and whoever is at the terminal has all
+    // the time there is.
+    let is_remote = !server.options.retain.is_zero();
     SessionFacts {
         id: id.to_owned(),
         is_bare: false,
-        roots: roots.cloned().collect(),
-        answer_within: is_network.then_some(NETWORK_ANSWER_WITHIN),
+        roots,
+        answer_within: is_remote.then_some(NETWORK_ANSWER_WITHIN),
         log: Arc::clone(&server.options.log),
-        bus: Some(bus),
+        bus: Some(bus.clone()),
         now: Arc::new(harn_vm::now_ms),
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use harn_vm::agent::BoxFuture;
 use harn_vm::agent::events::AgentEvent;
 use harn_vm::agent::log::{EventLog, Topic};
 use harn_vm::agent::session::{Change, JournalRecord, journal_topic};
-use harn_vm::agent::{BoxFuture, HostBridge};
 use harn_vm::machine::Stream;
 use harn_vm::{Partner, Turn, TurnEnd, TurnFailure, TurnListener, TurnRunner};
 use serde_json::{Map, Value, json};
@@ -92,13 +92,15 @@ impl Session {
             let why = "a turn of this session is running";
             return Err(Refusal::bad_parameters(why).with(json!({"reason": "turn_running"})));
         }
+        self.peers.prefer(from);
+        self.forget_skills(&mut state);
+        let runner = self.runner(&mut state)?;
         let running = Running::new(ended);
         let is_cancelled = running.is_cancelled.subscribe();
         state.running = Some(running);
         self.watch.begin();
-        self.peers.prefer(from);
         self.hear(prompt, from);
-        let turn = self.turn(&state, prompt);
+        runner.turn(self.turn(&state, prompt));
         let title = (!state.has_title)
             .then(|| past::first_line(&prompt.text))
             .flatten();
@@ -106,13 +108,8 @@ impl Session {
         drop(state);
         let (session, asker) = (Arc::clone(self), Arc::clone(from));
         Ok(Box::pin(async move {
-            let answer = match session.begin(turn, is_cancelled.clone()).await {
-                Ok(()) => {
-                    let (end, is_abandoned) = session.end_of(end, is_cancelled.clone()).await;
-                    session.conclude(end, is_abandoned).await
-                }
-                Err(refusal) => Err(refusal),
-            };
+            let (end, is_abandoned) = session.end_of(end, is_cancelled.clone()).await;
+            let answer = session.conclude(end, is_abandoned).await;
             if let Some(title) = title {
                 session.tell_title(&title);
             }
@@ -121,46 +118,6 @@ impl Session {
             session.end_turn();
             answer
         }))
-    }
-
-    /// Has the program begin with the turn.
-    ///
-    /// # Errors
-    /// There can be no program.
-    async fn begin(
-        self: &Arc<Self>,
-        turn: Turn,
-        mut is_cancelled: watch::Receiver<bool>,
-    ) -> Result<(), Refusal> {
-        tokio::select! {
-            () = self.borrow_skills() => {}
-            _ = is_cancelled.wait_for(|wanted| *wanted) => {}
-        }
-        let mut state = self.state();
-        let runner = self.runner(&mut state)?;
-        runner.turn(turn);
-        // Whoever cancelled before had nobody to tell.
-        if *is_cancelled.borrow() {
-            runner.cancel();
-        }
-        Ok(())
-    }
-
-    /// Asks the host for its skills, if it lends some and they are not known. A program that
-    /// knows others is put away.
-    async fn borrow_skills(&self) {
-        let is_known = self.state().host_skills.is_some();
-        if !self.host.lends_tools() || (is_known && !self.host.has_other_skills()) {
-            return;
-        }
-        let skills = self.host.skills().await;
-        let mut state = self.state();
-        if state.host_skills.as_ref() != Some(&skills) {
-            state.host_skills = Some(skills);
-            if let Some(runner) = state.runner.take() {
-                runner.turns.stop_later();
-            }
-        }
     }
 
     /// What somebody wrote is a part of the conversation. Whoever wrote it knows.
@@ -226,6 +183,15 @@ impl Session {
                 self.abandon();
                 (TurnEnd::Cancelled, true)
             }
+        }
+    }
+
+    /// A host that has other skills than before has them found by another program.
+    fn forget_skills(&self, state: &mut State) {
+        if self.host.has_other_skills()
+            && let Some(runner) = state.runner.take()
+        {
+            runner.turns.stop_later();
         }
     }
 

@@ -38,7 +38,7 @@ async fn a_client_without_the_bridge_is_never_sent_any_of_it() {
         assert!(host.request(method, json!({})).await.is_err());
     }
     host.notify("agent/idle", json!({"iteration": 1, "backoff_ms": 100}));
-    assert_eq!(host.skills().await, Vec::<Value>::new());
+    assert_eq!(host.list_skills().await, Vec::<Value>::new());
     assert_eq!((peer.methods(), peer.told()), (Vec::new(), Vec::new()));
 }
 
@@ -169,10 +169,10 @@ async fn skills_come_as_a_list_or_in_one() {
     ] {
         let peer = FakePeer::new(bridge(), move |_, _| Reply::Ok(answer.clone()));
         assert_eq!(
-            host(&peer).await.skills().await,
+            host(&peer).await.list_skills().await,
             std::slice::from_ref(&skill)
         );
     }
     let peer = FakePeer::new(bridge(), |_, _| Reply::Err(-32603));
-    assert_eq!(host(&peer).await.skills().await, Vec::<Value>::new());
+    assert_eq!(host(&peer).await.list_skills().await, Vec::<Value>::new());
 }

@@ -1,7 +1,9 @@
 //! The `_harn/*` messages that clients send.
 
+use std::sync::Arc;
+
 use harn_vm::agent::HostBridge;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::{Told, handle_extension};
 use super::{FakePeer, Reply, bridge, host};
@@ -60,7 +62,7 @@ async fn a_daemon_is_woken_once() {
     assert!(!host.take_resume("s"));
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_host_says_that_its_skills_have_changed() {
     let peer = FakePeer::new(bridge(), |_, _| Reply::Ok(json!([])));
     let host = host(&peer).await;
@@ -68,7 +70,11 @@ async fn a_host_says_that_its_skills_have_changed() {
     let told = handle_extension(&host, Told::SkillsChanged, &json!({})).await;
     assert_eq!(told, Ok(json!({})));
     assert!(host.has_other_skills());
-    host.skills().await;
+    // A program asks on a thread of its own.
+    let asked = Arc::clone(&host);
+    let skills = tokio::task::spawn_blocking(move || asked.skills()).await;
+    assert_eq!(skills.expect("it answers"), Vec::<Value>::new());
+    assert_eq!(peer.methods(), ["_harn/skills/list"]);
     assert!(!host.has_other_skills());
 }
 
