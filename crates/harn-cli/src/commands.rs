@@ -27,6 +27,7 @@ mod run;
 mod sessions;
 mod sources;
 mod test;
+mod tool_servers;
 mod watching;
 
 use std::io;

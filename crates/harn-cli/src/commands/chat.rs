@@ -50,6 +50,7 @@ use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use super::run::live::prices::Prices;
 use super::run::{keeping, program_name};
+use super::tool_servers;
 use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::environment;
@@ -235,6 +236,8 @@ impl Setting {
             is_detached: true,
             ..RunOptions::default()
         };
+        let mut options = options;
+        tool_servers::add_to(&mut options.world.agents, manifest.as_deref(), None)?;
         let past = past(arguments, &log)?;
         let session_id = past.as_ref().map(|past| past.id().to_owned());
         Ok(Self {
