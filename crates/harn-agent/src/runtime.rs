@@ -84,6 +84,8 @@ pub struct RuntimeOptions {
     pub log: Option<Arc<AnyEventLog>>,
     /// Opens such a log when the first session begins.
     pub open_log: Option<OpenLog>,
+    /// Keeps sessions, if somebody has a keeper for several runtimes. It is used before a log.
+    pub keeper: Option<Arc<Keeper>>,
     /// The bus events go to; `None`: one of its own.
     pub bus: Option<EventBus>,
     /// The host, if there is one.
@@ -163,7 +165,7 @@ pub struct Ambient {
 impl Runtime {
     /// A runtime without sessions.
     pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
-        let keeper = options.log.map(Keeper::new);
+        let keeper = options.keeper.or_else(|| options.log.map(Keeper::new));
         let keeper = keeper.or_else(|| options.open_log.map(Keeper::opening));
         let mut hooks = HookChain::default();
         options.hooks.into_iter().for_each(|hook| hooks.add(hook));

@@ -39,8 +39,12 @@ pub use models::{
     KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn, new_id,
 };
 pub use program::{LoadedProgram, Program, RunOptions};
-pub use prompted::{PROMPT, SESSION_ID, answering_pipeline};
+pub use prompted::{
+    AnsweringProgram, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
+    TurnRunner, answering_pipeline, pipeline_takes,
+};
 pub use session::{Session, Typed};
+pub use skills::discover_skills;
 pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;

@@ -17,6 +17,7 @@ mod models;
 mod program;
 mod pseudo_terminal;
 mod quickstart;
+mod serve;
 mod sessions;
 mod skills;
 mod streams;

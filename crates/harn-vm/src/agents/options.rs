@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use harn_agent::events::EventBus;
 use harn_agent::tool_servers::{ServerConfig, ToolServers};
-use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
+use harn_agent::{AgentEventSink, HostBridge, Keeper, OpenLog, SessionStorage};
 use serde_json::Value;
 
 /// What whoever runs a program says about agents.
@@ -19,6 +19,9 @@ pub struct AgentOptions {
     /// Opens the log that keeps sessions, when the first of them begins; `None`: the active
     /// one does, if it is to.
     pub open_log: Option<OpenLog>,
+    /// Keeps sessions, where a host has one keeper for several programs; otherwise each program
+    /// has its own.
+    pub keeper: Option<Arc<Keeper>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
     /// The bus that events go to and that notes for models come from; `None`: one of the

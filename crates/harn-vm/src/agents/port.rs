@@ -319,6 +319,7 @@ impl AgentPort {
                         .then(harn_agent::active_event_log)
                         .flatten(),
                     open_log: options.open_log.clone(),
+                    keeper: options.keeper.clone(),
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use harn_events::ToolCallErrorCategory;
 use harn_llm::Category;
+use harn_llm::sorted_json_pretty;
 use serde_json::{Value, json};
 
 use super::super::turn::Call;
@@ -20,6 +21,7 @@ use crate::own_tools;
 use crate::policy::denied_result;
 use crate::registry::Backend;
 use crate::runtime::Runtime;
+use crate::shown::Shown;
 use crate::tool::{ToolCall, ToolError};
 use crate::tool_servers;
 
@@ -32,6 +34,8 @@ pub(super) struct Executed {
     pub(super) took_ms: i64,
     /// What the function around the call has noted.
     pub(super) audit: Audit,
+    /// What the call shows to people besides.
+    pub(super) shown: Vec<Shown>,
 }
 
 /// The largest pause between two tries is the first one doubled this often.
@@ -62,7 +66,10 @@ pub(super) async fn execute(run: &Run<'_>, started: &Started) -> Executed {
             let in_flight = calls.begin(run.session.id(), &started.call.id);
             let executing = in_flight.unless_cancelled(execute_retrying(run, started));
             match executing.await {
-                Ok(executed) => executed,
+                Ok(executed) => Executed {
+                    shown: in_flight.shown(),
+                    ..executed
+                },
                 Err(cancelled) => {
                     after_others().await;
                     Executed::cancelled(cancelled)
@@ -140,6 +147,7 @@ pub(super) async fn run_backend(
         name: &call.name,
         arguments: &call.arguments,
     };
+    let showing = runtime.calls_in_flight.showing(session_id, &call.id);
     let not_here = |reason: String| {
         Err(ToolError::Rejected(format!(
             "{reason} Do not retry this tool."
@@ -167,14 +175,16 @@ pub(super) async fn run_backend(
             _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
                 Ok(found) => {
                     let tool = tool.as_deref().unwrap_or(&call.name);
-                    tool_servers::calling::call(runtime, &found, tool, asked).await
+                    tool_servers::calling::call(runtime, &found, tool, asked, &showing).await
                 }
                 Err(error) => Err(ToolError::Backend {
                     category: error.category(),
                     message: error.to_string(),
                 }),
             },
-            (Some(handler), _) => contained(async { handler.call(asked).await }).await,
+            (Some(handler), _) => {
+                contained(async { handler.call_showing(asked, &showing).await }).await
+            }
             (None, Some(_)) => ask_host(runtime, asked).await,
             (None, None) => not_here(format!(
                 "tool '{}' (mcp_server: \"{server}\") cannot be dispatched: no direct MCP client, \
@@ -183,7 +193,7 @@ pub(super) async fn run_backend(
             )),
         },
         Backend::Own => Ok(own(runtime, &call.name, &call.arguments)),
-        Backend::Here(tool) => contained(async { tool.call(asked).await }).await,
+        Backend::Here(tool) => contained(async { tool.call_showing(asked, &showing).await }).await,
         Backend::Nobody(reason) => not_here(reason.clone()),
     }
 }
@@ -210,7 +220,7 @@ async fn ask_host(runtime: &Runtime, call: ToolCall<'_>) -> Result<String, ToolE
     match bridge.request("builtin_call", parameters).await {
         Ok(Value::String(text)) => Ok(text),
         Ok(Value::Null) => Ok("(no output)".to_owned()),
-        Ok(value) => Ok(format!("{value:#}")),
+        Ok(value) => Ok(sorted_json_pretty(&value)),
         Err(message) => Err(ToolError::Backend {
             category: Category::Generic,
             message,
@@ -254,6 +264,7 @@ impl Executed {
             is_rejected: false,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -264,6 +275,7 @@ impl Executed {
             is_rejected: true,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -275,6 +287,7 @@ impl Executed {
             is_rejected: false,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -286,6 +299,7 @@ impl Executed {
             is_rejected: false,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 }

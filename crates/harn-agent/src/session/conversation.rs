@@ -3,39 +3,49 @@
 //! Providers want calls and their results in shapes of their own; here a call has its result
 //! beside it, whoever was asked.
 
-use harn_vm::agent::session::SessionState;
 use serde_json::Value;
+
+use super::state::SessionState;
 
 /// What programs are told about calls where there is no channel for results.
 const TEXT_RESULTS: &str = "<runtime_feedback kind=\"tool_results\">";
 
 /// A part of a conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::commands) enum Part {
+pub enum Part {
     /// Somebody says something and may call tools.
     Said {
+        /// Who.
         role: String,
+        /// What.
         text: String,
+        /// The calls that are made with it.
         calls: Vec<Call>,
     },
     /// The model sees this instead of messages before it: the first and the last of them.
     Summary {
+        /// The first and the last of them.
         replaced: (usize, usize),
+        /// What the model sees.
         text: String,
     },
 }
 
 /// A call and what came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::commands) struct Call {
-    pub(in crate::commands) id: String,
-    pub(in crate::commands) name: String,
-    pub(in crate::commands) arguments: String,
-    pub(in crate::commands) result: Option<String>,
+pub struct Call {
+    /// The id that the model knows it by; may be empty.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments, as the model wrote them.
+    pub arguments: String,
+    /// What came of it, if something did.
+    pub result: Option<String>,
 }
 
 /// Everything that was ever said, in order.
-pub(in crate::commands) fn of(state: &SessionState) -> Vec<Part> {
+pub fn of(state: &SessionState) -> Vec<Part> {
     let mut parts = Vec::new();
     for (at, message) in state.recorded.iter().enumerate() {
         add(&mut parts, message);
@@ -156,7 +166,7 @@ fn text_of(content: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harn_vm::agent::session::Change;
+    use crate::session::Change;
     use serde_json::json;
 
     fn state(messages: &[Value]) -> SessionState {

@@ -9,7 +9,14 @@
 //!
 //! A turn is one run of the pipeline. Hosts bind its parameters by their names: `prompt` is what
 //! was written, and `session_id` the session that the conversation is kept in. One file serves
-//! all hosts, and they all find its pipeline here.
+//! all hosts, and they all find its pipeline here. [`TurnRunner`] runs it for them, on a thread of
+//! its own, one turn after the other.
+
+mod program;
+mod turns;
+
+pub use program::AnsweringProgram;
+pub use turns::{Partner, Turn, TurnEnd, TurnFailure, TurnListener, TurnRunner};
 
 use harn_machine::Entry;
 use harn_syntax::tree::{ItemKind, Module, Pipeline, StatementKind};
@@ -36,6 +43,25 @@ pub fn answering_pipeline(module: &Module) -> Option<Entry> {
     let default = names.iter().find(|name| **name == "default");
     let name = default.or(names.first())?;
     Some(Entry::Named((*name).to_owned()))
+}
+
+/// Whether a pipeline has a parameter.
+pub fn pipeline_takes(module: &Module, entry: &Entry, parameter: &str) -> bool {
+    let Entry::Named(name) = entry else {
+        return false;
+    };
+    module.statements.iter().any(|statement| {
+        let StatementKind::Item(item) = &statement.kind else {
+            return false;
+        };
+        match &item.kind {
+            ItemKind::Pipeline(pipeline) if pipeline.name.text == *name => {
+                let mut parameters = pipeline.parameters.iter();
+                parameters.any(|one| one.text == parameter)
+            }
+            _ => false,
+        }
+    })
 }
 
 fn takes_prompt(pipeline: &Pipeline) -> bool {

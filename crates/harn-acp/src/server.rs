@@ -1,0 +1,146 @@
+//! What all connections share: the program, the log and the sessions that are open.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use harn_vm::agent::Keeper;
+use harn_vm::agent::log::{AnyEventLog, LogError};
+use harn_vm::agent::session::SessionState;
+use harn_vm::agent::tool_servers::ServerConfig;
+use harn_vm::{AnsweringProgram, RunOptions};
+use serde_json::Value;
+
+use crate::error::Refusal;
+use crate::session::{self, Choices, Mode, Past, Session, Settings};
+
+/// How many sessions may be open at once, on all connections together.
+const SESSIONS_MAX: usize = 1024;
+
+/// How a server is made.
+pub struct ServerOptions {
+    /// The program that answers.
+    pub program: AnsweringProgram,
+    /// How it is run, but for what belongs to a session.
+    pub run: RunOptions,
+    /// The modes that the program knows; it gets the one that is chosen as `mode`.
+    pub modes: Vec<Mode>,
+    /// What clients know the agent by; `None`: our own name.
+    pub title: Option<String>,
+    /// Where sessions are kept.
+    pub log: Arc<AnyEventLog>,
+    /// Whether sessions are forgotten when the server ends: clients cannot load them again.
+    pub is_ephemeral: bool,
+    /// Takes what the program prints. It never reaches the client: the output of the process
+    /// may be its connection.
+    pub printed: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// An agent that clients can connect to.
+pub struct Server {
+    pub(crate) options: ServerOptions,
+    /// Writes for all sessions, so that they share a thread and their syncs.
+    pub(crate) keeper: Arc<Keeper>,
+    /// What clients can choose.
+    pub(crate) choices: Choices,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+}
+
+impl Server {
+    /// A server without connections.
+    pub fn new(options: ServerOptions) -> Arc<Self> {
+        Arc::new(Self {
+            keeper: Keeper::new(Arc::clone(&options.log)),
+            choices: Choices::new(&options.run, options.modes.clone()),
+            options,
+            sessions: Mutex::default(),
+        })
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session that is open.
+    pub(crate) fn opened(&self, id: &str) -> Option<Arc<Session>> {
+        self.sessions().get(id).cloned()
+    }
+
+    /// Takes note of a session that was opened.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn add(&self, session: &Arc<Session>) -> Result<(), Refusal> {
+        let mut sessions = self.sessions();
+        if sessions.len() >= SESSIONS_MAX && !sessions.contains_key(&session.id) {
+            let message = format!("{SESSIONS_MAX} sessions are open");
+            return Err(Refusal::overloaded(message, 1000));
+        }
+        sessions.insert(session.id.clone(), Arc::clone(session));
+        Ok(())
+    }
+
+    /// Closes a session. Its journal stays.
+    pub(crate) async fn close(&self, session: &Arc<Session>) {
+        session.close().await;
+        let mut sessions = self.sessions();
+        let is_same = |known: &Arc<Session>| Arc::ptr_eq(known, session);
+        if sessions.get(&session.id).is_some_and(is_same) {
+            sessions.remove(&session.id);
+        }
+    }
+
+    /// A session as the log has it.
+    ///
+    /// # Errors
+    /// There is none, or the log cannot be read.
+    pub(crate) async fn find(&self, id: &str) -> Result<(SessionState, Settings), Refusal> {
+        self.written().await?;
+        let found = session::find(&self.options.log, id).await;
+        let found = found.map_err(|error| unreadable(&error))?;
+        found.ok_or_else(|| Refusal::unknown_session(id))
+    }
+
+    /// The sessions of the log, the latest first.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(crate) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Past>, Refusal> {
+        self.written().await?;
+        let sessions = session::list(&self.options.log, cwd).await;
+        sessions.map_err(|error| unreadable(&error))
+    }
+
+    /// Removes a session from the log.
+    ///
+    /// # Errors
+    /// The log cannot be changed.
+    pub(crate) async fn remove(&self, id: &str) -> Result<(), Refusal> {
+        self.written().await?;
+        let removed = session::remove(&self.options.log, id).await;
+        removed.map_err(|error| unreadable(&error))
+    }
+
+    /// What has happened so far is in the log.
+    async fn written(&self) -> Result<(), Refusal> {
+        let written = self.keeper.sync().await;
+        written.map_err(|error| {
+            tracing::warn!(target: "acp", %error, "the log cannot be written");
+            Refusal::internal("the log cannot be written")
+        })
+    }
+
+    /// The MCP servers that a client lends to a session.
+    ///
+    /// # Errors
+    /// They are not understood, or one has the name of one of the program's.
+    pub(crate) fn lent(&self, parameters: &Value) -> Result<Vec<ServerConfig>, Refusal> {
+        let own = &self.options.run.world.agents.servers;
+        session::read_tool_servers(&parameters["mcpServers"], own)
+    }
+}
+
+fn unreadable(error: &LogError) -> Refusal {
+    tracing::warn!(target: "acp", %error, "the log cannot be used");
+    Refusal::internal("the log of sessions cannot be used")
+}
