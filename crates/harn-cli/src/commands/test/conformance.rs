@@ -186,10 +186,14 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
     let mut environment = environment::all();
     // A promise must not depend on what a real model says today.
     environment.insert(CALLS_DISABLED.to_owned(), "1".to_owned());
+    let mut agents = AgentOptions::default();
+    // Without a manifest nothing can be wrong with it.
+    let _there_is_no_manifest = tool_servers::add_to(&mut agents, None, None);
     let options = RunOptions {
         world: WorldOptions {
             environment,
             models,
+            agents,
             ..WorldOptions::default()
         },
         timeout: Some(TIME_LIMIT),
