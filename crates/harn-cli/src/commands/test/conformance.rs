@@ -20,10 +20,12 @@ use harn_check::{CheckOptions, analyse};
 use harn_syntax::Severity;
 use harn_vm::llm::catalog::resolve::CALLS_DISABLED;
 use harn_vm::machine::{FaultKind, Stream};
-use harn_vm::{ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions};
+use harn_vm::{
+    AgentOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions,
+};
 use regex::Regex;
 
-use super::super::{Form, Outcome, answers, sources};
+use super::super::{Form, Outcome, answers, sources, tool_servers};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted};
