@@ -348,7 +348,7 @@ async fn a_skill_has_its_servers_as_long_as_it_is_active() {
             json!({"name": "desk", "command": "lamp", "lazy": true}),
         )],
     );
-    let skill = json!({"name": "light", "description": "it", "requires_mcp": ["desk", "other"]});
+    let skill = json!({"name": "do", "description": "Light", "requires_mcp": ["desk", "other"]});
     let result = stage
         .run(json!({"skills": [skill], "tool_format": "native"}))
         .await;
