@@ -175,13 +175,11 @@ pub(super) async fn run_backend(
             _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
                 Ok(found) => {
                     let tool = tool.as_deref().unwrap_or(&call.name);
-                    {
-                        let whose = calling::Whose {
-                            call: asked,
-                            model_id: &call.model_id,
-                        };
-                        calling::call(runtime, &found, tool, whose, &showing).await
-                    }
+                    let whose = calling::Whose {
+                        call: asked,
+                        model_id: &call.model_id,
+                    };
+                    calling::call(runtime, &found, tool, whose, &showing).await
                 }
                 Err(error) => Err(ToolError::Backend {
                     category: error.category(),
