@@ -146,13 +146,9 @@ pub(crate) async fn login(
     web: &Web,
     attempts: &mut Attempts,
 ) -> Result<bool, ServerError> {
-    let Endpoint::Http(endpoint) = &config.endpoint else {
+    let Some(authorizer) = authorizer_of(config, web) else {
         return Ok(false);
     };
-    let Ok(url) = address(endpoint) else {
-        return Ok(false);
-    };
-    let authorizer = authorizer(endpoint, &url, web);
     let wanted = {
         let wanted = web.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         wanted.get(authorizer.resource()).cloned()
@@ -186,8 +182,16 @@ fn broken(config: &ServerConfig, problem: &str) -> ServerError {
     }
 }
 
-/// Proves to a server who asks.
-pub(crate) fn authorizer(endpoint: &HttpEndpoint, url: &Url, web: &Web) -> Authorizer {
+/// What proves to a server who asks, if that is a service.
+fn authorizer_of(config: &ServerConfig, web: &Web) -> Option<Authorizer> {
+    let Endpoint::Http(endpoint) = &config.endpoint else {
+        return None;
+    };
+    let url = address(endpoint).ok()?;
+    Some(authorizer(endpoint, &url, web))
+}
+
+fn authorizer(endpoint: &HttpEndpoint, url: &Url, web: &Web) -> Authorizer {
     let client_id = endpoint.client_id.clone();
     let server = AuthorizedServer {
         url: url.clone(),
