@@ -11,7 +11,9 @@ use harn_vm::machine::Entry;
 use harn_vm::{AnsweringProgram, ModelOptions, NamedText, RunOptions, ScenarioUse};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 use tokio::task::JoinHandle;
 
 /// Longer than anything takes; a test that hangs ends then.
@@ -80,7 +82,10 @@ impl Scene {
             }),
             ..ModelOptions::default()
         };
-        let environment = [("HARN_LLM_PROVIDER", "openai"), ("HARN_LLM_MODEL", "gpt-4o")];
+        let environment = [
+            ("HARN_LLM_PROVIDER", "openai"),
+            ("HARN_LLM_MODEL", "gpt-4o"),
+        ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         run.world.environment = environment.into();
         let server = Server::new(ServerOptions {
@@ -157,7 +162,10 @@ impl Client {
     /// Sends a line as it is.
     pub(crate) async fn send(&mut self, line: &str) {
         let writing = self.writing.as_mut().expect("it has not left");
-        writing.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        writing
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 
     /// Asks something and does not wait for the answer. Gives the id of the question.
@@ -244,14 +252,20 @@ impl Client {
         let updates = self.seen.iter().filter(|message| {
             message["method"] == "session/update" && message["params"]["sessionId"] == session
         });
-        updates.map(|message| message["params"]["update"].clone()).collect()
+        updates
+            .map(|message| message["params"]["update"].clone())
+            .collect()
     }
 
     /// What the agent has said in a session so far.
     pub(crate) fn said(&self, session: &str) -> String {
         let updates = self.updates(session);
-        let chunks = updates.iter().filter(|one| one["sessionUpdate"] == "agent_message_chunk");
-        chunks.map(|one| one["content"]["text"].as_str().unwrap()).collect()
+        let chunks = updates
+            .iter()
+            .filter(|one| one["sessionUpdate"] == "agent_message_chunk");
+        chunks
+            .map(|one| one["content"]["text"].as_str().unwrap())
+            .collect()
     }
 
     /// Closes the input of the agent, reads what it still says, and gives how it ended.

@@ -28,7 +28,9 @@ async fn a_second_prompt_is_refused_while_a_turn_runs() {
     let refused = client.prompt(&session, "More").await.unwrap_err();
     assert_eq!(refused["code"], -32602);
     assert_eq!(refused["data"]["reason"], "turn_running");
-    client.tell("session/cancel", json!({"sessionId": session})).await;
+    client
+        .tell("session/cancel", json!({"sessionId": session}))
+        .await;
     let answer = client.answer(first).await.unwrap();
     assert_eq!(answer["stopReason"], "cancelled");
 }
