@@ -68,18 +68,13 @@ impl Reply {
             .body(body.to_string())
     }
 
-    /// Events; the stream stays open unless [`Self::end`] is called.
+    /// Events; the stream stays open.
     pub(crate) fn events(text: &str) -> Self {
         let mut reply = Self::new(200)
             .header("content-type", "text/event-stream")
             .body(text);
         reply.ends = false;
         reply
-    }
-
-    pub(crate) fn end(mut self) -> Self {
-        self.ends = true;
-        self
     }
 
     pub(crate) fn redirect(location: &str) -> Self {

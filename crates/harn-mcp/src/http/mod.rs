@@ -58,11 +58,8 @@ const RESERVED: [&str; 5] = [
     "last-event-id",
 ];
 
-/// How often one piece of work waits until somebody has logged in.
-const LOGINS_MAX: usize = 1;
-
-/// How often one piece of work asks for more scopes.
-const STEPS_MAX: usize = 3;
+/// How often one piece of work has somebody log in, for the first time or for more scopes.
+const LOGINS_MAX: usize = 3;
 
 /// Opens a transport to a service. Nothing is sent before the link uses it.
 ///
@@ -117,22 +114,15 @@ pub(crate) fn auth_required(
     Some((endpoint.url.clone(), challenge.scope().map(str::to_owned)))
 }
 
-/// How often somebody was asked for one piece of work.
+/// How often somebody has logged in for one piece of work.
 #[derive(Default)]
-pub(crate) struct Attempts {
-    logins: usize,
-    steps: usize,
-}
+pub(crate) struct Attempts(usize);
 
 impl Attempts {
-    /// Whether this may be asked, once more.
-    fn admit(&mut self, challenge: &Challenge) -> bool {
-        let (count, max) = match challenge.wants_more_scopes() {
-            true => (&mut self.steps, STEPS_MAX),
-            false => (&mut self.logins, LOGINS_MAX),
-        };
-        *count += 1;
-        *count <= max
+    /// Whether it may be asked for once more.
+    fn admit(&mut self) -> bool {
+        self.0 += 1;
+        self.0 <= LOGINS_MAX
     }
 }
 
@@ -153,7 +143,7 @@ pub(crate) async fn login(
         let wanted = web.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         wanted.get(authorizer.resource()).cloned()
     };
-    let Some(challenge) = wanted.filter(|challenge| attempts.admit(challenge)) else {
+    let Some(challenge) = wanted.filter(|_| attempts.admit()) else {
         return Ok(false);
     };
     match authorizer.login(&challenge).await {
