@@ -193,7 +193,10 @@ impl Authorizer {
         {
             return Ok(token);
         }
-        if before.as_ref().is_some_and(|kept| challenge.wants_no_more_than(&kept.scopes())) {
+        if before
+            .as_ref()
+            .is_some_and(|kept| challenge.wants_no_more_than(&kept.scopes()))
+        {
             return Err(Failure::GrantedAlready);
         }
         let mut checked = self.discover(Some(challenge)).await?;

@@ -15,6 +15,7 @@ mod files;
 mod http;
 mod interrupt;
 mod json;
+mod mcp;
 mod models;
 mod people;
 pub mod policy;
@@ -54,6 +55,7 @@ pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
     agents::register(&mut registry);
+    mcp::register(&mut registry);
     skills::register(&mut registry);
     tool_surface::register(&mut registry);
     registry

@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::registry::Backend;
 use crate::runtime::Runtime;
 use crate::shown::Shown;
 use crate::tool::{ToolCall, ToolError};
+use crate::tool_servers;
 
 /// What came of a call.
 pub(super) struct Executed {
@@ -134,7 +136,7 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> (Result<String, ToolE
 
 /// Lets whoever runs a tool make the call.
 pub(super) async fn run_backend(
-    runtime: &Runtime,
+    runtime: &Arc<Runtime>,
     session_id: &str,
     backend: &Backend,
     call: &Call,
@@ -165,7 +167,21 @@ pub(super) async fn run_backend(
                 call.name
             )),
         },
-        Backend::Mcp { server, handler } => match (handler, &runtime.bridge) {
+        Backend::Mcp {
+            server,
+            tool,
+            handler,
+        } => match (handler, &runtime.bridge) {
+            _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
+                Ok(found) => {
+                    let tool = tool.as_deref().unwrap_or(&call.name);
+                    tool_servers::calling::call(runtime, &found, tool, asked).await
+                }
+                Err(error) => Err(ToolError::Backend {
+                    category: error.category(),
+                    message: error.to_string(),
+                }),
+            },
             (Some(handler), _) => {
                 contained(async { handler.call_showing(asked, &showing).await }).await
             }

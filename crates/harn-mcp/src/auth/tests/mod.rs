@@ -79,9 +79,16 @@ async fn a_server_that_wants_more_gets_what_was_granted_and_more() {
     assert!(silent.unwrap().is_none());
     authorizer.login(&challenge).await.unwrap();
     assert_eq!(desk.asked()["scope"], "one two write");
-    let again = Challenge::read(&header, &desk.url(), authorizer.token().await.unwrap().as_ref());
+    let again = Challenge::read(
+        &header,
+        &desk.url(),
+        authorizer.token().await.unwrap().as_ref(),
+    );
     let failure = authorizer.login(&again).await.unwrap_err();
-    assert_eq!(failure.to_string(), "it wants scopes that were granted already");
+    assert_eq!(
+        failure.to_string(),
+        "it wants scopes that were granted already"
+    );
     // The client of the first time is still known, since its port was free again.
     assert_eq!(desk.peer.seen_at("/register").len(), 1);
 }
