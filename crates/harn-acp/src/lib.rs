@@ -17,21 +17,26 @@
 //! | `server`  | what all connections share: the program, the log, open sessions   |
 //! | `agent`   | one connection: the methods that a client can call                |
 //! | `session` | one conversation: its turns, its settings, its past               |
+//! | `wire`    | what the records of a session say to a client                     |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
+//! | `net`     | connections over HTTP and web sockets                             |
+//! | `frames`  | what comes in from a client and goes out to it, within limits     |
 //! | `error`   | the codes of the wire                                             |
-//! | `wire`    | what a session says to a client, from its journal                 |
 //!
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
 //! work to a task and returns; one that waited for the client would wait for ever.
 
 mod agent;
 mod error;
+mod frames;
+mod net;
 mod peer;
 mod server;
 mod session;
 mod stdio;
-#[allow(dead_code, reason = "sessions do not speak through all of it yet")]
 mod wire;
 
+pub use net::Network;
 pub use server::{Server, ServerOptions};
+pub use session::Mode;

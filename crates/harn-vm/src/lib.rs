@@ -5,11 +5,16 @@
 //!    │            ▲ completions
 //!    └─ drive ────┴─ World: clock, chance, files, processes, environment, models
 //! ```
+//!
+//! An embedder names this crate alone: what it needs of the others is passed on under paths
+//! that stay. The page `embedding.md` of the book shows all of it at work.
 
 mod agents;
+#[cfg(doctest)]
+mod book;
 mod diagnostic;
 mod driver;
-mod event_log;
+pub mod event_log;
 mod files;
 #[cfg(feature = "net")]
 mod http;
@@ -41,13 +46,17 @@ pub use models::{
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use prompted::{
     AnsweringProgram, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
-    TurnRunner, answering_pipeline,
+    TurnRunner, answering_pipeline, pipeline_takes,
 };
 pub use session::{Session, Typed};
+pub use skills::discover_skills;
 pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;
+pub use harn_agent::events as agent_events;
 pub use harn_agent::llm;
+pub use harn_agent::session as agent_sessions;
+pub use harn_check::modules;
 pub use harn_machine as machine;
 
 /// The bodies of all builtins.

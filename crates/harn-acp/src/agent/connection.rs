@@ -8,13 +8,16 @@ use harn_vm::agent::BoxFuture;
 use serde_json::Value;
 
 use crate::error::Refusal;
+use crate::frames::Room;
 use crate::peer::{ClientFacts, Peer, PeerError};
 use crate::server::Server;
-use crate::session::Session;
+use crate::session::{From, Session};
 
 /// A connection.
 pub(crate) struct Connection {
     pub(crate) server: Arc<Server>,
+    /// Where updates of sessions wait for a client that reads slowly.
+    room: Arc<dyn Room>,
     /// The SDK's end, known from the first message on.
     client: OnceLock<ConnectionTo<Client>>,
     /// What the client said in `initialize`; nothing before.
@@ -24,9 +27,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(server: Arc<Server>) -> Arc<Self> {
+    pub(super) fn new(server: Arc<Server>, room: Arc<dyn Room>) -> Arc<Self> {
         Arc::new(Self {
             server,
+            room,
             client: OnceLock::new(),
             facts: Mutex::default(),
             sessions: Mutex::default(),
@@ -55,10 +59,24 @@ impl Connection {
     }
 
     /// From now on the connection follows a session.
-    pub(super) fn follow(self: &Arc<Self>, session: &Arc<Session>) {
-        session.attach(Arc::clone(self) as Arc<dyn Peer>);
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(super) async fn follow(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        from: From,
+    ) -> Result<(), Refusal> {
+        let peer = Arc::clone(self) as Arc<dyn Peer>;
+        session.follow(peer, from).await?;
         self.sessions()
             .insert(session.id.clone(), Arc::clone(session));
+        Ok(())
+    }
+
+    /// The connection follows a session no more.
+    pub(super) fn forget(&self, id: &str) {
+        self.sessions().remove(id);
     }
 
     /// A session that this connection follows.
@@ -70,14 +88,31 @@ impl Connection {
         session.ok_or_else(|| Refusal::unknown_session(id))
     }
 
-    /// The client has gone: turns are stopped, sessions can be resumed.
-    pub(super) async fn close(&self) {
+    /// The client has gone. If others may come, its sessions are kept ready for them. If not,
+    /// turns are stopped; sessions can be resumed.
+    pub(super) async fn close(self: &Arc<Self>) {
         let sessions: Vec<_> = std::mem::take(&mut *self.sessions())
             .into_values()
             .collect();
-        sessions.iter().for_each(|session| session.cancel());
-        for session in sessions {
-            session.rest().await;
+        let peer = Arc::clone(self) as Arc<dyn Peer>;
+        if !self.server.options.retain.is_zero() {
+            let left = sessions.into_iter().filter(|session| session.leave(&peer));
+            left.for_each(|session| self.server.retain(session));
+            return;
+        }
+        let closing = sessions.into_iter().map(|session| {
+            let (server, peer) = (Arc::clone(&self.server), Arc::clone(&peer));
+            tokio::spawn(async move {
+                session.cancel();
+                session.rest().await;
+                if session.leave(&peer) {
+                    server.close(&session).await;
+                }
+            })
+        });
+        let closing: Vec<_> = closing.collect();
+        for one in closing {
+            let _it_has_reported_its_panic = one.await.is_ok();
         }
     }
 }
@@ -106,6 +141,10 @@ impl Peer for Connection {
         if let Err(error) = sent {
             tracing::debug!(target: "acp", method, code = i32::from(error.code), "not sent");
         }
+    }
+
+    fn has_room<'a>(&'a self, session_id: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async { self.room.reserve(session_id).await.is_ok() })
     }
 
     fn client(&self) -> Arc<ClientFacts> {

@@ -21,7 +21,7 @@ use harn_vm::agent::events::{
 use serde_json::{Map, Value, json};
 
 use super::content::{self, Ended};
-use super::{Declared, Outgoing, Profile, stamped};
+use super::{Outgoing, Profile, stamped};
 
 /// How often arguments that are arriving are sent at most.
 const INPUT_INTERVAL_MS: i64 = 50;
@@ -59,27 +59,9 @@ struct Open {
     content: Vec<Value>,
 }
 
-/// Where the calls are made.
-pub(super) struct Place<'a> {
-    pub(super) cwd: &'a Path,
-    pub(super) declared: &'a Declared,
-}
-
-impl Place<'_> {
-    fn locations(&self, tool: &str, input: &Value) -> Vec<acp::ToolCallLocation> {
-        let declared = (self.declared)(tool);
-        content::locations(self.cwd, declared.as_deref(), input)
-    }
-}
-
 impl Calls {
     /// What a start or an update of a call says.
-    pub(super) fn of(
-        &mut self,
-        seen: &Seen,
-        place: &Place<'_>,
-        profile: &Profile,
-    ) -> Vec<Outgoing> {
+    pub(super) fn of(&mut self, seen: &Seen, cwd: &Path, profile: &Profile) -> Vec<Outgoing> {
         match &seen.event {
             AgentEvent::ToolCall {
                 tool_call_id: id,
@@ -100,13 +82,11 @@ impl Calls {
                     is_candidate: *parsing == Some(true),
                     audit: audit.as_ref(),
                 };
-                self.start(seen, place, profile, start)
-                    .into_iter()
-                    .collect()
+                self.start(seen, cwd, profile, start).into_iter().collect()
             }
             AgentEvent::ToolCallUpdate { tool_call_id, .. } => {
                 let at = self.position(tool_call_id);
-                at.and_then(|at| self.update(seen, place, at))
+                at.and_then(|at| self.update(seen, cwd, at))
                     .into_iter()
                     .collect()
             }
@@ -156,7 +136,7 @@ impl Calls {
     fn start(
         &mut self,
         seen: &Seen,
-        place: &Place<'_>,
+        cwd: &Path,
         profile: &Profile,
         start: Start<'_>,
     ) -> Option<Outgoing> {
@@ -164,9 +144,9 @@ impl Calls {
             return None;
         }
         if let Some(at) = self.position(start.id) {
-            return self.start_again(seen, place, at, &start);
+            return self.start_again(seen, cwd, at, &start);
         }
-        let locations = place.locations(start.name, start.input);
+        let locations = content::locations(cwd, start.kind, start.input);
         let open = Open {
             id: start.id.to_owned(),
             wire_id: self.wire_id(start.id),
@@ -208,7 +188,7 @@ impl Calls {
     fn start_again(
         &mut self,
         seen: &Seen,
-        place: &Place<'_>,
+        cwd: &Path,
         at: usize,
         start: &Start<'_>,
     ) -> Option<Outgoing> {
@@ -218,10 +198,10 @@ impl Calls {
             input: Some(start.input),
             ..News::default()
         };
-        self.tell(seen, place, at, news)
+        self.tell(seen, cwd, at, news)
     }
 
-    fn update(&mut self, seen: &Seen, place: &Place<'_>, at: usize) -> Option<Outgoing> {
+    fn update(&mut self, seen: &Seen, cwd: &Path, at: usize) -> Option<Outgoing> {
         let AgentEvent::ToolCallUpdate {
             tool_name,
             status,
@@ -276,7 +256,7 @@ impl Calls {
             is_snapshot: is_snapshot(&seen.event),
             harn,
         };
-        self.tell(seen, place, at, news)
+        self.tell(seen, cwd, at, news)
     }
 
     /// The class of a failure. A call that was open when somebody stopped the run was
@@ -291,13 +271,7 @@ impl Calls {
     }
 
     /// Tells what is new about an open call, if anything is.
-    fn tell(
-        &mut self,
-        seen: &Seen,
-        place: &Place<'_>,
-        at: usize,
-        news: News<'_>,
-    ) -> Option<Outgoing> {
+    fn tell(&mut self, seen: &Seen, cwd: &Path, at: usize, news: News<'_>) -> Option<Outgoing> {
         let open = &mut self.open[at];
         let mut fields = acp::ToolCallUpdateFields::new();
         let mut harn = news.harn;
@@ -318,7 +292,7 @@ impl Calls {
             open.input = input.clone();
             open.input_sent_ms = Some(seen.emitted_at_ms);
             fields = fields.raw_input(input);
-            let locations = place.locations(&open.name, &open.input);
+            let locations = content::locations(cwd, open.kind, &open.input);
             if locations != open.locations {
                 open.locations.clone_from(&locations);
                 fields = fields.locations(locations);
@@ -336,7 +310,7 @@ impl Calls {
         if has_ended {
             fields = fields.raw_output(news.output.map(content::raw_output));
         }
-        let content = open.content_after(place.cwd, has_ended, news.output, news.error);
+        let content = open.content_after(cwd, has_ended.then_some(seen), news.output, news.error);
         let is_news = fields != acp::ToolCallUpdateFields::new() || content.is_some();
         let update = acp::ToolCallUpdate::new(open.wire_id.clone(), fields);
         let mut update = as_value(acp::SessionUpdate::ToolCallUpdate(update));
@@ -372,27 +346,29 @@ impl Open {
             .is_none_or(|sent_ms| now_ms.saturating_sub(sent_ms) >= INPUT_INTERVAL_MS)
     }
 
-    /// What the call shows now, if that is not what it showed before.
+    /// What the call shows now, if that is not what it showed before. `end` is its end, if it
+    /// has ended.
     fn content_after(
         &mut self,
         cwd: &Path,
-        has_ended: bool,
+        end: Option<&Seen>,
         output: Option<&Value>,
         error: Option<&str>,
     ) -> Option<Vec<Value>> {
-        let mut content = match has_ended {
-            true => content::at_end(
+        let mut content = match end {
+            Some(end) => content::at_end(
                 cwd,
                 Ended {
                     kind: self.kind,
                     input: &self.input,
                     output,
                     error,
+                    is_replayed: end.is_replayed,
                 },
             ),
-            false => content::shown(output),
+            None => content::shown(output),
         };
-        if has_ended {
+        if end.is_some() {
             // What was shown on the way, such as an artifact, stays.
             let before = self.content.iter().filter(|one| !content.contains(one));
             let before: Vec<Value> = before.cloned().collect();

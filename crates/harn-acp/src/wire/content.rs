@@ -9,9 +9,11 @@ use harn_vm::agent::Shown;
 use harn_vm::agent::events::ToolKind;
 use serde_json::{Value, json};
 
-/// Arguments that are paths where a tool has declared none: those of the coding tools, with the
-/// names that models give them.
-const PATH_PARAMETERS: [&str; 4] = ["path", "file", "file_path", "filename"];
+/// Arguments that are paths: those of the coding tools, with the names that models give them.
+const PATH_PARAMETERS: [&str; 5] = ["path", "file", "file_path", "filename", "paths"];
+
+/// How the names of other arguments end that are paths.
+const PATH_ENDINGS: [&str; 6] = ["_path", "_paths", "_file", "_files", "Path", "File"];
 
 /// Arguments that say in which line of a file a call begins to work.
 const LINE_PARAMETERS: [&str; 2] = ["line", "offset"];
@@ -21,19 +23,25 @@ const OLD_TEXT: [&str; 3] = ["old_text", "old_string", "old_str"];
 const NEW_TEXT: [&str; 3] = ["new_text", "new_string", "new_str"];
 
 /// The files that the arguments of a call name, absolute.
+///
+/// The journal has the arguments of a call and not what its tool has declared about them, so
+/// paths are known by the names of their arguments. What a tool fetches is elsewhere.
 pub(super) fn locations(
     cwd: &Path,
-    declared: Option<&[String]>,
+    kind: Option<ToolKind>,
     input: &Value,
 ) -> Vec<ToolCallLocation> {
-    let keys: Vec<&str> = match declared {
-        Some(declared) => declared.iter().map(String::as_str).collect(),
-        None => PATH_PARAMETERS.to_vec(),
+    let arguments = input.as_object().filter(|_| kind != Some(ToolKind::Fetch));
+    let is_path = |name: &str| {
+        let is_other = PATH_ENDINGS.iter().any(|ending| name.ends_with(ending));
+        PATH_PARAMETERS.contains(&name) || is_other
     };
+    let arguments = arguments.into_iter().flatten();
+    let paths = arguments.filter(|(name, _)| is_path(name));
     let line = first(input, &LINE_PARAMETERS).and_then(Value::as_u64);
     let line = line.and_then(|line| u32::try_from(line).ok());
     let line = line.filter(|line| *line > 0);
-    let paths = keys.iter().flat_map(|key| texts(&input[*key]));
+    let paths = paths.flat_map(|(_, value)| texts(value));
     let paths = paths.filter(|path| !path.is_empty());
     let located = paths.map(|path| ToolCallLocation::new(absolute(cwd, path)).line(line));
     located.collect()
@@ -41,7 +49,11 @@ pub(super) fn locations(
 
 /// What a call that has ended shows: what its tool has chosen to show, or else what it said.
 pub(super) fn at_end(cwd: &Path, call: Ended<'_>) -> Vec<Value> {
-    let shown = shown(call.output);
+    let mut shown = shown(call.output);
+    if call.is_replayed {
+        // The terminal has gone with whoever had it; what it said is in the result.
+        shown.retain(|one| one["type"] != "terminal");
+    }
     if !shown.is_empty() {
         return shown;
     }
@@ -63,6 +75,7 @@ pub(super) struct Ended<'a> {
     pub(super) input: &'a Value,
     pub(super) output: Option<&'a Value>,
     pub(super) error: Option<&'a str>,
+    pub(super) is_replayed: bool,
 }
 
 /// What a tool has chosen to show.

@@ -24,7 +24,7 @@
 //! | `replay`    | what a session has said so far                    |
 //!
 //! Not here: modes, options, commands and titles, which are no events; whoever changes them
-//! sends them, with [`stamped_at`].
+//! sends them.
 
 mod calls;
 mod content;
@@ -37,7 +37,6 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use agent_client_protocol::v1::schema as acp;
 use harn_vm::agent::Seen;
@@ -48,7 +47,7 @@ pub(crate) use extension::UPDATE_KINDS;
 pub(crate) use profile::Profile;
 pub(crate) use replay::replay;
 
-use calls::{Calls, Place};
+use calls::Calls;
 
 /// The notification that carries what the protocol has no update for.
 pub(crate) const AGENT_EVENT: &str = "_harn/agentEvent";
@@ -82,14 +81,10 @@ pub(crate) enum Outgoing {
     },
 }
 
-/// The arguments of a tool that are paths; `None`: it did not say.
-pub(crate) type Declared = Arc<dyn Fn(&str) -> Option<Vec<String>> + Send + Sync>;
-
 /// What the records of a session say to a client.
 pub(crate) struct Mapping {
     /// Where relative paths start.
     cwd: PathBuf,
-    declared: Declared,
     calls: Calls,
     /// Where the message began that the agent is in the middle of.
     message: Option<u64>,
@@ -106,20 +101,12 @@ impl Mapping {
     pub(crate) fn new(cwd: impl Into<PathBuf>) -> Self {
         Self {
             cwd: cwd.into(),
-            declared: Arc::new(|_| None),
             calls: Calls::default(),
             message: None,
             plan: Vec::new(),
             sent: VecDeque::new(),
             newest: 0,
         }
-    }
-
-    /// Knows which arguments of tools are paths.
-    #[must_use]
-    pub(crate) fn declared(mut self, declared: Declared) -> Self {
-        self.declared = declared;
-        self
     }
 
     /// This client has sent a message itself: it is not told of it when it happens.
@@ -183,8 +170,7 @@ impl Mapping {
                 ..
             } => self.user_message(seen, message_id, content),
             AgentEvent::ToolCall { .. } | AgentEvent::ToolCallUpdate { .. } => {
-                let (cwd, declared) = (&*self.cwd, &self.declared);
-                self.calls.of(seen, &Place { cwd, declared }, profile)
+                self.calls.of(seen, &self.cwd, profile)
             }
             AgentEvent::Plan { plan, .. } => {
                 self.plan = plan::entries_of_plan(plan);
@@ -399,11 +385,4 @@ fn stamp(value: &mut Value, index: u64, is_replayed: bool, mut harn: Map<String,
         harn.insert("replayed".to_owned(), json!(true));
     }
     value["_meta"] = json!({"harn": harn});
-}
-
-/// An update that was made from no record, with the place in the journal where it belongs.
-pub(crate) fn stamped_at(update: acp::SessionUpdate, index: u64) -> Value {
-    let mut value = serde_json::to_value(update).unwrap_or_default();
-    stamp(&mut value, index, false, Map::new());
-    value
 }

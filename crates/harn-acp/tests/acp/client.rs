@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harn_acp::{Server, ServerOptions};
+use harn_acp::{Mode, Server, ServerOptions};
 use harn_vm::agent::log::{AnyEventLog, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{AnsweringProgram, ModelOptions, NamedText, RunOptions, ScenarioUse};
@@ -39,6 +39,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) scenario: &'a str,
     pub(crate) log: Arc<AnyEventLog>,
     pub(crate) is_ephemeral: bool,
+    pub(crate) retain: Duration,
+    pub(crate) modes: Vec<Mode>,
 }
 
 impl Default for Setting<'_> {
@@ -48,6 +50,8 @@ impl Default for Setting<'_> {
             scenario: "[[turn]]\ntext = \"Hello.\"\nrepeat = true\n",
             log: Arc::new(AnyEventLog::Memory(MemoryEventLog::new(1024))),
             is_ephemeral: false,
+            retain: Duration::ZERO,
+            modes: Vec::new(),
         }
     }
 }
@@ -95,8 +99,11 @@ impl Scene {
                 entry: Entry::Named("answer".to_owned()),
             },
             run,
+            modes: setting.modes,
+            title: None,
             log: setting.log,
             is_ephemeral: setting.is_ephemeral,
+            retain: setting.retain,
             printed: Arc::new(move |text| printing.lock().unwrap().push_str(text)),
         });
         Self {
@@ -104,6 +111,11 @@ impl Scene {
             server,
             printed,
         }
+    }
+
+    /// Ends the agent, and gives its folder for another one.
+    pub(crate) fn end(self) -> TempDir {
+        self.folder
     }
 
     /// Where the agent works.

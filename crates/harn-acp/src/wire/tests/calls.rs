@@ -410,3 +410,34 @@ fn content_of_tool_servers_passes_as_it_is() {
         "what no editor knows is told in words"
     );
 }
+
+#[test]
+fn a_terminal_that_has_gone_is_not_replayed_but_what_it_said() {
+    let shown = json!([{"type": "terminal", "terminal_id": "t1"}]);
+    let mut mapping = mapping();
+    mapping.of(&seen(0, start(json!({}))), &plain());
+    let mut end = seen(1, completed(json!({"text": "said", "shown": shown})));
+    end.is_replayed = true;
+    let told = updates(&mapping.of(&end, &plain()));
+    assert_eq!(
+        told[0]["content"],
+        json!([{"type": "content", "content": {"type": "text", "text": "said"}}])
+    );
+}
+
+#[test]
+fn paths_are_known_by_the_names_of_their_arguments() {
+    let mut call = start(json!({
+        "from_path": "a/../b.md", "targetFile": "/c", "paths": ["d", "./e"], "profile": "f",
+        "content": "g",
+    }));
+    let told = tell_plain(std::slice::from_ref(&call));
+    assert_eq!(
+        told[0]["locations"],
+        json!([
+            {"path": "/work/b.md"}, {"path": "/c"}, {"path": "/work/d"}, {"path": "/work/e"},
+        ])
+    );
+    call["kind"] = json!("fetch");
+    assert_eq!(tell_plain(&[call])[0].get("locations"), None);
+}

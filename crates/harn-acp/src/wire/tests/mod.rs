@@ -5,8 +5,6 @@ mod legal;
 mod replaying;
 mod rows;
 
-use std::sync::Arc;
-
 use harn_vm::agent::Seen;
 use harn_vm::agent::events::AgentEvent;
 use serde_json::{Value, json};
@@ -130,22 +128,4 @@ fn a_quiet_client_is_told_what_it_asked_for() {
     assert_eq!(count(json!(true)), 3);
     assert_eq!(count(json!(false)), 1, "updates stay");
     assert_eq!(count(json!(["loop_stuck"])), 2);
-}
-
-#[test]
-fn tools_say_which_arguments_are_paths() {
-    let declared = |tool: &str| (tool == "render").then(|| vec!["from".into(), "to".into()]);
-    let mut mapping = mapping().declared(Arc::new(declared));
-    let call = seen(
-        0,
-        json!({
-            "type": "tool_call", "tool_call_id": "a", "tool_name": "render", "kind": null,
-            "status": "pending", "raw_input": {"from": "a/../b.md", "to": ["/c", "d"], "path": "e"},
-        }),
-    );
-    let told = updates(&mapping.of(&call, &plain()));
-    assert_eq!(
-        told[0]["locations"],
-        json!([{"path": "/work/b.md"}, {"path": "/c"}, {"path": "/work/d"}])
-    );
 }

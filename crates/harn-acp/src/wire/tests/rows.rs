@@ -423,7 +423,7 @@ fn what_somebody_should_know_is_a_notice_too() {
     let watchdog = json!({"type": "daemon_watchdog_tripped", "attempts": 3, "elapsed_ms": 9});
     let profile = client(json!({"session": {"notices": {}}}));
     let severities = |fields: &Value| {
-        let told = tell(&profile, &[fields.clone()]);
+        let told = tell(&profile, std::slice::from_ref(fields));
         let is_event = |one: &Outgoing| matches!(one, Outgoing::Extension { .. });
         assert_eq!(told.iter().filter(|one| is_event(one)).count(), 1);
         let notices = told.iter().filter_map(|one| match one {
@@ -442,7 +442,7 @@ fn what_somebody_should_know_is_a_notice_too() {
     assert_eq!(severities(&gap("warning")), Vec::<Value>::new());
     assert_eq!(severities(&watchdog), ["error"]);
     assert_eq!(
-        tell(&plain(), &[auth.clone()]).len(),
+        tell(&plain(), std::slice::from_ref(&auth)).len(),
         1,
         "only for those who show notices"
     );

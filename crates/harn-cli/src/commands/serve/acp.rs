@@ -2,24 +2,31 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use harn_acp::{Server, ServerOptions};
-use harn_vm::Warn;
+use harn_acp::{Mode, Server, ServerOptions};
+use harn_vm::{AnsweringProgram, Warn};
 
+use super::listening::Listening;
+use super::network;
 use crate::arguments::after_help;
+use crate::clock::Clock;
 use crate::commands::Outcome;
 use crate::commands::answering::{self, Around, Keeping, Said};
 use crate::commands::answers::{Answers, Recordings};
 use crate::commands::permissions::Permissions;
+use crate::commands::project;
 use crate::output::{Output, Untrusted, UntrustedText};
 
 const EXAMPLES: &str = "  \
   harn serve acp                       A coding agent, on standard input and output
   harn serve acp agent.harn            The agent of a program
-  harn serve acp --ephemeral           Conversations are forgotten at the end";
+  harn serve acp --ephemeral           Conversations are forgotten at the end
+  harn serve acp --listen 127.0.0.1:7331
+                                       For clients on the network, at /acp";
 
 /// Serve an agent to editors
 ///
@@ -29,6 +36,13 @@ const EXAMPLES: &str = "  \
 ///
 /// FILE is a program as for `harn chat`: with a pipeline that takes a `prompt`, and the
 /// `session_id` if it wants to remember what was said. Without one, a coding agent answers.
+///
+/// A client can choose the model and how much it thinks. A program whose pipeline takes a `mode`
+/// has the `[[personas]]` of its harn.toml as modes.
+///
+/// With --listen it speaks with clients on the network, over HTTP and web sockets, until it is
+/// stopped. Keys of callers are in HARN_API_KEYS and HARN_HMAC_KEYS, as NAME=KEY,NAME=KEY. A
+/// conversation without a client is kept ready for HARN_ACP_RETAIN_SECS, or five minutes.
 ///
 /// Conversations are kept in the event log of the project like all sessions; see `harn run`.
 #[derive(Debug, Args)]
@@ -50,9 +64,19 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     permissions: Permissions,
+
+    #[command(flatten)]
+    listening: Listening,
 }
 
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
+    let listening = match arguments.listening.read() {
+        Ok(listening) => listening,
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
+            return Ok(Outcome::Problems);
+        }
+    };
     let Some(program) = answering::find(arguments.file.as_deref(), output) else {
         return Ok(Outcome::Problems);
     };
@@ -80,23 +104,55 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let warn = |text: &str| say(&format!("warning: {}\n", UntrustedText(text)));
     around.options.world.models.warn = Some(Warn(Arc::new(warn)));
     let server = Server::new(ServerOptions {
+        modes: modes(&program, around.manifest.as_deref()),
         program,
         run: around.options,
+        title: None,
         log: around.log,
         is_ephemeral: arguments.ephemeral,
+        retain: listening
+            .as_ref()
+            .map_or(Duration::ZERO, |listen| listen.retain),
         printed: Arc::new(say),
     });
-    let served = serve(&server);
+    let served = match listening {
+        None => serve(&server).map_err(|error| format!("the connection failed: {error}")),
+        Some(listen) => network::serve(&server, listen, clock, output),
+    };
     drop(server);
     // Whoever has the log open otherwise looks for what a crash has left.
     harn_log::reset_active_event_log();
     match served {
         Ok(()) => Ok(Outcome::Done),
-        Err(error) => {
-            output.error(format_args!("the connection failed: {error}"));
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
             Ok(Outcome::Problems)
         }
     }
+}
+
+/// The modes that a program knows: those of our own agent, or the personas of the project of a
+/// program whose pipeline takes a `mode`.
+fn modes(program: &AnsweringProgram, manifest: Option<&Path>) -> Vec<Mode> {
+    let mode = |id: &str, name: &str, description: Option<&str>| Mode {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.map(str::to_owned),
+    };
+    if program.text.is_some() {
+        let modes = answering::CODING_MODES.iter();
+        return modes
+            .map(|(id, name, description)| mode(id, name, Some(description)))
+            .collect();
+    }
+    if !answering::takes(program, "mode") {
+        return Vec::new();
+    }
+    let personas = manifest.map(project::personas).unwrap_or_default();
+    let personas = personas.iter();
+    personas
+        .map(|one| mode(&one.name, &one.name, one.description.as_deref()))
+        .collect()
 }
 
 /// Tells the operator, who reads standard error. Somebody may have closed it.
