@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use harn_llm::sorted_json_pretty;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -9,10 +10,14 @@ use super::{CallJournal, CallResult, ServerCall, ServerError, ToolServer};
 use crate::callback::BoxFuture;
 use crate::runtime::Runtime;
 use crate::session::Session;
+use crate::shown::{Showing, Shown};
 use crate::tool::{ToolCall, ToolError};
 
 /// Where a session keeps what its calls to servers depend on, by the id of the call.
 const CALLS: &str = "tool_server_calls";
+
+/// How large a block may be to be shown: journals keep what is shown for ever.
+const BLOCK_BYTES_MAX: usize = 1024 * 1024;
 
 /// Calls a tool and gives what the model reads.
 pub(crate) async fn call(
@@ -20,6 +25,7 @@ pub(crate) async fn call(
     server: &Arc<dyn ToolServer>,
     tool: &str,
     asked: ToolCall<'_>,
+    showing: &Showing,
 ) -> Result<String, ToolError> {
     let arguments = asked.arguments.as_object().cloned().unwrap_or_default();
     let session = runtime.sessions().get_also_unnamed(asked.session_id);
@@ -35,7 +41,22 @@ pub(crate) async fn call(
     if let Some(journal) = journal {
         journal.forget();
     }
-    result.map_err(failed).and_then(shown)
+    let result = result.map_err(failed)?;
+    show(&result, showing);
+    shown(result)
+}
+
+/// People see what a text cannot say, as it came.
+fn show(result: &CallResult, showing: &Showing) {
+    if result.content.iter().all(|block| block["type"] == "text") {
+        return;
+    }
+    for block in &result.content {
+        if block.to_string().len() <= BLOCK_BYTES_MAX {
+            let block = block.clone();
+            showing.show(Shown::Block { block });
+        }
+    }
 }
 
 /// Waits for the task that an interrupted call of an earlier process has begun, and gives what
@@ -98,10 +119,10 @@ fn failed(error: ServerError) -> ToolError {
 fn shown(result: CallResult) -> Result<String, ToolError> {
     let is_text = |block: &Value| block["type"] == "text" && block["text"].is_string();
     let text = match (&result.structured, &*result.content) {
-        (Some(structured), _) if !result.is_error => format!("{structured:#}"),
+        (Some(structured), _) if !result.is_error => sorted_json_pretty(structured),
         (_, []) => "(no output)".to_owned(),
         (_, content) if content.iter().all(is_text) => result.text(),
-        (_, content) => format!("{:#}", json!(content)),
+        (_, content) => sorted_json_pretty(&json!(content)),
     };
     match result.is_error {
         true => Err(ToolError::Failed(text)),

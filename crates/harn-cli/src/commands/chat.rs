@@ -46,10 +46,8 @@ use harn_vm::{AnsweringProgram, Partner, RunOptions, TurnRunner, Warn};
 use super::Outcome;
 use super::answering::{self, Around, Keeping, Said};
 use super::answers::{Answers, Recordings};
-use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::run::live::prices::Prices;
-use super::tool_servers;
 use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::environment;
@@ -195,7 +193,7 @@ struct Setting {
 impl Setting {
     fn new(arguments: &Arguments) -> Result<Self, String> {
         let Around {
-            mut options,
+            options,
             log,
             manifest,
             notes,
@@ -206,9 +204,6 @@ impl Setting {
             permissions: &arguments.permissions,
             keeping: Keeping::Kept,
         })?;
-        // The screen is drawn over whatever a login would have to say.
-        let agents = &mut options.world.agents;
-        tool_servers::add_to(agents, manifest.as_deref(), None, Logins::Unwanted)?;
         let past = past(arguments, &log)?;
         let session_id = past.as_ref().map(|past| past.id().to_owned());
         Ok(Self {

@@ -41,7 +41,7 @@ use access::Access;
 use client::HttpClient;
 pub(crate) use fault::HttpFault;
 
-use crate::auth::{AuthorizedServer, Authorizer, Challenge};
+use crate::auth::{AuthorizedServer, Authorizer};
 
 /// How often a request is sent on within its origin.
 const REDIRECTS_MAX: usize = 3;

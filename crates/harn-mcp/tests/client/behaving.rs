@@ -12,7 +12,7 @@ fn names(entries: &[Value]) -> Vec<&str> {
     names.collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_of_the_handshake_is_found_out_and_used() {
     let stage = Stage::new("plain", json!({}));
     let facts = stage.server.connect().await.unwrap();
@@ -40,7 +40,7 @@ async fn a_server_of_the_handshake_is_found_out_and_used() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_modern_server_is_found_out_and_used() {
     let stage = Stage::new("modern", json!({}));
     let facts = stage.server.connect().await.unwrap();
@@ -50,7 +50,7 @@ async fn a_modern_server_is_found_out_and_used() {
     assert_eq!(stage.call("hello", json!({})).await, Ok("hello".to_owned()));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_generation_can_be_asked_for() {
     let stage = Stage::new("modern", json!({"protocol": "2025-11-25"}));
     let refused = stage.server.connect().await.unwrap_err();
@@ -60,14 +60,14 @@ async fn a_generation_can_be_asked_for() {
     assert_eq!(refused.to_string(), "Method not found: server/discover");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_that_cannot_bear_the_new_question_is_asked_the_old_one() {
     let stage = Stage::new("touchy", json!({}));
     let facts = stage.server.connect().await.unwrap();
     assert_eq!(facts.generation, Generation::Handshake);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn pages_are_hidden() {
     let stage = Stage::new("pages", json!({}));
     let tools = stage.server.list(Listed::Tools).await.unwrap();
@@ -77,7 +77,7 @@ async fn pages_are_hidden() {
     assert_eq!(names(&resources), ["one", "two", "none"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn resources_prompts_and_completions_are_there() {
     let stage = Stage::new("plain", json!({}));
     let read = stage
@@ -108,7 +108,7 @@ async fn resources_prompts_and_completions_are_there() {
     assert_eq!(completed["values"], json!(["Ax"]));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn arguments_and_results_fit_their_schemas() {
     let stage = Stage::new("plain", json!({}));
     let wrong = stage.call("echo", json!({})).await.unwrap_err();
@@ -129,7 +129,7 @@ async fn arguments_and_results_fit_their_schemas() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn progress_is_told_to_the_session_that_waits() {
     let stage = Stage::new("plain", json!({}));
     assert_eq!(stage.call("slow", json!({})).await, Ok("done".to_owned()));
@@ -139,7 +139,7 @@ async fn progress_is_told_to_the_session_that_waits() {
     assert_eq!(notices[0].session_id.as_deref(), Some("s"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_list_that_changes_is_listed_again() {
     for generation in ["plain", "modern"] {
         let stage = Stage::new(generation, json!({}));
@@ -153,7 +153,7 @@ async fn a_list_that_changes_is_listed_again() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_says_how_long_a_list_is_good() {
     let stage = Stage::new("modern", json!({}));
     let first = stage.server.list(Listed::Tools).await.unwrap();
@@ -162,7 +162,7 @@ async fn a_server_says_how_long_a_list_is_good() {
     assert_eq!(second[0]["title"], "list 1");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_call_is_part_of_a_trace() {
     let stage = Stage::new("plain", json!({}));
     let mut traced = call("meta", json!({}));
@@ -171,7 +171,7 @@ async fn a_call_is_part_of_a_trace() {
     assert_eq!(result.text(), "00-aa-bb-01");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn questions_go_to_people_only_if_there_are_any() {
     let answer = json!({"action": "accept", "content": {"name": "Ada"}});
     let stage = Stage::with("plain", json!({}), Seen::person(answer.clone()));
@@ -188,7 +188,7 @@ async fn questions_go_to_people_only_if_there_are_any() {
     assert!(said.contains("nobody is here"), "{said}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn every_round_is_written_down_before_it_is_answered() {
     let answer = json!({"action": "accept", "content": {"name": "Ada"}});
     let stage = Stage::with("modern", json!({}), Seen::person(answer.clone()));
@@ -207,7 +207,7 @@ async fn every_round_is_written_down_before_it_is_answered() {
     assert_eq!(written[1], json!({"input_responses": {"who": answer}}));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_cannot_ask_for_ever() {
     let stage = Stage::with(
         "modern",
@@ -222,7 +222,7 @@ async fn a_server_cannot_ask_for_ever() {
     assert_eq!(stage.seen.asked.lock().unwrap().len(), 11);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_task_is_waited_for_and_can_be_taken_up_again() {
     let stage = Stage::new("modern", json!({}));
     let written = Arc::new(Written::default());

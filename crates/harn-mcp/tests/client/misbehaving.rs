@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, call};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_command_that_is_not_there_cannot_be_spawned() {
     let config = json!({"name": "it", "command": "/nowhere/at-all"});
     let stage = Stage::of(config, Default::default());
@@ -17,7 +17,7 @@ async fn a_command_that_is_not_there_cannot_be_spawned() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn printing_on_the_output_is_skipped_and_told_once() {
     let stage = Stage::new("noisy", json!({}));
     for _ in 0..3 {
@@ -32,7 +32,7 @@ async fn printing_on_the_output_is_skipped_and_told_once() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn nothing_but_garbage_ends_the_connection() {
     let stage = Stage::new("garbage", json!({}));
     let error = stage.server.connect().await.unwrap_err();
@@ -43,7 +43,7 @@ async fn nothing_but_garbage_ends_the_connection() {
     assert_eq!(error.category(), Category::McpServerError);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_that_never_answers_has_a_limit() {
     let stage = Stage::new("silent", json!({"connect_timeout_ms": 50}));
     let error = stage.server.connect().await.unwrap_err();
@@ -59,7 +59,7 @@ async fn a_server_that_never_answers_has_a_limit() {
     assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_hundred_megabytes_are_refused_and_the_server_is_started_again() {
     let stage = Stage::new("huge", json!({}));
     let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
@@ -70,7 +70,7 @@ async fn a_hundred_megabytes_are_refused_and_the_server_is_started_again() {
     assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn nesting_without_end_is_refused() {
     let stage = Stage::new("deep", json!({}));
     let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
@@ -80,7 +80,7 @@ async fn nesting_without_end_is_refused() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn an_answer_that_is_none_fails_its_call() {
     let stage = Stage::new("malformed", json!({}));
     let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn an_answer_that_is_none_fails_its_call() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn answers_for_somebody_else_are_ignored() {
     let stage = Stage::new("plain", json!({}));
     assert_eq!(stage.call("odd", json!({})).await, Ok("odd".to_owned()));
@@ -101,7 +101,7 @@ async fn answers_for_somebody_else_are_ignored() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn pages_without_end_are_refused() {
     let stage = Stage::new("endless", json!({}));
     let error = stage.server.list(Listed::Tools).await.unwrap_err();
@@ -111,7 +111,7 @@ async fn pages_without_end_are_refused() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn hostile_names_are_listed_as_they_are_and_the_first_of_two_counts() {
     let stage = Stage::new("duplicates", json!({}));
     let tools = stage.server.list(Listed::Tools).await.unwrap();
@@ -122,7 +122,7 @@ async fn hostile_names_are_listed_as_they_are_and_the_first_of_two_counts() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_that_dies_fails_its_calls_and_is_started_again() {
     let stage = Stage::new("plain", json!({"env": {"KEY": "marked-value"}}));
     let error = stage.server.call(call("die", json!({}))).await.unwrap_err();
@@ -139,7 +139,7 @@ async fn a_server_that_dies_fails_its_calls_and_is_started_again() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_process_finds_the_harmless_variables_and_its_own() {
     let stage = Stage::new("plain", json!({"env": {"KEY": "value"}}));
     let found = stage.call("env", json!({})).await.unwrap();
@@ -149,7 +149,7 @@ async fn a_process_finds_the_harmless_variables_and_its_own() {
     assert!(found.get("OTHER").is_none());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     let stage = Stage::new("deaf", json!({}));
     stage.server.connect().await.unwrap();
@@ -164,7 +164,7 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn closing_ends_a_server_also_one_that_does_not_want_to() {
     let stage = Stage::new("plain", json!({}));
     stage.server.connect().await.unwrap();

@@ -34,7 +34,7 @@ fn names(entries: &[Value]) -> Vec<&str> {
     names.collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn everything_works_over_the_handshake() {
     let program = installed("tool-servers/node_modules/.bin/mcp-server-everything");
     let config = json!({"name": "everything", "command": program, "args": ["stdio"]});
@@ -79,7 +79,7 @@ async fn everything_works_over_the_handshake() {
     stage.server.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn files_are_read_and_written_where_they_may() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -102,7 +102,7 @@ async fn files_are_read_and_written_where_they_may() {
     stage.server.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_in_python_speaks_the_modern_way() {
     let program = installed("python-tool-servers/bin/mcp-server-time");
     let config = json!({"name": "time", "command": program, "args": ["--local-timezone", "UTC"]});

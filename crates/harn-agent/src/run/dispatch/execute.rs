@@ -175,7 +175,7 @@ pub(super) async fn run_backend(
             _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
                 Ok(found) => {
                     let tool = tool.as_deref().unwrap_or(&call.name);
-                    tool_servers::calling::call(runtime, &found, tool, asked).await
+                    tool_servers::calling::call(runtime, &found, tool, asked, &showing).await
                 }
                 Err(error) => Err(ToolError::Backend {
                     category: error.category(),
