@@ -190,6 +190,11 @@ async fn call(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
 
 async fn info(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
     let server = named(runtime, asked, "argument").await?;
+    if asked.argument(0).is_object() {
+        // A server of the project may not have been needed so far.
+        let connected = server.connect().await;
+        connected.map_err(|error| thrown("mcp_server_info", error))?;
+    }
     match server.is_connected() {
         true => Ok(json!({"name": server.name(), "connected": true})),
         false => Err(thrown("mcp_server_info", ServerError::Disconnected)),

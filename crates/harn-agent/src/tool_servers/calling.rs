@@ -13,26 +13,34 @@ use crate::session::Session;
 use crate::shown::{Showing, Shown};
 use crate::tool::{ToolCall, ToolError};
 
-/// Where a session keeps what its calls to servers depend on, by the id of the call.
+/// Where a session keeps what its calls to servers depend on, by the ids that models gave them.
 const CALLS: &str = "tool_server_calls";
 
 /// How large a block may be to be shown: journals keep what is shown for ever.
 const BLOCK_BYTES_MAX: usize = 1024 * 1024;
+
+/// A call, and how the conversation knows it.
+pub(crate) struct Whose<'a> {
+    pub(crate) call: ToolCall<'a>,
+    /// The id that the model gave it.
+    pub(crate) model_id: &'a str,
+}
 
 /// Calls a tool and gives what the model reads.
 pub(crate) async fn call(
     runtime: &Arc<Runtime>,
     server: &Arc<dyn ToolServer>,
     tool: &str,
-    asked: ToolCall<'_>,
+    whose: Whose<'_>,
     showing: &Showing,
 ) -> Result<String, ToolError> {
+    let asked = whose.call;
     let arguments = asked.arguments.as_object().cloned().unwrap_or_default();
     let session = runtime.sessions().get_also_unnamed(asked.session_id);
     let mut call = server_call(tool, arguments, asked.session_id, asked.id);
     let journal = session.map(|session| Journal {
         session,
-        call_id: asked.id.to_owned(),
+        call_id: whose.model_id.to_owned(),
         begun: json!({"server": server.name(), "tool": tool, "rounds": []}),
     });
     let journal = journal.map(Arc::new);

@@ -23,7 +23,7 @@ use crate::registry::Backend;
 use crate::runtime::Runtime;
 use crate::shown::Shown;
 use crate::tool::{ToolCall, ToolError};
-use crate::tool_servers;
+use crate::tool_servers::calling;
 
 /// What came of a call.
 pub(super) struct Executed {
@@ -175,7 +175,11 @@ pub(super) async fn run_backend(
             _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
                 Ok(found) => {
                     let tool = tool.as_deref().unwrap_or(&call.name);
-                    tool_servers::calling::call(runtime, &found, tool, asked, &showing).await
+                    let whose = calling::Whose {
+                        call: asked,
+                        model_id: &call.model_id,
+                    };
+                    calling::call(runtime, &found, tool, whose, &showing).await
                 }
                 Err(error) => Err(ToolError::Backend {
                     category: error.category(),
