@@ -69,11 +69,8 @@ impl Follower {
         let profile = Profile::of(&peer.client());
         let (settings, is_running) = (session.settings(), session.is_running());
         let mapping = Mapping::new(settings.cwd);
-        let say = |outgoing| {
-            if from != From::Now {
-                teller.tell(outgoing);
-            }
-        };
+        // Also who wants nothing of the past learns that calls it knows of have ended.
+        let say = |outgoing| teller.tell(outgoing);
         let mapping = replay(&mut subscription, mapping, &profile, after, is_running, say).await;
         if let Some(error) = subscription.failure() {
             return Err(unreadable(error));
