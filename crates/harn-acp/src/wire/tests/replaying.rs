@@ -169,13 +169,13 @@ fn a_client_that_comes_back_to_a_crash_is_told_that_calls_have_ended() {
     // The client knows of the call already; that it has ended is news. That is so also for one
     // that goes on without a replay.
     for after in [0, u64::MAX] {
-        let mut told = Vec::new();
+        let (mut told, profile) = (Vec::new(), plain());
         let mut subscription = world.subscribe();
         let say = |one| told.push(one);
         let replayed = replay(
             &mut subscription,
             mapping(),
-            &plain(),
+            &profile,
             Some(after),
             false,
             say,
