@@ -3,9 +3,10 @@
 
 use std::process::ExitCode;
 
+use crate::book::newcomer;
 use crate::error::Error;
 use crate::repo::Repo;
-use crate::{bench, crash, fuzz, r#gen, peers, test_run};
+use crate::{bench, crash, docs, fuzz, r#gen, peers, test_run};
 
 /// One thing `cargo xtask` can do.
 struct Command {
@@ -42,6 +43,12 @@ const COMMANDS: &[Command] = &[
         run: crash::run,
     },
     Command {
+        name: "docs",
+        arguments: "",
+        about: "build the book to target/book and check its links",
+        run: docs::run,
+    },
+    Command {
         name: "fuzz",
         arguments: "[TARGET] [--runs N]",
         about: "fuzz one target, or all of them in turn",
@@ -52,6 +59,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--check]",
         about: "write the files derived from data, or check they are fresh",
         run: r#gen::run,
+    },
+    Command {
+        name: "newcomer",
+        arguments: "",
+        about: "follow the README and all examples in a fresh clone, and build there",
+        run: newcomer::run,
     },
     Command {
         name: "peers",

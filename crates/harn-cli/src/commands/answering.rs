@@ -106,7 +106,7 @@ impl Around {
     /// What was said makes no sense; says why.
     pub(super) fn new(said: &Said<'_>) -> Result<Self, String> {
         let mut notes = Vec::new();
-        let mut models = said.answers.options()?;
+        let mut models = said.answers.options(said.file)?;
         notes.extend(said.recordings.add_to(&mut models)?);
         models.manifest = match said.file {
             Some(file) => manifest_of(file),
@@ -126,7 +126,7 @@ impl Around {
         let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
         let options = RunOptions {
             world: WorldOptions {
-                environment: environment::all(),
+                environment: environment::for_programs(),
                 models,
                 agents: AgentOptions {
                     open_log: Some(Arc::clone(&open_log)),

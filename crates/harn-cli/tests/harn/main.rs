@@ -6,8 +6,10 @@
 mod agents;
 mod chat;
 mod check;
+mod coding_tools;
 mod completions;
 mod event_log;
+mod examples;
 mod help;
 mod hitl;
 mod language;
@@ -16,7 +18,6 @@ mod log_file;
 mod models;
 mod program;
 mod pseudo_terminal;
-mod quickstart;
 mod serve;
 mod sessions;
 mod skills;

@@ -1,57 +1,7 @@
-//! The first thing that a newcomer does, and the tools it shows.
-
-use std::fs;
-use std::path::Path;
-use std::time::{Duration, Instant};
+//! The coding tools that programs lend to agents.
 
 use crate::language::Programs;
-use crate::program::{Call, finished, program};
-
-/// What stands before the arguments of `harn` in commands for a checkout.
-const FROM_CHECKOUT: &str = "cargo run -q -p harn-cli -- ";
-
-/// Nobody should wait longer for it.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The arguments of the command that the README begins with.
-fn arguments(readme: &str) -> Vec<&str> {
-    let mut lines = readme.lines();
-    let command = lines.find_map(|line| line.strip_prefix(FROM_CHECKOUT));
-    let command = command.expect("the README shows how to run a program");
-    command.split_whitespace().collect()
-}
-
-#[test]
-fn the_first_command_of_the_readme_repairs_a_project() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let temporary = tempfile::tempdir().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("examples")).unwrap();
-    for file in ["quickstart.harn", "quickstart.scenario.toml"] {
-        let file = Path::new("examples").join(file);
-        fs::copy(root.join(&file), folder.path().join(&file)).unwrap();
-    }
-    let started = Instant::now();
-    let call = finished(
-        program()
-            .args(arguments(&readme))
-            .current_dir(folder.path())
-            .env("PATH", "/usr/bin:/bin")
-            .env("TMPDIR", temporary.path()),
-    );
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
-    call.exits_with(0)
-        .prints("  run: exit_code=1 total of 4: expected 10, got 6")
-        .prints("  edit: edited 'total.sh': 1 replacement, at line 4")
-        .prints("  run: exit_code=0 all fine");
-    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
-    // The log of events is the only thing that may stay.
-    let left = fs::read_dir(folder.path()).unwrap();
-    let left = left.map(|entry| entry.unwrap().file_name());
-    let stays = |name: &std::ffi::OsString| name != "examples" && name != ".harn";
-    assert_eq!(left.filter(stays).count(), 0);
-}
+use crate::program::Call;
 
 /// Runs `agent_loop` with `options` and a model that makes one call; gives what the program
 /// prints of it.
