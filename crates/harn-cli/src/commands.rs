@@ -30,6 +30,7 @@ mod serve;
 mod sessions;
 mod sources;
 mod test;
+mod tool_servers;
 mod watching;
 
 use std::io;

@@ -14,6 +14,7 @@ use super::answers::{Answers, Recordings};
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use super::run::{is_fine, keeping, program_name};
+use super::tool_servers;
 use crate::environment;
 use crate::output::{Output, Untrusted};
 
@@ -124,7 +125,7 @@ impl Around {
         let log = harn_log::install_active_event_log(log);
         let opened = log.clone();
         let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
-        let options = RunOptions {
+        let mut options = RunOptions {
             world: WorldOptions {
                 environment: environment::for_programs(),
                 models,
@@ -145,6 +146,7 @@ impl Around {
             is_detached: true,
             ..RunOptions::default()
         };
+        tool_servers::add_to(&mut options.world.agents, manifest.as_deref(), None)?;
         Ok(Self {
             options,
             log,
