@@ -1,1 +1,34 @@
-//! Harn as an agent that editors plug in.
+//! Harn as an agent that editors plug in: the Agent Client Protocol, on the official SDK.
+//!
+//! ```text
+//! stdio, HTTP, WebSocket ─► agent: one connection ─► Server ─► session: one conversation
+//!        (net, frames)          │ Peer: what we ask        │       │ TurnRunner: the program
+//!                               ▼ and tell the client      │       ▼ on a thread of its own
+//!                            client                        └─► log ◄── journal and events
+//! ```
+//!
+//! The protocol is translated here and nothing is decided: which function runs, whether a call
+//! is allowed and how it is stopped is the same for every host. A session is what its journal
+//! says. We own cursors, subscriptions and requests that wait for an answer, and nothing else
+//! that could disagree with it.
+//!
+//! | module    | what it holds                                                     |
+//! |-----------|-------------------------------------------------------------------|
+//! | `server`  | what all connections share: the program, the log, open sessions   |
+//! | `agent`   | one connection: the methods that a client can call                |
+//! | `session` | one conversation: its turns, its settings, its past               |
+//! | `peer`    | the client, as the rest of the crate sees it                      |
+//! | `stdio`   | a connection over a pair of byte streams                          |
+//! | `error`   | the codes of the wire                                             |
+//!
+//! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
+//! work to a task and returns; one that waited for the client would wait for ever.
+
+mod agent;
+mod error;
+mod peer;
+mod server;
+mod session;
+mod stdio;
+
+pub use server::{Server, ServerOptions};

@@ -30,6 +30,12 @@ pub trait Fence: Send + Sync {
     /// # Errors
     /// The rule that forbids it.
     fn run(&self, program: &str) -> Result<(), String>;
+
+    /// Whether something may be sent to a URL.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    fn reach(&self, url: &str) -> Result<(), String>;
 }
 
 /// The fence of a runtime, if it has one.
@@ -47,6 +53,10 @@ impl Fenced {
 
     pub(crate) fn run(&self, program: &str) -> Result<(), String> {
         self.ask(|fence| fence.run(program))
+    }
+
+    pub(crate) fn reach(&self, url: &str) -> Result<(), String> {
+        self.ask(|fence| fence.reach(url))
     }
 
     fn ask(&self, check: impl Fn(&dyn Fence) -> Result<(), String>) -> Result<(), String> {

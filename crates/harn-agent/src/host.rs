@@ -32,8 +32,23 @@ pub trait HostBridge: Send + Sync {
     /// Whether the host has asked a waiting loop to go on; asking takes the wish away.
     fn take_resume(&self, session_id: &str) -> bool;
 
+    /// Which questions of tool servers somebody can answer. They are asked with the request
+    /// `elicitation/create`, whose answer is `{action, content?}`.
+    fn elicits(&self, _session_id: Option<&str>) -> Elicits {
+        Elicits::default()
+    }
+
     /// A loop of a session begins with these tools, each with what the model reads about it.
     fn see_tools(&self, _session_id: &str, _tools: &[(String, String)]) {}
+}
+
+/// The questions of tool servers that somebody can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elicits {
+    /// Forms to fill in.
+    pub forms: bool,
+    /// Pages to open, for what is secret.
+    pub urls: bool,
 }
 
 /// A point of the loop where messages of the host are delivered.

@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use harn_llm::options::value::Options;
+use harn_llm::sorted_json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -202,7 +203,7 @@ fn reached(count: u64, threshold: u64) -> bool {
 
 /// Compact JSON has no line break, so the last one always stands between name and arguments.
 fn key(tool: &str, arguments: &Value) -> String {
-    digest(&format!("{tool}\n{arguments}"))
+    digest(&format!("{tool}\n{}", sorted_json(arguments)))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use harn_llm::sorted_json_pretty;
 use serde_json::Value;
 
 use crate::plan::plan_artifact;
@@ -47,7 +48,7 @@ pub fn answer(name: &str, arguments: &Value, base: &Path) -> Option<String> {
             let path = text(arguments, "path").unwrap_or(".");
             Some(list_directory(path, &base.join(path)))
         }
-        EMIT_PLAN | UPDATE_PLAN => Some(format!("{:#}", plan_artifact(name, arguments))),
+        EMIT_PLAN | UPDATE_PLAN => Some(sorted_json_pretty(&plan_artifact(name, arguments))),
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ mod steps;
 mod tests;
 
 use harn_llm::options::value::display;
+use harn_llm::sorted_json;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -36,7 +37,7 @@ pub fn plan_artifact(tool: &str, arguments: &Value) -> Value {
             written.texts(&["verification_commands", "verification", "verify_commands"]),
         "approval": approval::read(written.value(&["approval"])),
     });
-    let digest = Sha256::digest(plan.to_string());
+    let digest = Sha256::digest(sorted_json(&plan));
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     plan["id"] = json!(format!("plan_{}", &digits[..ID_DIGITS]));
     plan

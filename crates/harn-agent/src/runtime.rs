@@ -33,6 +33,7 @@ use crate::skills::SkillSetup;
 use crate::tool::Tool;
 use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
+use crate::tool_servers::{Pool, ServerConfig, ToolServers};
 use crate::watching::Watching;
 use crate::workers::{WorkerPlaces, Workers};
 
@@ -61,6 +62,8 @@ pub struct Runtime {
     _cancels_operations: SessionEndHookGuard,
     /// The calls that functions of programs are busy with.
     pub(crate) tool_callers: ToolCallers,
+    /// The servers that lend tools.
+    pub(crate) servers: Pool,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
     /// The workers that were started.
@@ -81,6 +84,8 @@ pub struct RuntimeOptions {
     pub log: Option<Arc<AnyEventLog>>,
     /// Opens such a log when the first session begins.
     pub open_log: Option<OpenLog>,
+    /// Keeps sessions, if somebody has a keeper for several runtimes. It is used before a log.
+    pub keeper: Option<Arc<Keeper>>,
     /// The bus events go to; `None`: one of its own.
     pub bus: Option<EventBus>,
     /// The host, if there is one.
@@ -101,6 +106,10 @@ pub struct RuntimeOptions {
     pub skills: SkillSetup,
     /// Where work goes on by itself; `None`: on the executor of whoever asks for it.
     pub spawner: Option<Arc<dyn Spawn>>,
+    /// What makes connections to servers of tools; `None`: there are none.
+    pub tool_servers: Option<Arc<dyn ToolServers>>,
+    /// The servers that are known by name: those of the project and those of the host.
+    pub servers: Vec<ServerConfig>,
     /// Where workers are kept between runs.
     pub worker_places: WorkerPlaces,
     /// The session that goes on where its journal ends; all others begin with nothing in them.
@@ -156,7 +165,7 @@ pub struct Ambient {
 impl Runtime {
     /// A runtime without sessions.
     pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
-        let keeper = options.log.map(Keeper::new);
+        let keeper = options.keeper.or_else(|| options.log.map(Keeper::new));
         let keeper = keeper.or_else(|| options.open_log.map(Keeper::opening));
         let mut hooks = HookChain::default();
         options.hooks.into_iter().for_each(|hook| hooks.add(hook));
@@ -198,6 +207,7 @@ impl Runtime {
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
             tool_callers: ToolCallers::default(),
+            servers: Pool::new(options.tool_servers, options.servers),
             daemons: Daemons::default(),
             workers: Workers::new(options.worker_places),
             running: Mutex::default(),

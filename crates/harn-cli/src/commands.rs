@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod answering;
 mod answers;
 mod bench;
 mod chat;
@@ -24,6 +25,7 @@ mod project;
 mod repl;
 mod replacing;
 mod run;
+mod serve;
 mod sessions;
 mod sources;
 mod test;
@@ -43,6 +45,7 @@ use crate::output::Output;
 pub(crate) enum Command {
     Run(run::Arguments),
     Chat(chat::Arguments),
+    Serve(serve::Arguments),
     New(new::Arguments),
     Check(check::Arguments),
     Fmt(fmt::Arguments),
@@ -108,6 +111,7 @@ pub(crate) fn run(
     match &cli.command {
         Command::Run(arguments) => run::run(arguments, output),
         Command::Chat(arguments) => chat::run(arguments, environment.clock, output),
+        Command::Serve(arguments) => serve::run(arguments, output),
         Command::New(arguments) => new::run(arguments, form, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),

@@ -115,7 +115,7 @@ pub use record::{
 pub use redact::{Completeness, REDACTED, RedactionPolicy};
 pub use sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
-    EventGap, MultiSink,
+    EventGap, Kept, MultiSink,
 };
 pub use spread::spread_payload;
 pub use types::{

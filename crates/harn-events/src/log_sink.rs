@@ -92,6 +92,8 @@ pub struct EventLogSink {
 struct State {
     /// The next event's index; `None` until the log has been asked.
     next_index: Option<u64>,
+    /// The index of the newest event that was taken by this sink.
+    newest_index: Option<u64>,
     last_ms: i64,
     projector: DurableAgentEventProjector,
     health: DurableHealth,
@@ -212,6 +214,7 @@ impl EventLogSink {
         };
         self.log.append(&self.topic, record)?;
         state.next_index = Some(index.saturating_add(1));
+        state.newest_index = Some(index);
         state.last_ms = occurred_at_ms;
         Ok(())
     }
@@ -246,6 +249,10 @@ impl AgentEventSink for EventLogSink {
         let raw = redacted.as_ref().unwrap_or(event.raw());
         let value = serde_json::to_value(raw).map_err(LogFailure::from);
         self.append(&mut state, event.tag(), value, emitted_at_ms);
+    }
+
+    fn newest_index(&self) -> Option<u64> {
+        self.state.recover().newest_index
     }
 
     fn durable_health(&self) -> Option<DurableHealth> {

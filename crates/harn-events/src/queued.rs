@@ -22,7 +22,7 @@ use crate::event::AgentEvent;
 use crate::lock::Recover;
 use crate::record::OpaqueEvent;
 use crate::sink::{
-    AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, EmissionFrame, EventGap,
+    AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, EmissionFrame, EventGap, Kept,
 };
 
 /// What happens when the queue is full.
@@ -118,6 +118,7 @@ enum Content {
         sequence: u64,
         emitted_at_ms: i64,
         frame_depth: Option<u32>,
+        kept: Option<Kept>,
     },
     /// An event that came without a frame.
     Bare(Box<AgentEvent>),
@@ -300,6 +301,7 @@ impl Item {
                 sequence,
                 emitted_at_ms,
                 frame_depth,
+                kept,
             } => {
                 let event = &*event;
                 sink.handle_frame(&EmissionFrame {
@@ -307,6 +309,7 @@ impl Item {
                     sequence,
                     emitted_at_ms,
                     frame_depth,
+                    kept,
                 });
                 Outcome::Delivered
             }
@@ -363,6 +366,7 @@ impl AgentEventSink for QueuedSink {
             sequence,
             emitted_at_ms,
             frame_depth,
+            kept,
         } = frame;
         let event = Box::new(event.clone());
         self.push(Content::Event {
@@ -370,6 +374,7 @@ impl AgentEventSink for QueuedSink {
             sequence,
             emitted_at_ms,
             frame_depth,
+            kept,
         });
     }
 

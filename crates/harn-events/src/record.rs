@@ -248,6 +248,15 @@ impl RecordedEvent {
         }
     }
 
+    /// The same, taken out.
+    pub fn into_event(self) -> Option<AgentEvent> {
+        match self {
+            Self::Known(event) => Some(event),
+            Self::Adapted(adapted) => Some(adapted.event),
+            Self::Opaque(_) => None,
+        }
+    }
+
     /// The `type` as it was written, so a version-1 `turn_start` says so.
     pub fn tag(&self) -> &str {
         match self {

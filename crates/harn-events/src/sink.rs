@@ -40,6 +40,12 @@ pub trait AgentEventSink: Send + Sync {
     /// Says, in its place in the order, that events were dropped before they got here.
     fn handle_gap(&self, _gap: &EventGap) {}
 
+    /// The index of the newest event the sink has taken, if it numbers what it keeps and has
+    /// taken any since it was opened.
+    fn newest_index(&self) -> Option<u64> {
+        None
+    }
+
     /// What the sink did so far, if it keeps events.
     fn durable_health(&self) -> Option<DurableHealth> {
         None
@@ -66,6 +72,19 @@ pub struct EmissionFrame<'a> {
     pub emitted_at_ms: i64,
     /// Call depth of the interpreter that emitted, if there was one.
     pub frame_depth: Option<u32>,
+    /// Where the session's durable record stands. `None` for the durable sink itself, and
+    /// while nothing of the session is kept.
+    pub kept: Option<Kept>,
+}
+
+/// The newest event of a session that its durable sink has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its index in the session.
+    pub index: u64,
+    /// Whether it is the event in delivery. Otherwise that one is not kept at all: it is a
+    /// snapshot that durable sinks leave out, or could not be stored.
+    pub is_this: bool,
 }
 
 /// A hole in what a queued sink received.

@@ -47,6 +47,8 @@ pub enum Category {
     SchemaValidation,
     /// A tool failed.
     ToolError,
+    /// A server of tools failed, or the connection to it.
+    McpServerError,
     /// A tool was not allowed to run.
     ToolRejected,
     /// Traffic to that place is forbidden.
@@ -67,7 +69,7 @@ pub enum Category {
 
 impl Category {
     /// All of them with their words.
-    const WORDS: [(Category, &'static str); 16] = [
+    const WORDS: [(Category, &'static str); 17] = [
         (Category::Timeout, "timeout"),
         (Category::Auth, "auth"),
         (Category::RateLimit, "rate_limit"),
@@ -76,6 +78,7 @@ impl Category {
         (Category::TransientNetwork, "transient_network"),
         (Category::SchemaValidation, "schema_validation"),
         (Category::ToolError, "tool_error"),
+        (Category::McpServerError, "mcp_server_error"),
         (Category::ToolRejected, "tool_rejected"),
         (Category::EgressBlocked, "egress_blocked"),
         (Category::Cancelled, "cancelled"),

@@ -57,6 +57,7 @@ mod request;
 pub mod retry;
 pub mod scenario;
 mod secret;
+mod sorted_json;
 pub mod tape;
 pub mod tool_search;
 pub mod transcript;
@@ -70,3 +71,4 @@ pub use request::{
     Effort, Output, Request, Sampling, SearchVariant, Thinking, ToolSearch, ToolSpec,
 };
 pub use secret::Secret;
+pub use sorted_json::{sorted_json, sorted_json_pretty};

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::sorted_json;
+
 /// Makes the ids of transcripts and their events.
 pub type NewId<'a> = dyn FnMut() -> String + 'a;
 
@@ -117,7 +119,7 @@ fn blocks_of(content: &Value, usual: &str) -> Vec<Value> {
             .collect(),
         Value::Object(_) => vec![normalised(content, usual)],
         Value::String(text) => vec![text_block(text, usual)],
-        other => vec![text_block(&other.to_string(), usual)],
+        other => vec![text_block(&sorted_json(other), usual)],
     }
 }
 
@@ -129,7 +131,7 @@ fn normalised(block: &Value, usual: &str) -> Value {
     let Value::Object(block) = block else {
         return match block {
             Value::String(text) => text_block(text, usual),
-            other => text_block(&other.to_string(), usual),
+            other => text_block(&sorted_json(other), usual),
         };
     };
     let mut block: Map<String, Value> = block.clone();

@@ -38,7 +38,10 @@ pub use models::{
     KnownModels, ModelAsker, ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn, new_id,
 };
 pub use program::{LoadedProgram, Program, RunOptions};
-pub use prompted::{PROMPT, SESSION_ID, answering_pipeline};
+pub use prompted::{
+    AnsweringProgram, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
+    TurnRunner, answering_pipeline,
+};
 pub use session::{Session, Typed};
 pub use world::{Announce, Sink, World, WorldOptions};
 

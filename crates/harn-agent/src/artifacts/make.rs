@@ -1,6 +1,7 @@
 //! Artifacts of what agents work with: files, checks, commands, changes, reviews.
 
 use harn_llm::desk::Thrown;
+use harn_llm::sorted_json;
 use serde_json::{Map, Value, json};
 
 use super::diff::diff;
@@ -310,6 +311,6 @@ fn merged(own: Value, given: Option<&Value>) -> Value {
 fn text_or_json(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => sorted_json(other),
     }
 }

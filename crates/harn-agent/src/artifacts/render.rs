@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use harn_llm::sorted_json;
 use serde_json::{Value, json};
 
 use super::Artifact;
@@ -44,7 +45,7 @@ fn as_json(artifact: &Artifact) -> String {
         "priority": artifact.priority,
         "text": body(artifact),
     });
-    object.to_string()
+    sorted_json(&object)
 }
 
 fn title(artifact: &Artifact) -> Cow<'_, str> {
@@ -59,7 +60,7 @@ fn body(artifact: &Artifact) -> Cow<'_, str> {
     match (&artifact.text, &artifact.data) {
         (Some(text), _) => Cow::Borrowed(text),
         (None, Value::Null) => Cow::Borrowed(""),
-        (None, data) => Cow::Owned(data.to_string()),
+        (None, data) => Cow::Owned(sorted_json(data)),
     }
 }
 

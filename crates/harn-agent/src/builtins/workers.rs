@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{Options, display, truthy};
+use harn_llm::sorted_json;
 use serde_json::Value;
 
 use super::Asked;
@@ -87,7 +88,7 @@ async fn worker_trigger(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, 
     let slot = find(runtime, asked.argument(0))?;
     let task = match asked.argument(1) {
         Value::String(text) => text.clone(),
-        payload => payload.to_string(),
+        payload => sorted_json(payload),
     };
     if task.trim().is_empty() {
         return fail("worker_trigger: payload must not be empty");
@@ -165,7 +166,7 @@ async fn resume_agent(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Th
     let input = match asked.argument(1) {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
+        other => Some(sorted_json(other)),
     };
     let is_asked = input.is_some();
     let status = slot.read(|inner| inner.worker.status);

@@ -2,6 +2,7 @@
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
+use harn_llm::sorted_json_pretty;
 use serde_json::{Value, json};
 
 use super::engine::Summarizer;
@@ -108,7 +109,7 @@ fn custom_text(answer: &Value) -> String {
         other => match other.get("summary").or_else(|| other.get("text")) {
             Some(Value::Null) => String::new(),
             Some(text) => display(text),
-            None => serde_json::to_string_pretty(other).expect("every JSON value can be written"),
+            None => sorted_json_pretty(other),
         },
     }
 }

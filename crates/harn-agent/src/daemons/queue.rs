@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use harn_llm::sorted_json;
 use serde_json::{Value, json};
 
 /// How many events wait for a daemon unless something else is configured.
@@ -48,7 +49,7 @@ impl Event {
     pub(super) fn text(&self) -> String {
         match &self.payload {
             Value::String(text) => text.clone(),
-            payload => payload.to_string(),
+            payload => sorted_json(payload),
         }
     }
 }

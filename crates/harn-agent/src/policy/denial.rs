@@ -1,11 +1,12 @@
 //! What a model reads when a call is not made.
 
+use harn_llm::sorted_json_pretty;
 use serde_json::{Value, json};
 
 /// The result of a call that was denied: pretty JSON.
 pub fn denied_result(tool: &str, reason: &str) -> String {
     let result = json!({"error": "permission_denied", "tool": tool, "reason": reason});
-    format!("{result:#}")
+    sorted_json_pretty(&result)
 }
 
 /// The reason to tell a model when the capability policy denies a call. Models invent tools and

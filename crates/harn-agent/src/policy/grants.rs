@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use harn_llm::sorted_json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -60,7 +61,7 @@ impl SessionGrant {
             level,
             owner: owner.to_owned(),
             tool: tool.to_owned(),
-            arguments: digest(&arguments.to_string()),
+            arguments: digest(&sorted_json(arguments)),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{kind, truthy};
+use harn_llm::sorted_json;
 use serde_json::{Map, Value};
 
 use super::glob::{any_glob_matches, glob_matches};
@@ -72,7 +73,7 @@ impl Rule {
             Matcher::Argument { key, globs } => match arguments.get(key) {
                 None => false,
                 Some(Value::String(text)) => any_glob_matches(globs, text),
-                Some(other) => any_glob_matches(globs, &other.to_string()),
+                Some(other) => any_glob_matches(globs, &sorted_json(other)),
             },
             Matcher::Function(function) => truthy(&function.call(vec![arguments.clone()]).await?),
         })
@@ -194,7 +195,7 @@ fn any_text_matches(globs: &[String], arguments: &Value) -> bool {
     let fields = arguments.as_object().into_iter().flatten();
     let texts: Vec<&str> = fields.filter_map(|(_, value)| value.as_str()).collect();
     match texts.is_empty() {
-        true => any_glob_matches(globs, &arguments.to_string()),
+        true => any_glob_matches(globs, &sorted_json(arguments)),
         false => texts.iter().any(|text| any_glob_matches(globs, text)),
     }
 }

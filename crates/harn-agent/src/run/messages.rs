@@ -3,6 +3,7 @@
 use harn_events::AgentEvent;
 use harn_llm::Reply;
 use harn_llm::options::value::display;
+use harn_llm::sorted_json;
 use harn_llm::wire::Wire;
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ impl Family {
                 "tool_calls": calls.iter().map(|call| json!({
                     "id": call.model_id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments.to_string()},
+                    "function": {"name": call.name, "arguments": sorted_json(&call.arguments)},
                 })).collect::<Vec<_>>(),
             }),
             Self::Ollama => json!({
@@ -185,7 +186,7 @@ pub(crate) fn user_message_event(session_id: &str, message: &Value) -> Option<Ag
     let content = match &message["content"] {
         Value::Array(blocks) => blocks.clone(),
         Value::String(text) => vec![json!({"type": "text", "text": text})],
-        other => vec![json!({"type": "text", "text": other.to_string()})],
+        other => vec![json!({"type": "text", "text": sorted_json(other)})],
     };
     Some(AgentEvent::UserMessage {
         session_id: session_id.to_owned(),

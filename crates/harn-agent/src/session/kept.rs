@@ -22,25 +22,30 @@ pub const TOOL_FORMAT: &str = "tool_format";
 /// What the model is told about itself.
 pub const SYSTEM_PROMPT: &str = "system_prompt";
 
+/// What whoever talks to the session has asked for: where it works, with which model.
+pub const SETTINGS: &str = "settings";
+
 /// Why the loop waits for somebody to resume it.
 pub const SUSPENSION: &str = "suspension";
 
 /// What is about the session and not about what was said in it.
-pub(super) const SURVIVES_RESET: [&str; 5] = [
+pub(super) const SURVIVES_RESET: [&str; 6] = [
     WORKSPACE_ANCHOR,
     WORKSPACE_POLICY,
     ACTOR,
     CLIENTS,
     CHANGED_PATHS,
+    SETTINGS,
 ];
 
 /// What a fork begins with, besides what was said.
-pub(crate) const INHERITED: [&str; 5] = [
+pub(crate) const INHERITED: [&str; 6] = [
     WORKSPACE_ANCHOR,
     WORKSPACE_POLICY,
     SCRATCHPAD,
     TOOL_FORMAT,
     SYSTEM_PROMPT,
+    SETTINGS,
 ];
 
 impl Session {

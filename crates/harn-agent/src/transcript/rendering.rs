@@ -2,6 +2,7 @@
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
+use harn_llm::sorted_json_pretty;
 use serde_json::{Value, json};
 
 use super::Call;
@@ -38,7 +39,7 @@ fn field<'a>(event: &'a Value, key: &str) -> &'a str {
 /// `transcript_export(t)`.
 pub(super) fn export(call: Call<'_>) -> Result<Value, Thrown> {
     let transcript = call.transcript()?;
-    let text = serde_json::to_string_pretty(transcript).expect("every JSON value can be written");
+    let text = sorted_json_pretty(transcript);
     Ok(json!(text))
 }
 

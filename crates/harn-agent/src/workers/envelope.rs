@@ -6,6 +6,7 @@ use harn_llm::desk::Thrown;
 use harn_llm::grammar::extract::extract;
 use harn_llm::grammar::visible;
 use harn_llm::options::value::{Options, display, truthy};
+use harn_llm::sorted_json;
 use serde_json::{Value, json};
 
 use super::child::Seen;
@@ -116,7 +117,7 @@ fn told_of(
         let denial = session.read(|state| denial(state, seen));
         return (said(), Value::Null, denial);
     }
-    let summary = found.as_ref().map(Value::to_string);
+    let summary = found.as_ref().map(sorted_json);
     let summary = summary.unwrap_or_else(said);
     let (data, problem) = match &wanted.schema {
         None => (found.unwrap_or_default(), None),

@@ -1,7 +1,7 @@
 //! `harn chat`: a conversation with an agent in the terminal.
 //!
 //! ```text
-//! agent, runner   the program that answers, on a thread of its own
+//! runner          the program that answers, on a thread of its own
 //! host, people    what it asks of the person: permissions, questions
 //! shared, view    what there is to see: events, folded
 //! app, slash      what keys and commands do
@@ -10,7 +10,6 @@
 //! plain           the same without a terminal
 //! ```
 
-mod agent;
 mod app;
 mod asked;
 mod clean;
@@ -40,21 +39,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
+use harn_log::AnyEventLog;
 use harn_vm::agent::HostBridge;
-use harn_vm::{AgentOptions, Announce, EventLogOptions, RunOptions, Warn, WorldOptions};
+use harn_vm::{AnsweringProgram, Partner, RunOptions, TurnRunner, Warn};
 
 use super::Outcome;
+use super::answering::{self, Around, Keeping, Said};
 use super::answers::{Answers, Recordings};
 use super::permissions::Permissions;
-use super::project::{base_of, manifest_here, manifest_of};
 use super::run::live::prices::Prices;
-use super::run::{keeping, program_name};
 use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::environment;
 use crate::output::{Output, Untrusted};
-use agent::Agent;
 use app::{App, Effect, Focus};
 use draft::Draft;
 use host::Host;
@@ -62,7 +59,7 @@ use looks::Looks;
 use paint::Memory;
 use past::Past;
 use people::People;
-use runner::{Partner, Runner};
+use runner::Listener;
 use shared::Shared;
 use terminal::Terminal;
 use view::Ended;
@@ -161,7 +158,7 @@ pub(crate) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
         ));
         return Ok(Outcome::WrongUsage);
     }
-    let Some(agent) = Agent::find(arguments.file.as_deref(), output) else {
+    let Some(agent) = answering::find(arguments.file.as_deref(), output) else {
         return Ok(Outcome::Problems);
     };
     let mut setting = match Setting::new(arguments) {
@@ -195,52 +192,25 @@ struct Setting {
 
 impl Setting {
     fn new(arguments: &Arguments) -> Result<Self, String> {
-        let mut notes = Vec::new();
-        let mut models = arguments.answers.options()?;
-        notes.extend(arguments.recordings.add_to(&mut models)?);
-        models.manifest = match &arguments.file {
-            Some(file) => manifest_of(file),
-            None => manifest_here(),
-        };
-        let manifest = models.manifest.clone();
-        let base = base_of(manifest.as_deref());
-        let log = keeping::open(&base).unwrap_or_else(|why| {
-            notes.push(format!("this conversation is not kept: {why}"));
-            Arc::new(AnyEventLog::Memory(MemoryEventLog::new(
-                DEFAULT_QUEUE_DEPTH,
-            )))
-        });
-        let log = harn_log::install_active_event_log(log);
-        let policy = arguments.permissions.policy()?;
-        let opened = log.clone();
-        let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
-        let options = RunOptions {
-            world: WorldOptions {
-                environment: environment::all(),
-                models,
-                agents: AgentOptions {
-                    open_log: Some(Arc::clone(&open_log)),
-                    storage: Some(keeping::files(&base)),
-                    ..AgentOptions::default()
-                },
-                event_log: EventLogOptions {
-                    open: Some(open_log),
-                    keep: None, // It is the log of the project already.
-                    program: program_name(arguments.file.as_deref()),
-                },
-                policy,
-                // We hear of Ctrl-C and end the run; its processes are to end with it.
-                first_process: Some(Announce(Arc::new(|| {}))),
-            },
-            is_detached: true,
-            ..RunOptions::default()
-        };
+        let Around {
+            options,
+            log,
+            manifest,
+            notes,
+        } = Around::new(&Said {
+            file: arguments.file.as_deref(),
+            answers: &arguments.answers,
+            recordings: &arguments.recordings,
+            permissions: &arguments.permissions,
+            keeping: Keeping::Kept,
+        })?;
         let past = past(arguments, &log)?;
         let session_id = past.as_ref().map(|past| past.id().to_owned());
         Ok(Self {
             partner: Partner {
                 session_id: session_id.unwrap_or_else(new_session_id),
                 model: arguments.model.clone(),
+                ..Partner::default()
             },
             past,
             log,
@@ -275,25 +245,35 @@ impl Setting {
         options
     }
 
-    fn talk_plainly(&mut self, agent: Agent, output: &mut Output) -> io::Result<Outcome> {
+    fn talk_plainly(
+        &mut self,
+        agent: AnsweringProgram,
+        output: &mut Output,
+    ) -> io::Result<Outcome> {
         let (messages, inbox) = sync_channel(MESSAGES_MAX);
         let shared = self.shared(&messages);
         let options = self.options(&shared, plain::host());
-        let runner = Runner::start(agent, options, shared.clone(), messages)?;
+        let runner = TurnRunner::start(agent, options, Listener::new(shared.clone(), messages))?;
         let outcome = plain::talk(&shared, &runner, &inbox, &self.partner, output);
         runner.stop();
         outcome
     }
 
-    fn chat(&mut self, agent: Agent, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
+    fn chat(
+        &mut self,
+        agent: AnsweringProgram,
+        clock: Clock,
+        output: &mut Output,
+    ) -> io::Result<Outcome> {
         let (messages, inbox) = sync_channel(MESSAGES_MAX);
         let shared = self.shared(&messages);
         let host = Arc::new(Host {
             shared: shared.clone(),
         });
         let options = self.options(&shared, host);
+        let listener = Listener::new(shared.clone(), messages.clone());
         let mut app = App {
-            runner: Runner::start(agent, options, shared.clone(), messages.clone())?,
+            runner: TurnRunner::start(agent, options, listener)?,
             partner: self.partner.clone(),
             log: Arc::clone(&self.log),
             people: self.people(&shared),

@@ -58,6 +58,12 @@ impl EventBus {
         session.is_some_and(|session| session.has_readers())
     }
 
+    /// The index of the newest event of a session that is kept; `None` while nothing was kept
+    /// since the session was opened here.
+    pub fn newest_index(&self, session_id: &str) -> Option<u64> {
+        self.inner.newest_index(session_id)
+    }
+
     /// Like [`emit`](Self::emit), and awaits the session's closures. If another
     /// task is delivering to them already, that task delivers this event too.
     pub async fn emit_and_await(&self, event: &AgentEvent) {
@@ -179,6 +185,7 @@ fn frame(event: &AgentEvent, stamp: Stamp) -> EmissionFrame<'_> {
         sequence,
         emitted_at_ms,
         frame_depth,
+        kept: None,
     }
 }
 
@@ -378,9 +385,13 @@ impl Inner {
         drop(session);
     }
 
-    fn deliver(&self, delivery: Delivery<'_>, audience: &Audience) {
-        let readers = audience.durable.iter().chain(audience.sinks.iter());
-        for reader in readers.chain(audience.observers.iter()) {
+    fn deliver(&self, mut delivery: Delivery<'_>, audience: &Audience) {
+        if let Some(durable) = &audience.durable {
+            let before = durable.sink.newest_index();
+            self.count_panic(durable.deliver(delivery, self.config.panics_max));
+            delivery.note_kept(before, durable.sink.newest_index());
+        }
+        for reader in audience.sinks.iter().chain(audience.observers.iter()) {
             self.count_panic(reader.deliver(delivery, self.config.panics_max));
         }
         if let Some(sink) = &audience.loop_sink {
@@ -433,6 +444,18 @@ impl Inner {
             emitted_at_ms,
             frame_depth,
         }
+    }
+
+    /// The index of the newest event of a session that is kept, as far as its durable sink
+    /// has taken any since the session was opened.
+    pub(super) fn newest_index(&self, session_id: &str) -> Option<u64> {
+        let durable = self
+            .shards
+            .lock(session_id)
+            .get(session_id)?
+            .durable
+            .clone();
+        durable?.sink.newest_index()
     }
 
     fn observers(&self) -> Arc<Vec<Arc<Reader>>> {

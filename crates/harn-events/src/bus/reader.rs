@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::record::OpaqueEvent;
-use crate::sink::{AgentEventSink, EmissionFrame};
+use crate::sink::{AgentEventSink, EmissionFrame, Kept};
 
 /// One registration. The same sink registered twice is two readers.
 pub(super) struct Reader {
@@ -35,6 +35,17 @@ impl Delivery<'_> {
 }
 
 impl Delivery<'_> {
+    /// Tells those that follow what the durable sink made of the event, from the newest index
+    /// before and after it.
+    pub(super) fn note_kept(&mut self, before: Option<u64>, after: Option<u64>) {
+        if let Self::Event(frame) = self {
+            frame.kept = after.map(|index| Kept {
+                index,
+                is_this: before != after,
+            });
+        }
+    }
+
     /// Calls a sink; a panic stays here.
     pub(super) fn hand_to(self, sink: &dyn AgentEventSink) -> std::thread::Result<()> {
         catch_unwind(AssertUnwindSafe(|| match self {

@@ -9,7 +9,7 @@ use crate::catalog::price;
 use crate::grammar::{self, Parsed, ToolNames, extract::extract, visible};
 use crate::options::CallOptions;
 use crate::transcript::{runtime_event, transcript};
-use crate::{Reply, StopReason, ToolCall};
+use crate::{Reply, StopReason, ToolCall, sorted_json};
 
 /// The tags by which an answer shows that it follows the text protocol.
 const TAGS: [&str; 4] = [
@@ -65,7 +65,7 @@ fn data(reply: &Reply, parsed: &Parsed) -> Option<Value> {
     let calls = reply
         .tool_calls
         .iter()
-        .map(|call| call.arguments.to_string());
+        .map(|call| sorted_json(&call.arguments));
     let candidates = [reply.text.trim().to_owned(), public]
         .into_iter()
         .chain(calls);

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::ToolSpec;
+use crate::{ToolSpec, sorted_json};
 
 /// How calls travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,5 +185,5 @@ fn compact_line(tool: &ToolSpec) -> String {
 
 /// A value as it is shown in a comment.
 fn shown(value: &Value) -> String {
-    value.to_string()
+    sorted_json(value)
 }

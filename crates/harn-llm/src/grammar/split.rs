@@ -5,6 +5,8 @@ use super::call::{CallReader, CallStep};
 use super::close::{Close, CloseSearch};
 use super::names::leading_name;
 use super::tags::{self, Block, Opener};
+use crate::sorted_json_pretty;
+
 use super::{Parsed, ParsedCall, Repair, ToolNames, bare, prose, texts, think};
 
 /// How often something without an end is followed to the end of the text before we stop
@@ -347,8 +349,7 @@ impl<'t> Splitter<'t> {
     }
 
     fn accept(&mut self, call: ParsedCall) {
-        let arguments = serde_json::to_string_pretty(&call.arguments)
-            .expect("a value with text keys can be written");
+        let arguments = sorted_json_pretty(&call.arguments);
         let name = &call.name;
         self.blocks
             .push(format!("<tool_call>\n{name}({arguments})\n</tool_call>"));

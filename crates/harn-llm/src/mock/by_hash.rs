@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::tape::Redaction;
-use crate::{Category, Error, Reply, Request};
+use crate::{Category, Error, Reply, Request, sorted_json, sorted_json_pretty};
 
 use super::Answer;
 
@@ -125,7 +125,7 @@ pub fn record(
     });
     let name = file_name(&hash);
     store
-        .write(&name, &format!("{file:#}\n"))
+        .write(&name, &format!("{}\n", sorted_json_pretty(&file)))
         .map_err(|error| failure(format!("could not write the fixture {name}: {error}")))
 }
 
@@ -174,7 +174,7 @@ fn file_name(hash: &str) -> String {
 
 /// The 16 hex digits that stand for a JSON value.
 pub(crate) fn hash(value: &Value) -> String {
-    let text = value.to_string();
+    let text = sorted_json(value);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
     format!("{:016x}", text.bytes().fold(FNV_OFFSET, step))
 }

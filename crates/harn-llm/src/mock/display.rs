@@ -18,7 +18,9 @@ pub(super) fn display(value: &Value) -> String {
         }
         Value::Object(fields) => {
             let show = |(key, value): (&String, &Value)| format!("{key}: {}", display(value));
-            let fields: Vec<String> = fields.iter().map(show).collect();
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            let fields: Vec<String> = fields.into_iter().map(show).collect();
             format!("{{{}}}", fields.join(", "))
         }
     }

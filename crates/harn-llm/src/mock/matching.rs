@@ -32,7 +32,12 @@ fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) if !text.is_empty() => texts.push(text),
         Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
-        Value::Object(fields) => fields.values().for_each(|field| collect(field, texts)),
+        Value::Object(fields) => {
+            // As a program sees them, whatever order they were made in.
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            fields.iter().for_each(|(_, field)| collect(field, texts));
+        }
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -111,11 +111,12 @@ fn is_schema(fields: &Map<String, Value>) -> bool {
 
 /// The schema of parameters given one by one.
 fn parameters(fields: &Map<String, Value>) -> Value {
-    let required: Vec<&String> = fields
+    let mut required: Vec<&String> = fields
         .iter()
         .filter(|(_, value)| value.get("required") != Some(&Value::Bool(false)))
         .map(|(name, _)| name)
         .collect();
+    required.sort_unstable();
     let properties: Map<String, Value> = fields
         .iter()
         .map(|(name, value)| (name.clone(), property(value, 0)))
@@ -187,9 +188,11 @@ pub fn native_projection(spec: &ToolSpec, style: Style) -> Value {
         .iter()
         .map(|(name, schema)| (name.clone(), flat(schema)))
         .collect();
+    let mut required: Vec<&String> = declared.keys().collect();
+    required.sort_unstable();
     let parameters = json!({
         "type": "object",
-        "required": declared.keys().collect::<Vec<_>>(),
+        "required": required,
         "properties": properties,
         "additionalProperties": false,
     });

@@ -33,7 +33,9 @@ pub fn display(value: &Value) -> String {
             Step::Value(Value::Object(fields)) => {
                 out.push('{');
                 steps.push(Step::Text("}"));
-                for (index, (key, field)) in fields.iter().enumerate().rev() {
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_unstable_by_key(|(key, _)| *key);
+                for (index, (key, field)) in fields.into_iter().enumerate().rev() {
                     steps.extend([Step::Value(field), Step::Text(": "), Step::Text(key)]);
                     steps.extend((index > 0).then_some(Step::Text(", ")));
                 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use harn_agent::events::EventBus;
-use harn_agent::{AgentEventSink, HostBridge, OpenLog, SessionStorage};
+use harn_agent::tool_servers::{ServerConfig, ToolServers};
+use harn_agent::{AgentEventSink, HostBridge, Keeper, OpenLog, SessionStorage};
 use serde_json::Value;
 
 /// What whoever runs a program says about agents.
@@ -18,6 +19,9 @@ pub struct AgentOptions {
     /// Opens the log that keeps sessions, when the first of them begins; `None`: the active
     /// one does, if it is to.
     pub open_log: Option<OpenLog>,
+    /// Keeps sessions, where a host has one keeper for several programs; otherwise each program
+    /// has its own.
+    pub keeper: Option<Arc<Keeper>>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
     /// The bus that events go to and that notes for models come from; `None`: one of the
@@ -27,6 +31,10 @@ pub struct AgentOptions {
     pub resumes: Option<String>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
+    /// What makes connections to servers of tools; `None`: there are none.
+    pub tool_servers: Option<Arc<dyn ToolServers>>,
+    /// The servers that are known by name: those of the project and those of the host.
+    pub servers: Vec<ServerConfig>,
     /// Folders of skills that stand before all others.
     pub skill_folders: Vec<PathBuf>,
     /// The skills of the host, as it lists them: `{id, name, description, …}` each.
@@ -41,6 +49,7 @@ impl fmt::Debug for AgentOptions {
             .field("opens_log", &self.open_log.is_some())
             .field("has_observer", &self.observer.is_some())
             .field("has_bridge", &self.bridge.is_some())
+            .field("servers", &self.servers.len())
             .finish_non_exhaustive()
     }
 }

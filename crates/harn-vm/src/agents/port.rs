@@ -319,10 +319,13 @@ impl AgentPort {
                         .then(harn_agent::active_event_log)
                         .flatten(),
                     open_log: options.open_log.clone(),
+                    keeper: options.keeper.clone(),
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
                     resumes: options.resumes.clone(),
+                    tool_servers: options.tool_servers.clone(),
+                    servers: options.servers.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),

@@ -39,6 +39,10 @@ impl Fence for AgentFence {
                 .map(drop),
         )
     }
+
+    fn reach(&self, url: &str) -> Result<(), String> {
+        said(self.policy.check_url(url))
+    }
 }
 
 fn said(checked: Result<(), Refusal>) -> Result<(), String> {

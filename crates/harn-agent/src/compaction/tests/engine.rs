@@ -70,7 +70,7 @@ fn a_template_asks_the_model() {
     let mut policy = with(Strategy::Llm, 2);
     policy.summarize_prompt = Some("sum.md".to_owned());
     summary_of(&policy, &turns(4), &model);
-    let variables = r#"{"archived_count":2,"formatted_messages":"USER: m0\nASSISTANT: m1"}"#;
+    let variables = r#"{"formatted_messages":"USER: m0\nASSISTANT: m1","archived_count":2}"#;
     assert_eq!(model.asked(), [format!("sum.md: {variables}")]);
 }
 

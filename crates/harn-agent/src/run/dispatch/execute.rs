@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use harn_events::ToolCallErrorCategory;
 use harn_llm::Category;
+use harn_llm::sorted_json_pretty;
 use serde_json::{Value, json};
 
 use super::super::turn::Call;
@@ -194,7 +195,7 @@ async fn ask_host(runtime: &Runtime, call: ToolCall<'_>) -> Result<String, ToolE
     match bridge.request("builtin_call", parameters).await {
         Ok(Value::String(text)) => Ok(text),
         Ok(Value::Null) => Ok("(no output)".to_owned()),
-        Ok(value) => Ok(format!("{value:#}")),
+        Ok(value) => Ok(sorted_json_pretty(&value)),
         Err(message) => Err(ToolError::Backend {
             category: Category::Generic,
             message,
@@ -284,6 +285,7 @@ fn of_category(category: Category) -> ToolCallErrorCategory {
         | Category::TransientNetwork => ToolCallErrorCategory::Network,
         Category::SchemaValidation => ToolCallErrorCategory::SchemaValidation,
         Category::ToolError => ToolCallErrorCategory::ToolError,
+        Category::McpServerError => ToolCallErrorCategory::McpServerError,
         Category::Cancelled => ToolCallErrorCategory::Cancelled,
         Category::ToolRejected => ToolCallErrorCategory::PermissionDenied,
         _ => ToolCallErrorCategory::HostBridgeError,

@@ -5,6 +5,7 @@ use harn_llm::ToolSpec;
 use harn_llm::catalog::route::Style;
 use harn_llm::options::CallOptions;
 use harn_llm::options::tools::native_projection;
+use harn_llm::sorted_json_pretty;
 use serde_json::{Value, json};
 
 use super::super::Run;
@@ -39,7 +40,7 @@ impl Refusal {
     /// What the model reads.
     fn text(&self, skill: &str) -> String {
         let told = json!({"error": self.error, "message": self.message, "skill": skill});
-        format!("{told:#}")
+        sorted_json_pretty(&told)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use harn_events::{AgentEvent, ToolCallReceipt};
 use harn_llm::options::value::display;
+use harn_llm::sorted_json;
 use serde_json::{Value, json};
 
 use super::super::Run;
@@ -102,7 +103,7 @@ fn read(answer: Value) -> (Result<String, ToolError>, Audit) {
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::Array(_) | Value::Object(_) => value.to_string(),
+        Value::Array(_) | Value::Object(_) => sorted_json(value),
         plain => display(plain),
     }
 }

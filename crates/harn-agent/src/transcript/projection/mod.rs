@@ -18,6 +18,7 @@ mod view;
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::Options;
+use harn_llm::sorted_json;
 use harn_llm::transcript::{NewId, runtime_event};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -117,7 +118,7 @@ fn event(policy: Policy, numbers: &Value, new_id: &mut NewId<'_>) -> Value {
 }
 
 fn hash(messages: &[Value]) -> String {
-    let text = serde_json::to_vec(messages).expect("every JSON value can be written");
+    let text = sorted_json(&Value::Array(messages.to_vec()));
     let digest = Sha256::digest(text);
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use harn_log::AnyEventLog;
+use harn_vm::{Partner, Turn, TurnRunner};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::Message;
@@ -21,7 +22,6 @@ use super::paint::{self, Memory, Scene};
 use super::past::Past;
 use super::people::People;
 use super::picker::Picker;
-use super::runner::{Partner, Runner};
 use super::shared::{Shared, State};
 use super::slash;
 use super::view::Ended;
@@ -30,7 +30,7 @@ use crate::clock::Clock;
 /// A chat, but for its terminal.
 pub(super) struct App {
     pub(super) shared: Shared,
-    pub(super) runner: Runner,
+    pub(super) runner: TurnRunner,
     pub(super) partner: Partner,
     /// Where sessions are kept.
     pub(super) log: Arc<AnyEventLog>,
@@ -103,7 +103,12 @@ impl App {
             false
         });
         if !is_running {
-            self.runner.turn(self.partner.clone(), prompt);
+            let partner = self.partner.clone();
+            self.runner.turn(Turn {
+                partner,
+                prompt,
+                ..Turn::default()
+            });
         }
     }
 

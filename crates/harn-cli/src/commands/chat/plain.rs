@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use harn_vm::agent::{BoxFuture, HostBridge, Seam};
+use harn_vm::{Partner, Turn, TurnRunner};
 use serde_json::Value;
 
 use super::Message;
 use super::host::refused;
-use super::runner::{Partner, Runner};
 use super::shared::Shared;
 use super::view::{CallState, Ended, Entry, Kind};
 use crate::commands::Outcome;
@@ -55,7 +55,7 @@ pub(super) fn host() -> Arc<dyn HostBridge> {
 /// An answer cannot be written.
 pub(super) fn talk(
     shared: &Shared,
-    runner: &Runner,
+    runner: &TurnRunner,
     messages: &Receiver<Message>,
     partner: &Partner,
     output: &mut Output,
@@ -72,7 +72,11 @@ pub(super) fn talk(
         let before = shared.state().view.entries().len();
         let now_ms = shared.now_ms();
         shared.state().view.begin_turn(now_ms);
-        runner.turn(partner.clone(), prompt);
+        runner.turn(Turn {
+            partner: partner.clone(),
+            prompt,
+            ..Turn::default()
+        });
         let ended = wait(messages);
         shared.state().view.end_turn(&ended);
         let entries = shared.state().view.entries()[before..].to_vec();

@@ -91,7 +91,8 @@ fn models_are_found_by_name() {
         json!({"id": "amazon.nova", "provider": "bedrock", "alias": null, "tool_format": "native", "tier": "mid"})
     );
     let info = with(&[], |catalog| catalog.model_info("frontier"));
-    let keys: Vec<&String> = info.as_object().unwrap().keys().collect();
+    let mut keys: Vec<&String> = info.as_object().unwrap().keys().collect();
+    keys.sort_unstable();
     let expected = [
         "alias",
         "auth_available",
@@ -164,7 +165,8 @@ fn the_small_questions_are_answered() {
 #[test]
 fn the_catalog_has_everything() {
     let catalog = with(&[], |catalog| catalog.provider_catalog());
-    let keys: Vec<&String> = catalog.as_object().unwrap().keys().collect();
+    let mut keys: Vec<&String> = catalog.as_object().unwrap().keys().collect();
+    keys.sort_unstable();
     let expected = [
         "aliases",
         "available_providers",

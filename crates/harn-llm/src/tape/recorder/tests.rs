@@ -57,7 +57,7 @@ fn an_exchange_is_one_line_in_one_write_without_secrets() {
     let expected = concat!(
         r#"{"tape":1,"wire":"anthropic","request":{"url":"https://api.example/v1?key=[redacted]","#,
         r#""headers":["content-type","x-api-key"],"#,
-        r#""body":{"messages":[{"content":"my [redacted]","role":"user"}],"model":"m"}},"#,
+        r#""body":{"model":"m","messages":[{"role":"user","content":"my [redacted]"}]}},"#,
         r#""response":{"status":200,"#,
         r#""headers":{"content-type":"text/event-stream","request-id":"req_1"},"#,
         r#""chunks":[{"at_ms":12,"text":"data: [redacted]\n"}]}}"#,

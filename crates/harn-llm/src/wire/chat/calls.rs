@@ -345,7 +345,7 @@ mod tests {
         check(
             &[(Some(0), "a", "", "{}")],
             false,
-            &["{\"type\":\"raw\",\"value\":{\"tool_call\":{\"arguments\":\"{}\",\"id\":\"a\"}}}"],
+            &["{\"type\":\"raw\",\"value\":{\"tool_call\":{\"id\":\"a\",\"arguments\":\"{}\"}}}"],
         );
     }
 

@@ -9,7 +9,14 @@
 //!
 //! A turn is one run of the pipeline. Hosts bind its parameters by their names: `prompt` is what
 //! was written, and `session_id` the session that the conversation is kept in. One file serves
-//! all hosts, and they all find its pipeline here.
+//! all hosts, and they all find its pipeline here. [`TurnRunner`] runs it for them, on a thread of
+//! its own, one turn after the other.
+
+mod program;
+mod turns;
+
+pub use program::AnsweringProgram;
+pub use turns::{Partner, Turn, TurnEnd, TurnFailure, TurnListener, TurnRunner};
 
 use harn_machine::Entry;
 use harn_syntax::tree::{ItemKind, Module, Pipeline, StatementKind};

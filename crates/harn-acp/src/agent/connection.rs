@@ -1,0 +1,131 @@
+//! A connection: the client at its other end, and the sessions it follows.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use agent_client_protocol::{Client, ConnectionTo, UntypedMessage, is_incoming_transport_closed};
+use harn_vm::agent::BoxFuture;
+use serde_json::Value;
+
+use crate::error::Refusal;
+use crate::peer::{ClientFacts, Peer, PeerError};
+use crate::server::Server;
+use crate::session::Session;
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) server: Arc<Server>,
+    /// The SDK's end, known from the first message on.
+    client: OnceLock<ConnectionTo<Client>>,
+    /// What the client said in `initialize`; nothing before.
+    facts: Mutex<Option<Arc<ClientFacts>>>,
+    /// The sessions that it follows.
+    sessions: Mutex<BTreeMap<String, Arc<Session>>>,
+}
+
+impl Connection {
+    pub(super) fn new(server: Arc<Server>) -> Arc<Self> {
+        Arc::new(Self {
+            server,
+            client: OnceLock::new(),
+            facts: Mutex::default(),
+            sessions: Mutex::default(),
+        })
+    }
+
+    pub(super) fn attach(&self, client: ConnectionTo<Client>) {
+        let _known_since_the_first_message = self.client.set(client);
+    }
+
+    /// The client has said what it can do.
+    pub(super) fn introduce(&self, facts: ClientFacts) {
+        *self.facts() = Some(Arc::new(facts));
+    }
+
+    pub(super) fn is_initialized(&self) -> bool {
+        self.facts().is_some()
+    }
+
+    fn facts(&self) -> MutexGuard<'_, Option<Arc<ClientFacts>>> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Session>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on the connection follows a session.
+    pub(super) fn follow(self: &Arc<Self>, session: &Arc<Session>) {
+        session.attach(Arc::clone(self) as Arc<dyn Peer>);
+        self.sessions()
+            .insert(session.id.clone(), Arc::clone(session));
+    }
+
+    /// A session that this connection follows.
+    ///
+    /// # Errors
+    /// It follows none of that id.
+    pub(super) fn session(&self, id: &str) -> Result<Arc<Session>, Refusal> {
+        let session = self.sessions().get(id).cloned();
+        session.ok_or_else(|| Refusal::unknown_session(id))
+    }
+
+    /// The client has gone: turns are stopped, sessions can be resumed.
+    pub(super) async fn close(&self) {
+        let sessions: Vec<_> = std::mem::take(&mut *self.sessions())
+            .into_values()
+            .collect();
+        sessions.iter().for_each(|session| session.cancel());
+        for session in sessions {
+            session.rest().await;
+        }
+    }
+}
+
+impl Peer for Connection {
+    fn request<'a>(
+        &'a self,
+        method: &'a str,
+        parameters: Value,
+    ) -> BoxFuture<'a, Result<Value, PeerError>> {
+        Box::pin(async move {
+            let client = self.client.get().ok_or_else(PeerError::gone)?;
+            let message = UntypedMessage::new(method, parameters);
+            let message = message.map_err(|error| peer_error(&error))?;
+            let answer = client.send_request(message).block_task().await;
+            answer.map_err(|error| peer_error(&error))
+        })
+    }
+
+    fn notify(&self, method: &str, parameters: Value) {
+        let Some(client) = self.client.get() else {
+            return;
+        };
+        let sent = UntypedMessage::new(method, parameters)
+            .and_then(|message| client.send_notification(message));
+        if let Err(error) = sent {
+            tracing::debug!(target: "acp", method, code = i32::from(error.code), "not sent");
+        }
+    }
+
+    fn client(&self) -> Arc<ClientFacts> {
+        self.facts().clone().unwrap_or_default()
+    }
+
+    fn is_gone(&self) -> bool {
+        let client = self.client.get();
+        client.is_some_and(|client| client.is_incoming_closed() || client.termination().is_some())
+    }
+}
+
+fn peer_error(error: &agent_client_protocol::Error) -> PeerError {
+    if is_incoming_transport_closed(error) {
+        return PeerError::gone();
+    }
+    PeerError {
+        code: i64::from(i32::from(error.code)),
+        message: error.message.clone(),
+        data: error.data.clone(),
+        is_gone: false,
+    }
+}

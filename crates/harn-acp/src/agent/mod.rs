@@ -1,0 +1,60 @@
+//! One connection: what a client can call.
+//!
+//! ```text
+//! frame ─► SDK ─► dispatch: initialised? known? ─► task ─► answer
+//!                     │ session/cancel, at once
+//!                     ▼
+//!                  session
+//! ```
+//!
+//! The SDK calls handlers one at a time, in the order in which messages arrive. Whatever takes
+//! time goes on in a task, which has the responder.
+
+mod connection;
+mod dispatch;
+mod initialize;
+mod methods;
+mod prompt;
+
+use std::sync::Arc;
+
+use agent_client_protocol::{Agent, Builder, ConnectTo, Dispatch};
+
+pub(crate) use connection::Connection;
+
+use crate::server::Server;
+
+/// Serves one client over a transport until it closes its end.
+pub(crate) async fn serve(
+    server: &Arc<Server>,
+    transport: impl ConnectTo<Agent> + 'static,
+) -> Result<(), agent_client_protocol::Error> {
+    let server = Arc::clone(server);
+    let connection = Connection::new(server);
+    let (asked, closing) = (Arc::clone(&connection), connection);
+    Builder::new(Agent)
+        .name("harn")
+        .on_receive_dispatch(
+            async move |message: Dispatch, client| {
+                asked.attach(client);
+                match message {
+                    Dispatch::Request(request, responder) => {
+                        dispatch::request(&asked, request, responder);
+                        Ok(())
+                    }
+                    Dispatch::Notification(notification) => {
+                        dispatch::notification(&asked, notification);
+                        Ok(())
+                    }
+                    Dispatch::Response(result, router) => router.route_with_result(result),
+                }
+            },
+            agent_client_protocol::on_receive_dispatch!(),
+        )
+        .on_close(async move |_client| {
+            closing.close().await;
+            Ok(())
+        })
+        .connect_to(transport)
+        .await
+}

@@ -1,0 +1,292 @@
+//! What servers are told about us, and who answers them.
+//!
+//! Text of a server is data: it is shown and passed on, but no rule follows from it. A question
+//! goes to a person only if there is one, and one that asks for a secret goes to nobody.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use harn_events::{AgentEvent, RedactionPolicy};
+use harn_llm::desk::Question;
+use serde_json::{Map, Value, json};
+
+use super::{Capabilities, Sampling, ServerClient, ServerConfig, ServerNotice, ServerRequest};
+use crate::callback::BoxFuture;
+use crate::policy::Approval;
+use crate::runtime::Runtime;
+
+/// How large the parameters of a notice may be to be kept. Of larger ones the size is.
+const NOTICE_BYTES_MAX: usize = 256 * 1024;
+
+/// How many notices of a server are told in a second. More are dropped and counted.
+const NOTICES_MAX: u64 = 200;
+
+/// A server's view of a session, or of a program outside of its sessions.
+pub(crate) struct SessionClient {
+    runtime: Weak<Runtime>,
+    server: String,
+    session_id: Option<String>,
+    sampling: Option<Sampling>,
+    tells_roots: bool,
+    told: Mutex<Told>,
+}
+
+/// What was told so far.
+#[derive(Default)]
+struct Told {
+    /// When the second began that is counted.
+    since_ms: i64,
+    notices: u64,
+    dropped: u64,
+    /// The tokens that models have written for the server.
+    tokens: u64,
+}
+
+impl SessionClient {
+    pub(crate) fn new(
+        runtime: &Arc<Runtime>,
+        config: &ServerConfig,
+        session_id: Option<&str>,
+    ) -> Self {
+        Self {
+            runtime: Arc::downgrade(runtime),
+            server: config.name.clone(),
+            session_id: session_id.map(str::to_owned),
+            sampling: config.sampling.clone(),
+            tells_roots: config.tells_roots,
+            told: Mutex::default(),
+        }
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells a session, if one can be made out.
+    fn emit(&self, session_id: Option<&str>, event: impl FnOnce(String, String) -> AgentEvent) {
+        let session_id = session_id.or(self.session_id.as_deref());
+        if let (Some(session_id), Some(runtime)) = (session_id, self.runtime.upgrade()) {
+            let session = runtime.sessions().get_also_unnamed(session_id);
+            let event = event(session_id.to_owned(), self.server.clone());
+            match session {
+                Some(session) => session.emit(&event),
+                None => runtime.bus.emit(&event),
+            }
+        }
+    }
+
+    /// Whether one more notice may be told now.
+    fn takes_notice(&self, now_ms: i64) -> bool {
+        let mut told = self.told();
+        if now_ms - told.since_ms >= 1_000 {
+            told.since_ms = now_ms;
+            told.notices = 0;
+        }
+        told.notices += 1;
+        let takes = told.notices <= NOTICES_MAX;
+        told.dropped += u64::from(!takes);
+        takes
+    }
+
+    async fn elicit(&self, params: Value, session_id: Option<&str>) -> Result<Value, String> {
+        let runtime = self.runtime()?;
+        let bridge = runtime.bridge.as_ref().ok_or("nobody can be asked")?;
+        let can = bridge.elicits(session_id);
+        let is_url = params["mode"] == "url";
+        if (is_url && !can.urls) || (!is_url && !can.forms) {
+            return Err("nobody can be asked this way".to_owned());
+        }
+        if let Some(name) = sensitive_field(&params).filter(|_| !is_url) {
+            let text = format!(
+                "mcp server '{}' asks for '{name}' in a form; what is secret is not typed into \
+                 forms",
+                self.server
+            );
+            runtime.warn("mcp", &text);
+            return Ok(json!({"action": "decline"}));
+        }
+        let mut asked = params;
+        asked["sessionId"] = json!(session_id);
+        asked["server"] = json!(self.server);
+        let answer = bridge.request("elicitation/create", asked).await;
+        // Whoever cannot be asked has said no.
+        Ok(answer.map_or_else(|_| json!({"action": "cancel"}), answer_of))
+    }
+
+    async fn sample(&self, params: Value, session_id: Option<&str>) -> Result<Value, String> {
+        let runtime = self.runtime()?;
+        let sampling = self.sampling.as_ref().ok_or("no model may be asked")?;
+        self.check_sampling(&runtime, &params, session_id)?;
+        let left = sampling.tokens_max.saturating_sub(self.told().tokens);
+        if left == 0 {
+            return Err("the tokens for this server are used up".to_owned());
+        }
+        let wanted = params["maxTokens"].as_u64().unwrap_or(left).min(left);
+        let question = question(&params, &sampling.model, wanted);
+        let answer = runtime.desk.call(&question).await;
+        let answer = answer.map_err(|thrown| crate::registry::told(&thrown))?;
+        self.told().tokens += answer["output_tokens"].as_u64().unwrap_or(wanted);
+        Ok(json!({
+            "role": "assistant",
+            "content": {"type": "text", "text": answer["text"]},
+            "model": answer["model"],
+            "stopReason": "endTurn",
+        }))
+    }
+
+    /// Asking a model is shown to the policy like a call of a tool.
+    fn check_sampling(
+        &self,
+        runtime: &Runtime,
+        params: &Value,
+        session_id: Option<&str>,
+    ) -> Result<(), String> {
+        let name = format!("{}__sampling", self.server);
+        let ambient = runtime.ambient_in(session_id.or(self.session_id.as_deref()));
+        ambient.check_builtin("llm_call", None)?;
+        match ambient.decide(&name, None, params) {
+            Approval::Approved => Ok(()),
+            Approval::Denied(reason) => Err(reason),
+            // Nobody is asked here, and what needs a yes and has none is not done.
+            Approval::Ask => Err(format!("'{name}' needs an approval")),
+        }
+    }
+
+    fn roots(&self) -> Result<Value, String> {
+        let runtime = self.runtime()?;
+        if !self.tells_roots {
+            return Err("the folders are not told".to_owned());
+        }
+        let folder = std::path::absolute(&runtime.folder)
+            .or_else(|_| std::env::current_dir())
+            .map_err(|error| error.to_string())?;
+        let uri = format!("file://{}", folder.display());
+        Ok(json!({"roots": [{"uri": uri}]}))
+    }
+
+    fn runtime(&self) -> Result<Arc<Runtime>, String> {
+        let runtime = self.runtime.upgrade();
+        runtime.ok_or_else(|| "the program has ended".to_owned())
+    }
+}
+
+/// What a form asks for that must not be asked in a form.
+fn sensitive_field(params: &Value) -> Option<&String> {
+    let policy = RedactionPolicy::new();
+    let fields = params["requestedSchema"]["properties"].as_object()?;
+    let mut names = fields.keys();
+    names.find(|name| policy.is_sensitive_name(name))
+}
+
+/// An answer to a question: only what such an answer consists of.
+fn answer_of(answer: Value) -> Value {
+    match answer["action"].as_str() {
+        Some("accept") => json!({"action": "accept", "content": answer["content"]}),
+        Some(action @ ("decline" | "cancel")) => json!({"action": action}),
+        _ => json!({"action": "cancel"}),
+    }
+}
+
+fn question(params: &Value, model: &str, tokens_max: u64) -> Question {
+    let messages = params["messages"].as_array().into_iter().flatten();
+    let messages = messages.map(|message| {
+        let content = &message["content"];
+        let text = content["text"].as_str().or(content.as_str());
+        json!({"role": message["role"], "content": text.unwrap_or_default()})
+    });
+    let messages: Vec<Value> = messages.collect();
+    let options = json!({"model": model, "max_tokens": tokens_max, "messages": messages});
+    let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
+    Question {
+        prompt: String::new(),
+        system: params["systemPrompt"].as_str().map(str::to_owned),
+        options,
+    }
+}
+
+impl ServerClient for SessionClient {
+    fn capabilities(&self) -> Capabilities {
+        let Some(runtime) = self.runtime.upgrade() else {
+            return Capabilities::default();
+        };
+        let can = runtime
+            .bridge
+            .as_ref()
+            .map(|bridge| bridge.elicits(self.session_id.as_deref()));
+        let can = can.unwrap_or_default();
+        Capabilities {
+            forms: can.forms,
+            urls: can.urls,
+            sampling: self.sampling.is_some(),
+            roots: self.tells_roots,
+        }
+    }
+
+    fn notice(&self, notice: ServerNotice) {
+        let Some(runtime) = self.runtime.upgrade() else {
+            return;
+        };
+        if !notice.is_request && !self.takes_notice(runtime.now_ms()) {
+            return;
+        }
+        let bytes = notice.params.to_string().len();
+        let params = match bytes > NOTICE_BYTES_MAX {
+            true => json!({"truncated": true, "bytes": bytes}),
+            false => notice.params,
+        };
+        let direction = if notice.is_request {
+            "request"
+        } else {
+            "notification"
+        };
+        self.emit(notice.session_id.as_deref(), |session_id, server| {
+            AgentEvent::McpNotification {
+                session_id,
+                server,
+                method: notice.method,
+                direction: direction.to_owned(),
+                params,
+            }
+        });
+    }
+
+    fn catalogue_changed(&self, session_id: Option<&str>) {
+        self.emit(session_id, |session_id, server| {
+            AgentEvent::McpCatalogChanged {
+                session_id,
+                server: Some(server),
+                reason: "list_changed".to_owned(),
+            }
+        });
+    }
+
+    fn auth_required(&self, resource: &str, scope: Option<&str>, session_id: Option<&str>) {
+        self.emit(session_id, |session_id, server| {
+            AgentEvent::McpAuthRequired {
+                session_id,
+                server,
+                resource: resource.to_owned(),
+                scope: scope.map(str::to_owned),
+            }
+        });
+    }
+
+    fn answer<'a>(
+        &'a self,
+        request: ServerRequest,
+        session_id: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            match request {
+                ServerRequest::Elicit(params) => self.elicit(params, session_id).await,
+                ServerRequest::Sample(params) => self.sample(params, session_id).await,
+                ServerRequest::Roots => self.roots(),
+            }
+        })
+    }
+
+    fn warn(&self, text: &str) {
+        if let Some(runtime) = self.runtime.upgrade() {
+            runtime.warn("mcp", text);
+        }
+    }
+}

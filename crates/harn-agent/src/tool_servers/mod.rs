@@ -1,0 +1,28 @@
+//! Servers that lend tools: programs and services that speak a protocol of their own.
+//!
+//! ```text
+//! loop, builtins ─► Pool: names, references, lazy starts ─► ToolServer ─► the protocol
+//!        ▲                                                      │
+//!        └── events, questions to people ◄── SessionClient ◄────┘ notices, requests
+//! ```
+//!
+//! The runtime knows servers by these traits alone. Whoever embeds it brings an implementation
+//! ([`ToolServers`]), so nothing here depends on a protocol and a test can bring its own.
+//! What is said about a server is a [`ServerConfig`]; its variables and headers are secrets,
+//! which are typed as such and never shown.
+
+mod client;
+mod config;
+mod error;
+mod pool;
+mod port;
+
+pub use config::{
+    Endpoint, HttpEndpoint, ProtocolChoice, Sampling, ServerConfig, ServerLimits, StdioEndpoint,
+};
+pub use error::ServerError;
+pub(crate) use pool::Pool;
+pub use port::{
+    CallJournal, CallResult, Capabilities, Generation, Listed, ServerCall, ServerClient,
+    ServerFacts, ServerNotice, ServerRequest, ToolServer, ToolServers,
+};

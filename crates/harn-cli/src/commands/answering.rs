@@ -1,0 +1,138 @@
+//! Which program answers prompts, that of a file or our own, and what is around it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
+use harn_vm::machine::Entry;
+use harn_vm::{
+    AgentOptions, Announce, AnsweringProgram, EventLogOptions, RunOptions, WorldOptions,
+    answering_pipeline,
+};
+
+use super::answers::{Answers, Recordings};
+use super::permissions::Permissions;
+use super::project::{base_of, manifest_here, manifest_of};
+use super::run::{is_fine, keeping, program_name};
+use crate::environment;
+use crate::output::{Output, Untrusted};
+
+/// The agent that answers where no program is named.
+const CODING: &str = include_str!("../../agents/coding.harn");
+
+/// What it is called in messages.
+const CODING_NAME: &str = "<coding agent>";
+
+/// The program in a file, or else our own. What is wrong with it is told; `None` if it cannot
+/// answer.
+pub(super) fn find(file: Option<&Path>, output: &mut Output) -> Option<AnsweringProgram> {
+    let mut program = AnsweringProgram {
+        path: file.map_or_else(|| CODING_NAME.into(), Path::to_owned),
+        text: file.is_none().then_some(CODING),
+        entry: Entry::Default,
+    };
+    let mut workspace = program.workspace();
+    if !is_fine(&mut workspace, &program.path, output) {
+        return None;
+    }
+    let parsed = workspace.parsed(&program.path).ok()?;
+    let Some(entry) = answering_pipeline(&parsed.parsed.module) else {
+        let path = program.path.display();
+        output.error(format_args!(
+            "{} has no pipeline that takes a `prompt`, such as\n\n  \
+             pipeline chat(prompt, session_id) {{\n    \
+             agent_loop(prompt, \"You are …\", {{session_id: session_id}})\n  }}",
+            Untrusted(path)
+        ));
+        return None;
+    };
+    program.entry = entry;
+    Some(program)
+}
+
+/// What somebody said about how the program is run.
+pub(super) struct Said<'a> {
+    pub(super) file: Option<&'a Path>,
+    pub(super) answers: &'a Answers,
+    pub(super) recordings: &'a Recordings,
+    pub(super) permissions: &'a Permissions,
+    pub(super) keeping: Keeping,
+}
+
+/// Whether conversations are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// In the log of the project, if it can be opened.
+    Kept,
+    /// Until the end of the process.
+    Forgotten,
+}
+
+/// What is around a program that answers.
+pub(super) struct Around {
+    pub(super) options: RunOptions,
+    pub(super) log: Arc<AnyEventLog>,
+    pub(super) manifest: Option<PathBuf>,
+    /// Something to tell at the beginning.
+    pub(super) notes: Vec<String>,
+}
+
+impl Around {
+    /// What is around a program, as somebody said.
+    ///
+    /// # Errors
+    /// What was said makes no sense; says why.
+    pub(super) fn new(said: &Said<'_>) -> Result<Self, String> {
+        let mut notes = Vec::new();
+        let mut models = said.answers.options()?;
+        notes.extend(said.recordings.add_to(&mut models)?);
+        models.manifest = match said.file {
+            Some(file) => manifest_of(file),
+            None => manifest_here(),
+        };
+        let manifest = models.manifest.clone();
+        let base = base_of(manifest.as_deref());
+        let log = match said.keeping {
+            Keeping::Forgotten => forgetful(),
+            Keeping::Kept => keeping::open(&base).unwrap_or_else(|why| {
+                notes.push(format!("this conversation is not kept: {why}"));
+                forgetful()
+            }),
+        };
+        let log = harn_log::install_active_event_log(log);
+        let opened = log.clone();
+        let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
+        let options = RunOptions {
+            world: WorldOptions {
+                environment: environment::all(),
+                models,
+                agents: AgentOptions {
+                    open_log: Some(Arc::clone(&open_log)),
+                    storage: Some(keeping::files(&base)),
+                    ..AgentOptions::default()
+                },
+                event_log: EventLogOptions {
+                    open: Some(open_log),
+                    keep: None, // It is the log of the project already.
+                    program: program_name(said.file),
+                },
+                policy: said.permissions.policy()?,
+                // Whoever runs it ends the run; its processes are to end with it.
+                first_process: Some(Announce(Arc::new(|| {}))),
+            },
+            is_detached: true,
+            ..RunOptions::default()
+        };
+        Ok(Self {
+            options,
+            log,
+            manifest,
+            notes,
+        })
+    }
+}
+
+fn forgetful() -> Arc<AnyEventLog> {
+    let log = MemoryEventLog::new(DEFAULT_QUEUE_DEPTH);
+    Arc::new(AnyEventLog::Memory(log))
+}

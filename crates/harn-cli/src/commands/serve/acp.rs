@@ -1,0 +1,136 @@
+//! `harn serve acp`: an agent that editors plug in.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use harn_acp::{Server, ServerOptions};
+use harn_vm::Warn;
+
+use crate::arguments::after_help;
+use crate::commands::Outcome;
+use crate::commands::answering::{self, Around, Keeping, Said};
+use crate::commands::answers::{Answers, Recordings};
+use crate::commands::permissions::Permissions;
+use crate::output::{Output, Untrusted, UntrustedText};
+
+const EXAMPLES: &str = "  \
+  harn serve acp                       A coding agent, on standard input and output
+  harn serve acp agent.harn            The agent of a program
+  harn serve acp --ephemeral           Conversations are forgotten at the end";
+
+/// Serve an agent to editors
+///
+/// Speaks the Agent Client Protocol on standard input and output, for editors and other clients
+/// that start their agents themselves. It ends, with status 0, when the client closes the
+/// input. What the program prints goes to standard error.
+///
+/// FILE is a program as for `harn chat`: with a pipeline that takes a `prompt`, and the
+/// `session_id` if it wants to remember what was said. Without one, a coding agent answers.
+///
+/// Conversations are kept in the event log of the project like all sessions; see `harn run`.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(EXAMPLES), verbatim_doc_comment)]
+pub(super) struct Arguments {
+    /// The program; without one a coding agent answers
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Forget conversations at the end; clients cannot load them again
+    #[arg(long)]
+    ephemeral: bool,
+
+    #[command(flatten)]
+    answers: Answers,
+
+    #[command(flatten)]
+    recordings: Recordings,
+
+    #[command(flatten)]
+    permissions: Permissions,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+    let Some(program) = answering::find(arguments.file.as_deref(), output) else {
+        return Ok(Outcome::Problems);
+    };
+    let around = Around::new(&Said {
+        file: arguments.file.as_deref(),
+        answers: &arguments.answers,
+        recordings: &arguments.recordings,
+        permissions: &arguments.permissions,
+        keeping: match arguments.ephemeral {
+            true => Keeping::Forgotten,
+            false => Keeping::Kept,
+        },
+    });
+    let mut around = match around {
+        Ok(around) => around,
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
+            return Ok(Outcome::Problems);
+        }
+    };
+    for note in around.notes.drain(..) {
+        output.note(format_args!("note: {}", Untrusted(note)));
+    }
+    output.flush()?;
+    let warn = |text: &str| say(&format!("warning: {}\n", UntrustedText(text)));
+    around.options.world.models.warn = Some(Warn(Arc::new(warn)));
+    let server = Server::new(ServerOptions {
+        program,
+        run: around.options,
+        log: around.log,
+        is_ephemeral: arguments.ephemeral,
+        printed: Arc::new(say),
+    });
+    let served = serve(&server);
+    drop(server);
+    // Whoever has the log open otherwise looks for what a crash has left.
+    harn_log::reset_active_event_log();
+    match served {
+        Ok(()) => Ok(Outcome::Done),
+        Err(error) => {
+            output.error(format_args!("the connection failed: {error}"));
+            Ok(Outcome::Problems)
+        }
+    }
+}
+
+/// Tells the operator, who reads standard error. Somebody may have closed it.
+fn say(text: &str) {
+    let _nobody_reads_it = io::stderr().write_all(text.as_bytes());
+}
+
+/// Serves the client at our standard input and output.
+fn serve(server: &Arc<Server>) -> io::Result<()> {
+    let (input, output) = take_streams()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(async {
+        let input = tokio::fs::File::from_std(input);
+        let output = tokio::fs::File::from_std(output);
+        server.serve(input, output).await
+    });
+    // A client that has only closed its reading end leaves a read behind that never ends.
+    runtime.shutdown_background();
+    served
+}
+
+/// Takes the standard streams for the protocol alone. Whatever else writes to the standard
+/// output, a process that the program starts for one, writes to the standard error instead, and
+/// finds nothing to read.
+fn take_streams() -> io::Result<(File, File)> {
+    let input = rustix::io::dup(rustix::stdio::stdin())?;
+    let output = rustix::io::dup(rustix::stdio::stdout())?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    for own in [&input, &output] {
+        rustix::io::fcntl_setfd(own, rustix::io::FdFlags::CLOEXEC)?;
+    }
+    Ok((input.into(), output.into()))
+}

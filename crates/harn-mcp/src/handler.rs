@@ -1,0 +1,241 @@
+//! What a server says without being asked, and what it asks.
+#![expect(
+    deprecated,
+    reason = "servers of the handshake still ask for models and roots, and still log"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use harn_agent::tool_servers::{Capabilities, ServerClient, ServerNotice, ServerRequest};
+use rmcp::ClientHandler;
+use rmcp::model::{
+    CancelledNotificationParam, ClientCapabilities, ClientConfig, CreateMessageRequestParams,
+    CreateMessageResult, CustomNotification, ElicitRequestParams, ElicitResult,
+    ElicitationCapability, ErrorData, Implementation, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+    ResourceUpdatedNotificationParam, RootsCapabilities, SamplingCapability, ServerNotification,
+    TASKS_EXTENSION_ID, TaskStatusNotificationParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::in_flight::InFlight;
+
+/// Hears a server.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    pub(crate) client: Arc<dyn ServerClient>,
+    pub(crate) in_flight: Arc<InFlight>,
+    /// Goes up when a list of the server has changed.
+    pub(crate) catalogue: Arc<AtomicU64>,
+}
+
+impl Handler {
+    /// The server said something.
+    fn notice(&self, method: &str, params: Value, session_id: Option<String>) {
+        self.client.notice(ServerNotice {
+            method: method.to_owned(),
+            is_request: false,
+            params,
+            session_id: session_id.or_else(|| self.in_flight.only_session()),
+        });
+    }
+
+    /// A list has changed. Who looks for its version next finds that out.
+    fn list_changed(&self, method: &str) {
+        self.notice(method, json!({}), None);
+        self.catalogue.fetch_add(1, Ordering::AcqRel);
+        let session = self.in_flight.only_session();
+        self.client.catalogue_changed(session.as_deref());
+    }
+
+    /// What comes over a subscription is the same as what comes by itself.
+    pub(crate) fn subscribed(&self, notification: ServerNotification) {
+        use ServerNotification as Said;
+        match notification {
+            Said::ToolListChangedNotification(_) => self.list_changed(TOOLS_CHANGED),
+            Said::PromptListChangedNotification(_) => self.list_changed(PROMPTS_CHANGED),
+            Said::ResourceListChangedNotification(_) => self.list_changed(RESOURCES_CHANGED),
+            Said::ResourceUpdatedNotification(updated) => {
+                self.notice(
+                    "notifications/resources/updated",
+                    shown(&updated.params),
+                    None,
+                );
+            }
+            Said::TaskStatusNotification(task) => {
+                self.notice("notifications/tasks", shown(&task.params), None);
+            }
+            Said::CustomNotification(custom) => {
+                self.notice(&custom.method, custom.params.unwrap_or_default(), None);
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks whoever can answer, after everybody could see that the server asks.
+    pub(crate) async fn answer(
+        &self,
+        method: &str,
+        params: Value,
+        request: ServerRequest,
+        session_id: Option<&str>,
+    ) -> Result<Value, String> {
+        let only = self.in_flight.only_session();
+        let session_id = session_id.or(only.as_deref());
+        self.client.notice(ServerNotice {
+            method: method.to_owned(),
+            is_request: true,
+            params,
+            session_id: session_id.map(str::to_owned),
+        });
+        self.client.answer(request, session_id).await
+    }
+
+    async fn typed<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+        request: ServerRequest,
+    ) -> Result<T, ErrorData> {
+        let answered = self.answer(method, params, request, None).await;
+        let answer = answered.map_err(|reason| ErrorData::invalid_request(reason, None))?;
+        let wrong = |_| ErrorData::internal_error("the answer is not understood", None);
+        serde_json::from_value(answer).map_err(wrong)
+    }
+}
+
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+
+/// Parameters as JSON. They were JSON a moment ago.
+fn shown(params: &impl Serialize) -> Value {
+    serde_json::to_value(params).unwrap_or_default()
+}
+
+/// What is announced to a server. What nobody could answer is not announced.
+pub(crate) fn announced(capabilities: Capabilities) -> ClientCapabilities {
+    let mut announced = ClientCapabilities::default();
+    let tasks = (TASKS_EXTENSION_ID.to_owned(), serde_json::Map::new());
+    announced.extensions = Some(std::iter::once(tasks).collect());
+    if capabilities.forms || capabilities.urls {
+        let mut elicitation = ElicitationCapability::new();
+        if capabilities.forms {
+            elicitation = elicitation.with_form(Default::default());
+        }
+        if capabilities.urls {
+            elicitation = elicitation.with_url(Default::default());
+        }
+        announced.elicitation = Some(elicitation);
+    }
+    if capabilities.sampling {
+        announced.sampling = Some(SamplingCapability::default());
+    }
+    if capabilities.roots {
+        announced.roots = Some(RootsCapabilities::default());
+    }
+    announced
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = announced(self.client.capabilities());
+        let ours = Implementation::new("harn", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(capabilities, ours)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let params = shown(&request);
+        let asked = ServerRequest::Elicit(params.clone());
+        self.typed("elicitation/create", params, asked).await
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let params = shown(&request);
+        let asked = ServerRequest::Sample(params.clone());
+        self.typed("sampling/createMessage", params, asked).await
+    }
+
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        self.typed("roots/list", json!({}), ServerRequest::Roots)
+            .await
+    }
+
+    async fn on_cancelled(
+        &self,
+        params: CancelledNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.notice("notifications/cancelled", shown(&params), None);
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let session = self.in_flight.session_of(&params.progress_token);
+        self.notice("notifications/progress", shown(&params), session);
+    }
+
+    async fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.notice("notifications/message", shown(&params), None);
+    }
+
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.notice("notifications/resources/updated", shown(&params), None);
+    }
+
+    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.list_changed(RESOURCES_CHANGED);
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.list_changed(TOOLS_CHANGED);
+    }
+
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.list_changed(PROMPTS_CHANGED);
+    }
+
+    async fn on_task_status(
+        &self,
+        params: TaskStatusNotificationParams,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.notice("notifications/tasks", shown(&params), None);
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let params = notification.params.unwrap_or_default();
+        self.notice(&notification.method, params, None);
+    }
+}

@@ -1,0 +1,304 @@
+//! One live connection to a server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harn_agent::tool_servers::{
+    Endpoint, Generation, ProtocolChoice, ServerClient, ServerConfig, ServerError, ServerFacts,
+};
+use rmcp::model::{
+    CancelledNotificationParam, ClientRequest, ProtocolVersion, RequestMetaObject, ServerResult,
+    SubscriptionFilter,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions,
+    RoleClient, RunningService,
+};
+use rmcp::transport::Transport;
+use tokio::runtime::Handle;
+
+use crate::failure::Failures;
+use crate::handler::Handler;
+use crate::http;
+use crate::in_flight::InFlight;
+use crate::servers::Surroundings;
+use crate::stdio::{self, Fault, Guardians};
+
+/// What a connection is made with.
+pub(crate) struct Making<'a> {
+    pub(crate) config: &'a ServerConfig,
+    pub(crate) client: &'a Arc<dyn ServerClient>,
+    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) guardians: &'a Guardians,
+    pub(crate) handler: Handler,
+}
+
+/// One live connection.
+pub(crate) struct Link {
+    service: RunningService<RoleClient, Handler>,
+    pub(crate) facts: ServerFacts,
+    pub(crate) fault: Fault,
+    in_flight: Arc<InFlight>,
+    /// Where the connection lives, for what has to be said when somebody stops waiting.
+    tokio: Handle,
+}
+
+/// A request and how long its answer may take.
+pub(crate) struct Request {
+    pub(crate) request: ClientRequest,
+    /// What it is called in messages.
+    pub(crate) what: String,
+    pub(crate) session_id: Option<String>,
+    pub(crate) traceparent: Option<String>,
+}
+
+impl Request {
+    pub(crate) fn new(request: ClientRequest, what: impl Into<String>) -> Self {
+        Self {
+            request,
+            what: what.into(),
+            session_id: None,
+            traceparent: None,
+        }
+    }
+
+    pub(crate) fn of(mut self, session_id: Option<&str>) -> Self {
+        self.session_id = session_id.map(str::to_owned);
+        self
+    }
+}
+
+impl Link {
+    /// Connects within the time that the server has for it.
+    pub(crate) async fn open(
+        making: &Making<'_>,
+        remembered: Option<Generation>,
+    ) -> Result<Self, ServerError> {
+        let limit_ms = making.config.limits.connect_ms;
+        let opening = Self::open_either_way(making, remembered);
+        let opened = tokio::time::timeout(Duration::from_millis(limit_ms), opening).await;
+        opened.unwrap_or_else(|_| {
+            Err(ServerError::TimedOut {
+                server: making.config.name.clone(),
+                what: "connect".to_owned(),
+                limit_ms,
+            })
+        })
+    }
+
+    async fn open_either_way(
+        making: &Making<'_>,
+        remembered: Option<Generation>,
+    ) -> Result<Self, ServerError> {
+        let mode = mode(making.config.protocol, remembered);
+        let may_fall_back = matches!(mode, ClientLifecycleMode::Auto { .. });
+        match Self::open_once(making, mode).await {
+            // Some servers of the handshake end when they hear anything else first.
+            Err(ServerError::Ended { .. }) if may_fall_back => {
+                Self::open_once(making, ClientLifecycleMode::Initialize).await
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_once(
+        making: &Making<'_>,
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, ServerError> {
+        let Making { config, client, .. } = making;
+        match &config.endpoint {
+            Endpoint::Stdio(endpoint) => {
+                let (transport, fault) = stdio::open(
+                    config,
+                    endpoint,
+                    making.surroundings,
+                    making.guardians,
+                    client,
+                )?;
+                Self::serve(making, transport, fault, mode).await
+            }
+            Endpoint::Http(endpoint) => {
+                let transport = http::open(config, endpoint, making.surroundings, client).await?;
+                Self::serve(making, transport, Fault::default(), mode).await
+            }
+        }
+    }
+
+    async fn serve<T>(
+        making: &Making<'_>,
+        transport: T,
+        fault: Fault,
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, ServerError>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let handler = making.handler.clone();
+        let in_flight = Arc::clone(&handler.in_flight);
+        let served = handler.serve_with_lifecycle(transport, mode).await;
+        let failures = Failures {
+            config: making.config,
+            fault: &fault,
+        };
+        let service = served.map_err(|error: ClientInitializeError| failures.of_start(&error))?;
+        let facts = facts(&service)
+            .ok_or_else(|| failures.broken("did not say what it can do".to_owned()))?;
+        let link = Self {
+            facts,
+            in_flight,
+            fault,
+            tokio: Handle::current(),
+            service,
+        };
+        link.listen();
+        Ok(link)
+    }
+
+    /// Whether nobody is at the other end any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.peer().is_transport_closed()
+    }
+
+    /// The other end.
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        self.service.peer()
+    }
+
+    /// Whether the server said that it can do something.
+    pub(crate) fn can(&self, what: &str) -> bool {
+        !self.facts.capabilities[what].is_null()
+    }
+
+    /// Asks, and waits as long as the server shows signs of life, but not for ever. If this is
+    /// dropped, the server is told that nobody waits any more.
+    pub(crate) async fn ask(
+        &self,
+        config: &ServerConfig,
+        request: Request,
+    ) -> Result<ServerResult, ServerError> {
+        let limits = config.limits;
+        let mut options = PeerRequestOptions::with_timeout(Duration::from_millis(limits.idle_ms))
+            .reset_timeout_on_progress()
+            .with_max_total_timeout(Duration::from_millis(limits.total_ms));
+        if let Some(traceparent) = request.traceparent {
+            let mut meta = RequestMetaObject::new();
+            meta.set_traceparent(traceparent);
+            options = options.with_meta(meta);
+        }
+        let failures = Failures {
+            config,
+            fault: &self.fault,
+        };
+        let sent = self
+            .peer()
+            .send_request_with_option(request.request, options);
+        let handle = sent
+            .await
+            .map_err(|error| failures.of_request(&request.what, &error))?;
+        let token = handle.progress_token.clone();
+        let _waiting = self.in_flight.begin(token, request.session_id);
+        let mut abandoned = Abandoned {
+            link: self,
+            id: Some(handle.id.clone()),
+        };
+        let answer = handle.await_response().await;
+        abandoned.id = None;
+        answer.map_err(|error| failures.of_request(&request.what, &error))
+    }
+
+    /// Hears of changes. Servers of the handshake tell by themselves; others are asked to.
+    fn listen(&self) {
+        if self.facts.generation == Generation::Handshake {
+            return;
+        }
+        let changes = |what: &str| self.facts.capabilities[what]["listChanged"] == true;
+        let mut filter = SubscriptionFilter::new();
+        filter.tools_list_changed = changes("tools").then_some(true);
+        filter.prompts_list_changed = changes("prompts").then_some(true);
+        filter.resources_list_changed = changes("resources").then_some(true);
+        if filter == SubscriptionFilter::new() {
+            return;
+        }
+        let (peer, handler) = (self.peer().clone(), self.service.service().clone());
+        // It ends with the connection.
+        tokio::spawn(async move {
+            let Ok(mut subscription) = peer.listen(filter).await else {
+                tracing::debug!("a server does not tell of changes");
+                return;
+            };
+            while let Ok(Some(notification)) = subscription.next().await {
+                handler.subscribed(notification);
+            }
+        });
+    }
+
+    /// Asks something whose answer nobody waits for.
+    pub(crate) fn send_later(&self, request: ClientRequest) {
+        let peer = self.peer().clone();
+        self.tokio.spawn(async move {
+            let _it_may_have_ended = peer.send_request(request).await;
+        });
+    }
+
+    /// Ends the connection and waits until the process has ended.
+    pub(crate) async fn close(mut self) {
+        let _it_may_have_ended = self.service.close().await;
+    }
+}
+
+/// Tells a server that nobody waits for an answer any more, unless it came.
+struct Abandoned<'a> {
+    link: &'a Link,
+    id: Option<rmcp::model::RequestId>,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else {
+            return;
+        };
+        let peer = self.link.peer().clone();
+        let reason = "nobody waits for it any more".to_owned();
+        let params = CancelledNotificationParam::new(Some(id), Some(reason));
+        self.link.tokio.spawn(async move {
+            let _it_may_have_ended = peer.notify_cancelled(params).await;
+        });
+    }
+}
+
+/// Which way of talking is tried. What was found out before is not found out again.
+fn mode(choice: ProtocolChoice, remembered: Option<Generation>) -> ClientLifecycleMode {
+    let modern = || vec![ProtocolVersion::V_2026_07_28];
+    match (choice, remembered) {
+        (ProtocolChoice::Handshake, _) | (ProtocolChoice::Auto, Some(Generation::Handshake)) => {
+            ClientLifecycleMode::Initialize
+        }
+        (ProtocolChoice::Modern, _) | (ProtocolChoice::Auto, Some(Generation::Modern)) => {
+            ClientLifecycleMode::Discover {
+                preferred_versions: modern(),
+            }
+        }
+        (ProtocolChoice::Auto, None) => ClientLifecycleMode::Auto {
+            preferred_versions: modern(),
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        },
+    }
+}
+
+fn facts(service: &RunningService<RoleClient, Handler>) -> Option<ServerFacts> {
+    let info = service.peer().peer_info()?;
+    let generation = match info.protocol_version.has_initialize() {
+        true => Generation::Handshake,
+        false => Generation::Modern,
+    };
+    Some(ServerFacts {
+        generation,
+        protocol_version: info.protocol_version.to_string(),
+        server_info: info
+            .server_info
+            .as_ref()
+            .and_then(|info| serde_json::to_value(info).ok()),
+        capabilities: serde_json::to_value(&info.capabilities).unwrap_or_default(),
+        instructions: info.instructions.clone(),
+    })
+}

@@ -1,0 +1,164 @@
+//! The process of a server, and how it comes to its end.
+//!
+//! ```text
+//! waiter ──── sleeps until the process has ended, but leaves it to be reaped
+//! guardian ── told to close, or hears of the end ─► 5 s ─► TERM ─► 2 s ─► KILL ─► reap
+//! ```
+//!
+//! Signals go to the whole group, and only as long as its leader was not reaped: until then its
+//! number belongs to nobody else, so no stranger is hit.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::sync::watch;
+
+/// How long a server has to end by itself when its input is closed.
+const AFTER_CLOSING: Duration = Duration::from_secs(5);
+
+/// How long it has when it was asked to terminate.
+const AFTER_TERMINATING: Duration = Duration::from_secs(2);
+
+/// The threads that see servers to their end.
+#[derive(Clone, Default)]
+pub(crate) struct Guardians(Arc<Mutex<Vec<JoinHandle<()>>>>);
+
+impl Guardians {
+    /// Waits for all of them. Each ends when the connection to its server was given up.
+    pub(crate) fn join(&self) {
+        let threads = std::mem::take(&mut *self.lock());
+        for thread in threads {
+            let _it_has_reported_its_panic = thread.join();
+        }
+    }
+
+    fn add(&self, thread: JoinHandle<()>) {
+        let mut threads = self.lock();
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(thread);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A process that is ended when this is dropped.
+pub(super) struct Process {
+    orders: Sender<News>,
+    ended: watch::Receiver<Option<ExitStatus>>,
+}
+
+/// What a guardian hears.
+enum News {
+    /// The process has ended and waits to be reaped.
+    Ended,
+    /// Its input is closed; nobody needs it any more.
+    Close,
+}
+
+impl Process {
+    /// Starts a process, as the leader of a group.
+    pub(super) fn start(command: &mut Command, guardians: &Guardians) -> io::Result<(Self, Pipes)> {
+        let mut child = command.process_group(0).spawn()?;
+        let pipes = Pipes {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+        };
+        let (orders, news) = channel();
+        let (tell, ended) = watch::channel(None);
+        let leader = pid_of(&child);
+        let waiter_orders = orders.clone();
+        let waiter = thread::Builder::new().name("harn-mcp-wait".to_owned());
+        waiter.spawn(move || {
+            wait_for(leader);
+            let _nobody_may_listen = waiter_orders.send(News::Ended);
+        })?;
+        let guardian = thread::Builder::new().name("harn-mcp-guard".to_owned());
+        guardians.add(guardian.spawn(move || guard(child, leader, &news, &tell))?);
+        Ok((Self { orders, ended }, pipes))
+    }
+
+    /// How the process ended, once it has.
+    pub(super) fn ended(&self) -> watch::Receiver<Option<ExitStatus>> {
+        self.ended.clone()
+    }
+
+    /// Its input is closed; it has some time to end by itself.
+    pub(super) fn close(&self) {
+        let _it_may_have_ended = self.orders.send(News::Close);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The ends of the pipes that are ours.
+pub(super) struct Pipes {
+    pub(super) stdin: Option<std::process::ChildStdin>,
+    pub(super) stdout: Option<std::process::ChildStdout>,
+    pub(super) stderr: Option<std::process::ChildStderr>,
+}
+
+fn pid_of(child: &Child) -> Pid {
+    let raw = i32::try_from(child.id()).expect("a process has a number that is a pid");
+    Pid::from_raw(raw).expect("a child is never the process 0")
+}
+
+/// Sleeps until a process has ended and leaves it to be reaped.
+fn wait_for(process: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(process), options) {}
+}
+
+fn guard(
+    mut child: Child,
+    leader: Pid,
+    news: &Receiver<News>,
+    tell: &watch::Sender<Option<ExitStatus>>,
+) {
+    if let Ok(News::Close) | Err(_) = news.recv() {
+        end(leader, news);
+    }
+    // What it started does not outlive it.
+    let _all_may_have_ended = kill_process_group(leader, Signal::KILL);
+    tell.send_replace(child.wait().ok());
+}
+
+/// Sees to it that a process ends.
+fn end(leader: Pid, news: &Receiver<News>) {
+    for (time, signal) in [
+        (AFTER_CLOSING, Signal::TERM),
+        (AFTER_TERMINATING, Signal::KILL),
+    ] {
+        match until_ended(news, time) {
+            true => return,
+            false => {
+                let _all_may_have_ended = kill_process_group(leader, signal);
+            }
+        }
+    }
+    while !matches!(news.recv(), Ok(News::Ended) | Err(_)) {}
+}
+
+/// Whether it ends in that time.
+fn until_ended(news: &Receiver<News>, time: Duration) -> bool {
+    loop {
+        match news.recv_timeout(time) {
+            Ok(News::Ended) | Err(RecvTimeoutError::Disconnected) => return true,
+            Err(RecvTimeoutError::Timeout) => return false,
+            // It was said twice.
+            Ok(News::Close) => {}
+        }
+    }
+}
