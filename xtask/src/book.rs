@@ -5,7 +5,7 @@
 //! | `rust` | a crate pulls the page in with `include_str!`, so it is a doc test |
 //! | `json`, `jsonl`, `toml` | it parses |
 //! | `harn` | it is a program: it parses |
-//! | `console` | the commands print what the page shows |
+//! | `console` | the commands print what the page shows; those of the pages for newcomers do so in a fresh clone |
 //! | `sh` | only entry commands, on the pages that welcome a newcomer |
 //! | `text` | nothing: drawings and sketches |
 //!
@@ -18,6 +18,7 @@ mod doctest;
 pub(crate) mod fences;
 mod harn;
 mod matching;
+pub(crate) mod newcomer;
 mod shell;
 
 use std::process::Command;
@@ -30,6 +31,7 @@ use crate::sources::{SourceFile, Sources};
 use crate::verdict::{Verdict, complain};
 
 use fences::Block;
+use newcomer::{Builder, Newcomer};
 
 /// Pages outside the book.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
@@ -46,6 +48,11 @@ pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
     let mut reader = Reader::new(repo, &sources);
     let mut tally = Tally::default();
     for page in sources.files.iter().filter(|file| is_page(&file.path)) {
+        if newcomer::is_page(&page.path) {
+            for (name, verdict) in reader.follow(page)? {
+                tally.check(&name, verdict);
+            }
+        }
         for block in fences::blocks(&page.text) {
             let name = format!("{}:{} {}", page.path, block.line, block.info);
             tally.check(name.trim_end(), reader.check(page, &block));
@@ -55,7 +62,9 @@ pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
 }
 
 fn is_page(path: &str) -> bool {
-    PAGES.contains(&path) || (path.starts_with(BOOK) && path.ends_with(".md"))
+    PAGES.contains(&path)
+        || newcomer::is_example(path)
+        || (path.starts_with(BOOK) && path.ends_with(".md"))
 }
 
 /// Follows the pages like a reader who tries everything.
@@ -65,6 +74,8 @@ struct Reader<'a> {
     doctested: Vec<String>,
     /// Whether the `harn` program could be built; asked at the first need.
     program: Option<Verdict>,
+    /// Who follows the pages for newcomers, with a clone that takes a moment to make.
+    newcomer: Option<Newcomer>,
 }
 
 impl<'a> Reader<'a> {
@@ -73,7 +84,21 @@ impl<'a> Reader<'a> {
             repo,
             doctested: doctest::pages(&sources.files),
             program: None,
+            newcomer: None,
         }
+    }
+
+    /// Plays the commands of a page for newcomers.
+    fn follow(&mut self, page: &SourceFile) -> Result<Vec<(String, Verdict)>, Error> {
+        if let Err(why) = self.build_program() {
+            return Ok(vec![(page.path.clone(), Err(why))]);
+        }
+        let newcomer = match self.newcomer.take() {
+            Some(newcomer) => newcomer,
+            None => Newcomer::new(self.repo, Builder::Stand)?,
+        };
+        let newcomer = self.newcomer.insert(newcomer);
+        Ok(newcomer.check(page))
     }
 
     /// Decides by the info string; the work is done in the modules.
@@ -87,6 +112,7 @@ impl<'a> Reader<'a> {
             "json" => data::json(&block.text),
             "jsonl" => data::json_lines(&block.text),
             "toml" => data::toml(&block.text),
+            "console" if newcomer::is_page(&page.path) => Ok(()),
             "console" => {
                 self.build_program()?;
                 console::check(self.repo, block)
@@ -106,7 +132,9 @@ impl<'a> Reader<'a> {
     fn build_program(&mut self) -> Verdict {
         let repo = self.repo;
         let build = || {
-            let cargo = process::cargo(repo, &["build", "-q", "--locked", "-p", "harn-cli"]);
+            let packages = ["-p", "harn-cli", "-p", "rust-sink"];
+            let build = [&["build", "-q", "--locked"][..], &packages].concat();
+            let cargo = process::cargo(repo, &build);
             match process::live(cargo) {
                 Ok(status) if status.success() => Ok(()),
                 Ok(_) => complain("the `harn` program does not build"),

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use crate::book::newcomer;
 use crate::error::Error;
 use crate::repo::Repo;
 use crate::{bench, crash, fuzz, r#gen, peers, test_run};
@@ -52,6 +53,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--check]",
         about: "write the files derived from data, or check they are fresh",
         run: r#gen::run,
+    },
+    Command {
+        name: "newcomer",
+        arguments: "",
+        about: "follow the README and all examples in a fresh clone, and build there",
+        run: newcomer::run,
     },
     Command {
         name: "peers",

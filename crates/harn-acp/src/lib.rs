@@ -17,6 +17,7 @@
 //! | `server`  | what all connections share: the program, the log, open sessions   |
 //! | `agent`   | one connection: the methods that a client can call                |
 //! | `session` | one conversation: its turns, its settings, its past               |
+//! | `wire`    | what the records of a session say to a client                     |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
 //! | `error`   | the codes of the wire                                             |
@@ -30,5 +31,7 @@ mod peer;
 mod server;
 mod session;
 mod stdio;
+mod wire;
 
 pub use server::{Server, ServerOptions};
+pub use session::Mode;

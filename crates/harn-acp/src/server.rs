@@ -1,14 +1,18 @@
 //! What all connections share: the program, the log and the sessions that are open.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::Keeper;
-use harn_vm::agent::log::AnyEventLog;
+use harn_vm::agent::log::{AnyEventLog, LogError};
+use harn_vm::agent::session::SessionState;
+use harn_vm::agent::tool_servers::ServerConfig;
 use harn_vm::{AnsweringProgram, RunOptions};
+use serde_json::Value;
 
 use crate::error::Refusal;
-use crate::session::Session;
+use crate::session::{self, Choices, Mode, Past, Session, Settings};
 
 /// How many sessions may be open at once, on all connections together.
 const SESSIONS_MAX: usize = 1024;
@@ -19,6 +23,10 @@ pub struct ServerOptions {
     pub program: AnsweringProgram,
     /// How it is run, but for what belongs to a session.
     pub run: RunOptions,
+    /// The modes that the program knows; it gets the one that is chosen as `mode`.
+    pub modes: Vec<Mode>,
+    /// What clients know the agent by; `None`: our own name.
+    pub title: Option<String>,
     /// Where sessions are kept.
     pub log: Arc<AnyEventLog>,
     /// Whether sessions are forgotten when the server ends: clients cannot load them again.
@@ -33,6 +41,8 @@ pub struct Server {
     pub(crate) options: ServerOptions,
     /// Writes for all sessions, so that they share a thread and their syncs.
     pub(crate) keeper: Arc<Keeper>,
+    /// What clients can choose.
+    pub(crate) choices: Choices,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
 }
 
@@ -41,22 +51,19 @@ impl Server {
     pub fn new(options: ServerOptions) -> Arc<Self> {
         Arc::new(Self {
             keeper: Keeper::new(Arc::clone(&options.log)),
+            choices: Choices::new(&options.run, options.modes.clone()),
             options,
             sessions: Mutex::default(),
         })
     }
 
-    pub(crate) fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A session that is open.
-    ///
-    /// # Errors
-    /// There is none of that id, or nobody has opened it.
-    pub(crate) fn session(&self, id: &str) -> Result<Arc<Session>, Refusal> {
-        let session = self.sessions().get(id).cloned();
-        session.ok_or_else(|| Refusal::unknown_session(id))
+    pub(crate) fn opened(&self, id: &str) -> Option<Arc<Session>> {
+        self.sessions().get(id).cloned()
     }
 
     /// Takes note of a session that was opened.
@@ -65,11 +72,75 @@ impl Server {
     /// There are too many.
     pub(crate) fn add(&self, session: &Arc<Session>) -> Result<(), Refusal> {
         let mut sessions = self.sessions();
-        if sessions.len() >= SESSIONS_MAX {
+        if sessions.len() >= SESSIONS_MAX && !sessions.contains_key(&session.id) {
             let message = format!("{SESSIONS_MAX} sessions are open");
             return Err(Refusal::overloaded(message, 1000));
         }
         sessions.insert(session.id.clone(), Arc::clone(session));
         Ok(())
     }
+
+    /// Closes a session. Its journal stays.
+    pub(crate) async fn close(&self, session: &Arc<Session>) {
+        session.close().await;
+        let mut sessions = self.sessions();
+        let is_same = |known: &Arc<Session>| Arc::ptr_eq(known, session);
+        if sessions.get(&session.id).is_some_and(is_same) {
+            sessions.remove(&session.id);
+        }
+    }
+
+    /// A session as the log has it.
+    ///
+    /// # Errors
+    /// There is none, or the log cannot be read.
+    pub(crate) async fn find(&self, id: &str) -> Result<(SessionState, Settings), Refusal> {
+        self.written().await?;
+        let found = session::find(&self.options.log, id).await;
+        let found = found.map_err(|error| unreadable(&error))?;
+        found.ok_or_else(|| Refusal::unknown_session(id))
+    }
+
+    /// The sessions of the log, the latest first.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(crate) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Past>, Refusal> {
+        self.written().await?;
+        let sessions = session::list(&self.options.log, cwd).await;
+        sessions.map_err(|error| unreadable(&error))
+    }
+
+    /// Removes a session from the log.
+    ///
+    /// # Errors
+    /// The log cannot be changed.
+    pub(crate) async fn remove(&self, id: &str) -> Result<(), Refusal> {
+        self.written().await?;
+        let removed = session::remove(&self.options.log, id).await;
+        removed.map_err(|error| unreadable(&error))
+    }
+
+    /// What has happened so far is in the log.
+    async fn written(&self) -> Result<(), Refusal> {
+        let written = self.keeper.sync().await;
+        written.map_err(|error| {
+            tracing::warn!(target: "acp", %error, "the log cannot be written");
+            Refusal::internal("the log cannot be written")
+        })
+    }
+
+    /// The MCP servers that a client lends to a session.
+    ///
+    /// # Errors
+    /// They are not understood, or one has the name of one of the program's.
+    pub(crate) fn lent(&self, parameters: &Value) -> Result<Vec<ServerConfig>, Refusal> {
+        let own = &self.options.run.world.agents.servers;
+        session::read_tool_servers(&parameters["mcpServers"], own)
+    }
+}
+
+fn unreadable(error: &LogError) -> Refusal {
+    tracing::warn!(target: "acp", %error, "the log cannot be used");
+    Refusal::internal("the log of sessions cannot be used")
 }

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use agent_client_protocol::{Channel, TransportFrame};
+use agent_client_protocol::{Channel, ConnectTo, TransportFrame};
 use futures_core::Stream;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
@@ -30,7 +30,7 @@ impl Server {
         let give = move |frame| incoming.unbounded_send(frame).is_ok();
         let reading = tokio::spawn(read(input, give));
         let writing = tokio::spawn(write(output, outgoing));
-        let served = agent::serve(self, theirs).await;
+        let served = agent::agent(self).connect_to(theirs).await;
         reading.abort();
         let written = writing.await.map_err(std::io::Error::other)?;
         match served {

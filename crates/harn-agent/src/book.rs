@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../../../docs/src/agents/overview.md")]
 mod overview {}
+
+#[doc = include_str!("../../../docs/src/events/subscriptions.md")]
+mod subscriptions {}

@@ -16,6 +16,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
+use crate::shown::{Showing, Shown};
+
 /// The calls that run.
 #[derive(Clone, Default)]
 pub struct CallsInFlight(Arc<Mutex<BTreeMap<Key, Flag>>>);
@@ -30,6 +32,7 @@ struct Flag {
     number: u64,
     reason: Option<String>,
     waker: Option<Waker>,
+    showing: Arc<Showing>,
 }
 
 /// A call that runs. When it is dropped, the call cannot be stopped any more.
@@ -37,6 +40,7 @@ pub struct CallInFlight {
     calls: CallsInFlight,
     key: Key,
     number: u64,
+    showing: Arc<Showing>,
 }
 
 /// A call was stopped.
@@ -51,10 +55,12 @@ impl CallsInFlight {
     /// A call begins to run.
     pub fn begin(&self, session_id: &str, call_id: &str) -> CallInFlight {
         let key = (session_id.to_owned(), call_id.to_owned());
+        let showing = Arc::<Showing>::default();
         let number = self.with(|calls| {
             let number = calls.get(&key).map_or(0, |flag| flag.number + 1);
             let flag = Flag {
                 number,
+                showing: Arc::clone(&showing),
                 ..Flag::default()
             };
             calls.insert(key.clone(), flag);
@@ -64,7 +70,16 @@ impl CallsInFlight {
             calls: self.clone(),
             key,
             number,
+            showing,
         }
+    }
+
+    /// Where a call that runs shows what it has to show. What a call shows that does not run is
+    /// seen by nobody.
+    pub fn showing(&self, session_id: &str, call_id: &str) -> Arc<Showing> {
+        let key = (session_id.to_owned(), call_id.to_owned());
+        let showing = self.with(|calls| Some(Arc::clone(&calls.get(&key)?.showing)));
+        showing.unwrap_or_default()
     }
 
     /// Stops a call; says whether there is one that was not stopped before.
@@ -91,6 +106,11 @@ impl CallsInFlight {
 }
 
 impl CallInFlight {
+    /// What the call has shown so far.
+    pub fn shown(&self) -> Vec<Shown> {
+        self.showing.all()
+    }
+
     /// Waits for what the call is doing, or until it is stopped; then that is dropped.
     pub async fn unless_cancelled<T>(
         &self,

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -57,6 +58,10 @@ pub type OpenLog = Arc<dyn Fn() -> Option<Arc<AnyEventLog>> + Send + Sync>;
 pub struct Keeper {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Who lends it its log and its thread, if somebody does.
+    lender: Option<Arc<Keeper>>,
+    /// Whether it takes nothing any more.
+    is_fenced: AtomicBool,
 }
 
 struct Shared {
@@ -113,7 +118,26 @@ impl Keeper {
                 rung: Condvar::new(),
             }),
             thread: Mutex::default(),
+            lender: None,
+            is_fenced: AtomicBool::new(false),
         })
+    }
+
+    /// A keeper that writes with the log and the thread of this one, in one order with it. It
+    /// can be [fenced](Self::fence) off without the others.
+    pub fn lend(self: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Self {
+            shared: Arc::clone(&self.shared),
+            thread: Mutex::default(),
+            lender: Some(Arc::clone(self)),
+            is_fenced: AtomicBool::new(false),
+        })
+    }
+
+    /// From now on it takes nothing. What a program does that was given up must not get between
+    /// the records of the one that goes on with its session.
+    pub fn fence(&self) {
+        self.is_fenced.store(true, Ordering::Release);
     }
 
     /// The log it writes to; `None` if it cannot be opened.
@@ -126,7 +150,7 @@ impl Keeper {
     /// # Errors
     /// Too many wait already; this one is not among them.
     pub fn put(&self, topic: &Topic, record: LogEvent) -> Result<(), LogFailure> {
-        if self.log().is_none() {
+        if self.log().is_none() || self.is_fenced.load(Ordering::Acquire) {
             return Err(Closed.into());
         }
         self.start()?;
@@ -191,6 +215,9 @@ impl Keeper {
     /// Starts the thread when it is first needed. Without it nothing is taken: nobody would
     /// write it, and who waits at a barrier would wait for ever.
     fn start(&self) -> Result<(), LogFailure> {
+        if let Some(lender) = &self.lender {
+            return lender.start();
+        }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
             let shared = Arc::clone(&self.shared);
@@ -204,6 +231,9 @@ impl Keeper {
 impl Drop for Keeper {
     /// Writes what is left.
     fn drop(&mut self) {
+        if self.lender.is_some() {
+            return;
+        }
         self.shared.queue().is_closed = true;
         self.shared.rung.notify_one();
         let thread = self
@@ -494,7 +524,7 @@ impl DurableSinks for KeptSessions {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
     use harn_log::MemoryEventLog;
@@ -508,6 +538,23 @@ mod tests {
         let records = block_on(log.read_range(topic, None, usize::MAX)).unwrap();
         let numbers = records.iter().map(|(_, record)| record.payload.as_u64());
         numbers.map(Option::unwrap).collect()
+    }
+
+    #[test]
+    fn one_that_is_lent_writes_with_its_lender_until_it_is_fenced_off() {
+        let keeper = keeper();
+        let topic = Topic::new("a").unwrap();
+        let lent = keeper.lend();
+        keeper.put(&topic, LogEvent::new("n", json!(0))).unwrap();
+        lent.put(&topic, LogEvent::new("n", json!(1))).unwrap();
+        lent.fence();
+        let refused = lent.put(&topic, LogEvent::new("n", json!(2)));
+        assert!(refused.is_err(), "it is fenced off");
+        drop(lent);
+        keeper.put(&topic, LogEvent::new("n", json!(3))).unwrap();
+        block_on(keeper.sync()).unwrap();
+        let log = keeper.log().unwrap();
+        assert_eq!(numbers(log, &topic), [0, 1, 3]);
     }
 
     #[test]

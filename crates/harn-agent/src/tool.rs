@@ -8,6 +8,7 @@ use harn_llm::Category;
 use serde_json::{Value, json};
 
 use crate::callback::BoxFuture;
+use crate::shown::Showing;
 
 /// Something a model may ask for by name.
 pub trait Tool: Send + Sync {
@@ -18,6 +19,17 @@ pub trait Tool: Send + Sync {
     ///
     /// The future may be dropped at any point: a person cancelled, or the time is over.
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// The same for a tool that has more to show than its text: a change of a file, content of
+    /// a server.
+    fn call_showing<'a>(
+        &'a self,
+        call: ToolCall<'a>,
+        showing: &'a Showing,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        let _nothing_else_is_shown = showing;
+        self.call(call)
+    }
 }
 
 /// What is told about a tool.

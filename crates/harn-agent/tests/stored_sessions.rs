@@ -9,7 +9,7 @@ use harn_agent::llm::scenario::Scenario;
 use harn_agent::session::{Change, SessionState, load_session, session_records};
 use harn_agent::verify::{check_journal, check_topic};
 use harn_agent::{
-    LoggedSessions, LoopRequest, Runtime, RuntimeOptions, SessionStorage, TaskLedger,
+    FunctionTool, LoggedSessions, LoopRequest, Runtime, RuntimeOptions, SessionStorage, TaskLedger,
     session_events,
 };
 use harn_events::{AgentEvent, BusConfig, CloseSession, DurableSinks, EventBus, RedactionPolicy};
@@ -17,6 +17,7 @@ use harn_log::{
     AnyEventLog, EventLog, FileEventLog, MemoryEventLog, SqliteEventLog, Topic, block_on,
     with_active_event_log,
 };
+use serde_json::json;
 use tempfile::TempDir;
 
 fn logs(folder: &TempDir) -> Vec<Arc<AnyEventLog>> {
@@ -180,6 +181,37 @@ fn runtime(log: &Arc<AnyEventLog>, resumes: Option<&str>) -> Arc<Runtime> {
 async fn ask(runtime: &Arc<Runtime>, session: &str, prompt: &str) {
     let request = LoopRequest::new(prompt).option("session_id", session);
     runtime.run(request).await.unwrap();
+}
+
+/// Ids of calls are not given twice, also not by another process.
+#[tokio::test(start_paused = true)]
+async fn calls_have_other_ids_after_a_restart() {
+    let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
+    for _ in 0..2 {
+        let script =
+            "[[turn]]\ncall = [{ tool = \"look\", id = \"1\" }]\n\n[[turn]]\ntext = \"So.\"\n";
+        let desk = Desk::staged(Scenario::parse("looking", script).unwrap());
+        let options = RuntimeOptions {
+            log: Some(Arc::clone(&log)),
+            resumes: Some("talk".to_owned()),
+            ..RuntimeOptions::default()
+        };
+        let runtime = Runtime::new(Arc::new(desk), options);
+        let look = FunctionTool::new("look", "Looks.", json!({}), |_| {
+            Box::pin(async { Ok("a lamp".to_owned()) })
+        });
+        let request = LoopRequest::new("Look")
+            .option("session_id", "talk")
+            .option("tool_format", "native")
+            .tool(look);
+        runtime.run(request).await.unwrap();
+    }
+    let events = session_events(&*log, "talk").await.unwrap();
+    let starts = events.iter().filter_map(|(_, event)| match event.event() {
+        Some(AgentEvent::ToolCall { tool_call_id, .. }) => Some(tool_call_id.as_str()),
+        _ => None,
+    });
+    assert!(starts.eq(["tool-1", "tool-1-2"]));
 }
 
 /// A later process goes on with the one session it was told to, and begins all others anew.

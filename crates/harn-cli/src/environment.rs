@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::env::VarError;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::clock::Clock;
 use crate::timestamp;
@@ -58,6 +59,32 @@ pub(crate) fn all() -> BTreeMap<String, String> {
     variables.collect()
 }
 
+/// The same for programs that may call `harn` themselves, as an agent does that runs tests. Where
+/// it cannot be found, because it runs from where it was built, its folder is searched last.
+pub(crate) fn for_programs() -> BTreeMap<String, String> {
+    let mut variables = all();
+    let harn = std::env::current_exe().ok();
+    if let (Some(path), Some(harn)) = (variables.get_mut("PATH"), harn)
+        && let Some(longer) = with_folder_of(&harn, path)
+    {
+        *path = longer;
+    }
+    variables
+}
+
+/// The search path with the folder of a program at its end; nothing if the program, or another
+/// one of its name, is found already.
+fn with_folder_of(program: &Path, path: &str) -> Option<String> {
+    let (folder, name) = (program.parent()?, program.file_name()?);
+    let mut folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    if folders.iter().any(|folder| folder.join(name).is_file()) {
+        return None;
+    }
+    folders.push(folder.to_owned());
+    let joined = std::env::join_paths(folders).ok();
+    joined.map(OsString::into_string)?.ok()
+}
+
 fn is_set(name: &str) -> bool {
     match value_of(name) {
         Ok(value) => !value.is_empty(),
@@ -72,4 +99,24 @@ fn value_of(name: &str) -> Result<String, VarError> {
         reason = "this is the one place that reads the environment"
     )]
     std::env::var(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_found_is_looked_for_last() {
+        let folder = Path::new("/no/such/folder");
+        let longer = with_folder_of(&folder.join("harn"), "/usr/bin:/bin");
+        assert_eq!(longer.as_deref(), Some("/usr/bin:/bin:/no/such/folder"));
+    }
+
+    #[test]
+    fn a_program_that_is_found_is_left_where_it_is() {
+        assert_eq!(
+            with_folder_of(Path::new("/no/such/sh"), "/usr/bin:/bin"),
+            None
+        );
+    }
 }

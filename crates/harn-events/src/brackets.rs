@@ -38,6 +38,8 @@ pub struct OpenBrackets {
     compositions: BTreeMap<String, Box<CompositionRunEnvelope>>,
     /// Whether the current run has passed its last seam.
     exited: bool,
+    /// Whether somebody has cancelled the current run: what it leaves open ends as cancelled.
+    is_cancelled: bool,
 }
 
 /// A tool call without an outcome.
@@ -142,6 +144,12 @@ impl OpenBrackets {
     /// A new run begins on the session.
     pub fn begin_run(&mut self) {
         self.exited = false;
+        self.is_cancelled = false;
+    }
+
+    /// Somebody has cancelled the run: its calls have no outcome but that.
+    pub fn cancel_run(&mut self) {
+        self.is_cancelled = true;
     }
 
     /// The iteration that has started and not ended.
@@ -274,6 +282,8 @@ impl OpenBrackets {
                     ToolCallErrorCategory::ParseAborted,
                     "the call never arrived in full",
                 )
+            } else if self.is_cancelled {
+                (ToolCallErrorCategory::Cancelled, "the turn was cancelled")
             } else {
                 (
                     ToolCallErrorCategory::AbandonedAtLoopExit,

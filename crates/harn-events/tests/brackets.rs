@@ -82,6 +82,61 @@ fn a_cancelled_run_closes_what_it_left_open() {
 }
 
 #[test]
+fn calls_of_a_cancelled_run_end_at_once_and_once() {
+    let (bus, recording) = open_session();
+    let run = bus.begin_run("s");
+    for event in [
+        iteration_start("s", 1),
+        tool_call("s", "running"),
+        tool_update("s", "running", "in_progress"),
+    ] {
+        bus.emit(&event);
+    }
+    check_added(
+        &recording,
+        || bus.cancel_calls("s"),
+        &["tool_call_update running failed cancelled"],
+    );
+    // A tool that ignores it is too late, and one that begins now ends with the run.
+    bus.emit(&tool_update("s", "running", "completed"));
+    bus.emit(&tool_call("s", "late"));
+    check_added(
+        &recording,
+        || drop(run),
+        &[
+            "tool_call_update late failed cancelled",
+            "iteration_end 1",
+            "loop_checkpoint 1 loop_exit",
+        ],
+    );
+}
+
+#[test]
+fn an_abandoned_run_closes_nothing_of_the_next_one() {
+    let (bus, recording) = open_session();
+    let abandoned = bus.begin_run("s");
+    bus.emit(&iteration_start("s", 1));
+    bus.emit(&tool_call("s", "stuck"));
+    check_added(
+        &recording,
+        || bus.abandon_runs("s"),
+        &[
+            "tool_call_update stuck failed cancelled",
+            "iteration_end 1",
+            "loop_checkpoint 1 loop_exit",
+        ],
+    );
+    let next = bus.begin_run("s");
+    bus.emit(&iteration_start("s", 1));
+    check_added(&recording, || drop(abandoned), &[]);
+    check_added(
+        &recording,
+        || next.finish("done"),
+        &["iteration_end 1", "loop_checkpoint 1 loop_exit"],
+    );
+}
+
+#[test]
 fn a_failed_run_names_its_reason() {
     let (bus, recording) = open_session();
     let run = bus.begin_run("s");

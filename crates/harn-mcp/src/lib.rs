@@ -15,8 +15,11 @@
 //! [`harn_agent::tool_servers`] alone. The page `protocols/mcp.md` of the book explains the
 //! design.
 
+pub mod auth;
 mod call;
+mod card;
 mod failure;
+pub mod fetcher;
 mod handler;
 mod http;
 mod in_flight;
@@ -29,4 +32,8 @@ mod servers;
 mod stdio;
 mod tasks;
 
+#[cfg(test)]
+mod testing;
+
+pub use http::{Proxies, Web};
 pub use servers::{BeforeStart, Servers, Surroundings};

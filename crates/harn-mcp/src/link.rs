@@ -118,7 +118,7 @@ impl Link {
                 Self::serve(making, transport, fault, mode).await
             }
             Endpoint::Http(endpoint) => {
-                let transport = http::open(config, endpoint, making.surroundings, client).await?;
+                let transport = http::open(config, endpoint, &making.surroundings.web)?;
                 Self::serve(making, transport, Fault::default(), mode).await
             }
         }

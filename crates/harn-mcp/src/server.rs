@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use harn_agent::BoxFuture;
 use harn_agent::tool_servers::{
-    CallResult, Generation, Listed, ServerCall, ServerClient, ServerConfig, ServerError,
+    CallResult, Endpoint, Generation, Listed, ServerCall, ServerClient, ServerConfig, ServerError,
     ServerFacts, ToolServer,
 };
 use rmcp::model::{
@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 use crate::failure::Failures;
 use crate::handler::Handler;
+use crate::http::{self, Attempts};
 use crate::in_flight::InFlight;
 use crate::link::{Link, Making, Request};
 use crate::rounds::{ROUNDS_MAX, Rounds};
@@ -119,7 +120,12 @@ impl Server {
         if let Some(link) = self.live()? {
             return Ok(link);
         }
-        let Some(pause) = memory.may_start(Instant::now()) else {
+        // Only processes are restarted; a service is somebody else's.
+        let pause = match self.config.endpoint {
+            Endpoint::Stdio(_) => memory.may_start(Instant::now()),
+            Endpoint::Http(_) => Some(Duration::ZERO),
+        };
+        let Some(pause) = pause else {
             return Err(ServerError::RestartedTooOften {
                 server: self.config.name.clone(),
                 starts: STARTS_MAX + 1,
@@ -136,7 +142,7 @@ impl Server {
             handler: self.handler.clone(),
         };
         let opened = Link::open(&making, memory.generation).await;
-        let link = Arc::new(self.told(opened, None)?);
+        let link = Arc::new(opened?);
         memory.generation = Some(link.facts.generation);
         // What was listed before may be something else now.
         self.handler.catalogue.fetch_add(1, Ordering::AcqRel);
@@ -174,6 +180,29 @@ impl Server {
                 .auth_required(resource, scope.as_deref(), session_id);
         }
         result
+    }
+
+    /// Does some work; if the server wants to know who asks and somebody can be asked, does it
+    /// again after the login. A request that was refused has done nothing.
+    async fn let_in<T, W>(
+        &self,
+        session_id: Option<&str>,
+        work: impl Fn() -> W,
+    ) -> Result<T, ServerError>
+    where
+        W: Future<Output = Result<T, ServerError>>,
+    {
+        let mut attempts = Attempts::default();
+        loop {
+            let done = self.unless_closed(work()).await;
+            if matches!(done, Err(ServerError::AuthRequired { .. })) {
+                let login = http::login(&self.config, &self.surroundings.web, &mut attempts);
+                if self.unless_closed(login).await? {
+                    continue;
+                }
+            }
+            return self.told(done, session_id);
+        }
     }
 
     /// Until the work is done or the connection is closed.
@@ -349,19 +378,18 @@ impl ToolServer for Server {
 
     fn connect(&self) -> BoxFuture<'_, Result<ServerFacts, ServerError>> {
         Box::pin(async {
-            let link = self.unless_closed(self.link()).await?;
+            let link = self.let_in(None, || self.link()).await?;
             Ok(link.facts.clone())
         })
     }
 
     fn list(&self, what: Listed) -> BoxFuture<'_, Result<Arc<Vec<Value>>, ServerError>> {
         Box::pin(async move {
-            let listing = async {
+            let listing = || async {
                 let link = self.link().await?;
                 self.list_now(&link, what).await
             };
-            let listed = self.unless_closed(listing).await;
-            self.told(listed, None)
+            self.let_in(None, listing).await
         })
     }
 
@@ -371,8 +399,8 @@ impl ToolServer for Server {
 
     fn call(&self, asked: ServerCall) -> BoxFuture<'_, Result<CallResult, ServerError>> {
         Box::pin(async move {
-            let called = self.unless_closed(self.call_now(&asked)).await;
-            self.told(called, asked.session_id.as_deref())
+            let session_id = asked.session_id.as_deref();
+            self.let_in(session_id, || self.call_now(&asked)).await
         })
     }
 
@@ -382,8 +410,8 @@ impl ToolServer for Server {
         session_id: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<Value>, ServerError>> {
         Box::pin(async move {
-            let read = self.unless_closed(self.read_now(uri, session_id)).await;
-            self.told(read, session_id)
+            self.let_in(session_id, || self.read_now(uri, session_id))
+                .await
         })
     }
 
@@ -394,9 +422,8 @@ impl ToolServer for Server {
         session_id: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Value, ServerError>> {
         Box::pin(async move {
-            let getting = self.prompt_now(name, arguments, session_id);
-            let got = self.unless_closed(getting).await;
-            self.told(got, session_id)
+            let getting = || self.prompt_now(name, arguments.clone(), session_id);
+            self.let_in(session_id, getting).await
         })
     }
 
@@ -407,9 +434,8 @@ impl ToolServer for Server {
         value: &'a str,
     ) -> BoxFuture<'a, Result<Value, ServerError>> {
         Box::pin(async move {
-            let completing = self.complete_now(reference, argument, value);
-            let completed = self.unless_closed(completing).await;
-            self.told(completed, None)
+            let completing = || self.complete_now(reference.clone(), argument, value);
+            self.let_in(None, completing).await
         })
     }
 

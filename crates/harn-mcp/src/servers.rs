@@ -8,6 +8,7 @@ use harn_agent::BoxFuture;
 use harn_agent::tool_servers::{ServerClient, ServerConfig, ServerError, ToolServer, ToolServers};
 use serde_json::Value;
 
+use crate::http::Web;
 use crate::server::Server;
 use crate::stdio::Guardians;
 
@@ -30,6 +31,8 @@ pub struct Surroundings {
     /// Told before a process is started, if anybody wants to know. Servers lead groups of their
     /// own, which do not hear Ctrl-C: whoever is told listens for it.
     pub before_start: Option<BeforeStart>,
+    /// What connections over HTTP share.
+    pub web: Web,
 }
 
 impl Surroundings {
@@ -75,6 +78,7 @@ impl ToolServers for Servers {
     }
 
     fn card<'a>(&'a self, source: &'a str) -> BoxFuture<'a, Result<Value, ServerError>> {
-        Box::pin(crate::http::card(source))
+        let Surroundings { folder, web, .. } = &*self.surroundings;
+        Box::pin(crate::http::card(source, folder, web))
     }
 }

@@ -40,9 +40,10 @@ pub use models::{
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use prompted::{
     AnsweringProgram, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
-    TurnRunner, answering_pipeline,
+    TurnRunner, answering_pipeline, pipeline_takes,
 };
 pub use session::{Session, Typed};
+pub use skills::discover_skills;
 pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;

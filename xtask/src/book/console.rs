@@ -10,7 +10,7 @@
 //! All commands of a block share one fresh folder, which is also their home. A
 //! command must succeed; a page that wants to show a failure writes
 //! `harn … || echo "exit code $?"`. A command that ends in `\` goes on in the
-//! next line.
+//! next line, and one with `<<'END'` up to the line `END`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -31,9 +31,24 @@ const TIMED_OUT: i32 = 124;
 
 /// A command and what the page says it prints.
 #[derive(Debug, PartialEq, Eq)]
-struct Exchange {
-    command: String,
-    output: String,
+pub(super) struct Exchange {
+    pub(super) command: String,
+    pub(super) output: String,
+}
+
+impl Exchange {
+    /// Compares what was printed with what the page shows.
+    pub(super) fn compare(&self, actual: &str) -> Verdict {
+        if matching::agrees(&self.output, actual) {
+            return Ok(());
+        }
+        complain(format!(
+            "`{}` printed\n{}\nbut the page shows\n{}",
+            self.command,
+            actual.trim_end(),
+            self.output.trim_end()
+        ))
+    }
 }
 
 /// Runs the block and compares.
@@ -45,19 +60,13 @@ pub(super) fn check(repo: &Repo, block: &Block) -> Verdict {
 fn play(repo: &Repo, folder: &Path, text: &str) -> Verdict {
     for exchange in exchanges(text)? {
         let actual = run(repo, folder, &exchange.command)?;
-        if !matching::agrees(&exchange.output, &actual) {
-            return complain(format!(
-                "`{}` printed\n{}\nbut the page shows\n{}",
-                exchange.command,
-                actual.trim_end(),
-                exchange.output.trim_end()
-            ));
-        }
+        exchange.compare(&actual)?;
     }
     Ok(())
 }
 
-fn exchanges(text: &str) -> Result<Vec<Exchange>, Complaint> {
+/// The commands of a block, each with what follows it.
+pub(super) fn exchanges(text: &str) -> Result<Vec<Exchange>, Complaint> {
     let mut exchanges: Vec<Exchange> = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -69,6 +78,18 @@ fn exchanges(text: &str) -> Result<Vec<Exchange>, Complaint> {
                 };
                 command.push('\n');
                 command += more;
+            }
+            if let Some(end) = here_document(&command).map(ToString::to_string) {
+                loop {
+                    let Some(more) = lines.next() else {
+                        return complain(format!("`{end}` is missing after the last command"));
+                    };
+                    command.push('\n');
+                    command += more;
+                    if more == end {
+                        break;
+                    }
+                }
             }
             exchanges.push(Exchange {
                 command,
@@ -85,6 +106,15 @@ fn exchanges(text: &str) -> Result<Vec<Exchange>, Complaint> {
         return complain("there is no command to run");
     }
     Ok(exchanges)
+}
+
+/// The word that ends what a command is given in the next lines: `END` of `<<'END'`.
+fn here_document(command: &str) -> Option<&str> {
+    let (_, word) = command.split_once("<<")?;
+    let word = word.trim_start_matches(['\'', '"']);
+    let end = word.find(|char: char| !char.is_ascii_alphanumeric() && char != '_');
+    let word = &word[..end.unwrap_or(word.len())];
+    (!word.is_empty()).then_some(word)
 }
 
 /// What the command prints; a command that fails is an error.
@@ -172,6 +202,15 @@ mod tests {
     #[test]
     fn a_backslash_continues_the_command() {
         assert_eq!(verdict("continue", "$ echo a \\\n    b\na b"), Ok(()));
+    }
+
+    #[test]
+    fn a_here_document_belongs_to_its_command() {
+        let text = "$ cat > note <<'END'\necho no command\nEND\n$ cat note\necho no command";
+        assert_eq!(verdict("here", text), Ok(()));
+        assert!(exchanges("$ cat <<END\nopen").is_err());
+        // A shift is no document.
+        assert_eq!(verdict("shift", "$ echo $((1 << 3))\n8"), Ok(()));
     }
 
     #[test]

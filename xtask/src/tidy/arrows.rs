@@ -40,7 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// They may use anything, and nothing may use them.
-const TOOLS: &[&str] = &["harn-bench", "xtask"];
+const TOOLS: &[&str] = &["harn-bench", "rust-sink", "xtask"];
 
 /// The language works without a runtime, so its syntax must not know one.
 const WITHOUT_EXECUTOR: &str = "harn-syntax";

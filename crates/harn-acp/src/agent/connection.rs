@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::Refusal;
 use crate::peer::{ClientFacts, Peer, PeerError};
 use crate::server::Server;
-use crate::session::Session;
+use crate::session::{From, Session};
 
 /// A connection.
 pub(crate) struct Connection {
@@ -55,10 +55,24 @@ impl Connection {
     }
 
     /// From now on the connection follows a session.
-    pub(super) fn follow(self: &Arc<Self>, session: &Arc<Session>) {
-        session.attach(Arc::clone(self) as Arc<dyn Peer>);
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(super) async fn follow(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        from: From,
+    ) -> Result<(), Refusal> {
+        let peer = Arc::clone(self) as Arc<dyn Peer>;
+        session.follow(peer, from).await?;
         self.sessions()
             .insert(session.id.clone(), Arc::clone(session));
+        Ok(())
+    }
+
+    /// The connection follows a session no more.
+    pub(super) fn forget(&self, id: &str) {
+        self.sessions().remove(id);
     }
 
     /// A session that this connection follows.
@@ -71,13 +85,24 @@ impl Connection {
     }
 
     /// The client has gone: turns are stopped, sessions can be resumed.
-    pub(super) async fn close(&self) {
+    pub(super) async fn close(self: &Arc<Self>) {
         let sessions: Vec<_> = std::mem::take(&mut *self.sessions())
             .into_values()
             .collect();
-        sessions.iter().for_each(|session| session.cancel());
-        for session in sessions {
-            session.rest().await;
+        let peer = Arc::clone(self) as Arc<dyn Peer>;
+        let closing = sessions.into_iter().map(|session| {
+            let (server, peer) = (Arc::clone(&self.server), Arc::clone(&peer));
+            tokio::spawn(async move {
+                session.cancel();
+                session.rest().await;
+                if session.leave(&peer) {
+                    server.close(&session).await;
+                }
+            })
+        });
+        let closing: Vec<_> = closing.collect();
+        for one in closing {
+            let _it_has_reported_its_panic = one.await.is_ok();
         }
     }
 }

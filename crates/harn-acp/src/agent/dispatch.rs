@@ -7,8 +7,11 @@ use agent_client_protocol::{Responder, UntypedMessage};
 use serde_json::Value;
 
 use super::connection::Connection;
-use super::{initialize, methods, prompt};
+use super::methods::{self, Answer};
+use super::{initialize, prompt};
 use crate::error::Refusal;
+use crate::peer::Peer;
+use crate::session::From;
 
 /// Answers a request, perhaps later.
 pub(super) fn request(connection: &Arc<Connection>, request: UntypedMessage, responder: Responder) {
@@ -19,21 +22,49 @@ pub(super) fn request(connection: &Arc<Connection>, request: UntypedMessage, res
     if !connection.is_initialized() {
         return answer(responder, Err(Refusal::not_initialized(&method)));
     }
-    let connection = Arc::clone(connection);
+    let own = Arc::clone(connection);
+    let is_kept = !connection.server.options.is_ephemeral;
     match &*method {
-        "session/new" => later(responder, async move {
-            methods::new(&connection, &parameters).await
+        "session/new" => later(connection, responder, async move {
+            methods::new(&own, &parameters).await
         }),
         // It takes its place in the order of turns before anything that comes after it.
-        "session/prompt" => match prompt::begin(&connection, &parameters) {
+        "session/prompt" => match prompt::begin(connection, &parameters) {
             Ok(turn) => later_to_its_end(responder, turn),
             Err(refusal) => answer(responder, Err(refusal)),
         },
+        "session/load" if is_kept => later(connection, responder, async move {
+            let from = methods::after(&parameters)?;
+            methods::load(&own, &parameters, from).await
+        }),
+        "session/resume" if is_kept => later(connection, responder, async move {
+            methods::load(&own, &parameters, From::Now).await
+        }),
+        "session/fork" if is_kept => later(connection, responder, async move {
+            methods::fork(&own, &parameters).await
+        }),
+        "session/list" if is_kept => later(connection, responder, async move {
+            methods::list(&own.server, &parameters).await
+        }),
+        "session/close" if is_kept => later(connection, responder, async move {
+            methods::close(&own, &parameters).await
+        }),
+        "session/delete" if is_kept => later(connection, responder, async move {
+            methods::delete(&own, &parameters).await
+        }),
+        "session/set_mode" => answer(responder, methods::set_mode(connection, &parameters)),
+        "session/set_config_option" => {
+            answer(
+                responder,
+                methods::set_config_option(connection, &parameters),
+            );
+        }
+        // `authenticate` and `logout` too: nobody has to sign in here.
         _ => answer(responder, Err(Refusal::unknown_method(&method))),
     }
 }
 
-/// Takes note of a notification. What is not understood is counted and let go.
+/// Takes note of a notification. What is not understood is let go.
 pub(super) fn notification(connection: &Arc<Connection>, notification: UntypedMessage) {
     let (method, parameters) = notification.into_parts();
     match &*method {
@@ -57,21 +88,30 @@ fn answer(responder: Responder, result: Result<Value, Refusal>) {
 
 /// Answers when something was done; who does not want to wait any more need not.
 fn later(
+    connection: &Arc<Connection>,
     responder: Responder,
-    work: impl Future<Output = Result<Value, Refusal>> + Send + 'static,
+    work: impl Future<Output = Result<Answer, Refusal>> + Send + 'static,
 ) {
     let cancellation = responder.cancellation();
+    let peer = Arc::clone(connection) as Arc<dyn Peer>;
     tokio::spawn(async move {
         let result = tokio::select! {
             result = work => result,
             () = cancellation.cancelled() => Err(Refusal::cancelled()),
         };
-        answer(responder, result);
+        let follows = result
+            .as_ref()
+            .ok()
+            .and_then(|answer| answer.follows.clone());
+        answer(responder, result.map(|answer| answer.value));
+        if let Some(session) = follows {
+            session.start(&peer);
+        }
     });
 }
 
-/// Answers when something has ended, however it does: a turn that is withdrawn is stopped, and
-/// its answer says so.
+/// Answers when a turn has ended, however it does: one that is withdrawn is stopped, and its
+/// answer says so.
 fn later_to_its_end(responder: Responder, turn: prompt::Begun) {
     let cancellation = responder.cancellation();
     tokio::spawn(async move {

@@ -5,11 +5,19 @@ use serde_json::{Value, json};
 use super::connection::Connection;
 use crate::error::Refusal;
 use crate::peer::ClientFacts;
+use crate::wire::{AGENT_EVENT, TOOL_CALL_META, UPDATE_KINDS};
 
-/// The version of the protocol that is spoken here.
+/// The version of the protocol that is spoken here. Whoever asks for another is told this one.
 const VERSION: u64 = 1;
 
-/// Takes note of what the client can do, and says what we can.
+/// The version of the catalogue of events, as its format says.
+const EVENT_CATALOGUE: u64 = 1;
+
+/// The version of the host bridge.
+const BRIDGE: u64 = 1;
+
+/// Takes note of what the client can do, and says what we can. Who says it again changes
+/// nothing but that.
 ///
 /// # Errors
 /// The client does not say which version it speaks.
@@ -19,20 +27,38 @@ pub(super) fn initialize(connection: &Connection, parameters: &Value) -> Result<
         return Err(Refusal::bad_parameters(why));
     }
     connection.introduce(ClientFacts::read(parameters));
+    let title = connection.server.options.title.as_deref();
+    let version = env!("CARGO_PKG_VERSION");
     Ok(json!({
         "protocolVersion": VERSION,
-        "agentInfo": {"name": "harn", "title": "Harn", "version": env!("CARGO_PKG_VERSION")},
+        "agentInfo": {"name": "harn", "title": title.unwrap_or("Harn"), "version": version},
         "authMethods": [],
-        "agentCapabilities": capabilities(connection),
+        "agentCapabilities": capabilities(!connection.server.options.is_ephemeral),
     }))
 }
 
-fn capabilities(connection: &Connection) -> Value {
-    let is_kept = !connection.server.options.is_ephemeral;
+/// What we can do; sessions can be loaded if they are kept.
+fn capabilities(is_kept: bool) -> Value {
+    let mut sessions = json!({"additionalDirectories": {}});
+    if is_kept {
+        for name in ["list", "resume", "close", "delete", "fork"] {
+            sessions[name] = json!({});
+        }
+    }
     json!({
         "loadSession": is_kept,
+        // A program gets a text.
         "promptCapabilities": {"embeddedContext": true, "image": false, "audio": false},
         "mcpCapabilities": {"http": true, "sse": false},
-        "sessionCapabilities": {"additionalDirectories": {}},
+        "sessionCapabilities": sessions,
+        "_meta": {"harn": {
+            "version": env!("CARGO_PKG_VERSION"),
+            "eventCatalogue": EVENT_CATALOGUE,
+            "extensionNotifications": [AGENT_EVENT],
+            "extensionMethods": [],
+            "sessionUpdateKinds": UPDATE_KINDS,
+            "toolCallMeta": TOOL_CALL_META,
+            "bridge": BRIDGE,
+        }},
     })
 }

@@ -3,26 +3,334 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use harn_vm::agent::rfc3339;
 use serde_json::{Value, json};
 
 use super::connection::Connection;
+use super::cursor;
 use crate::error::Refusal;
-use crate::session::{Place, Session};
+use crate::peer::Peer;
+use crate::server::Server;
+use crate::session::{self, Fork, From, Opening, Past, Place, Session, Settings};
+
+/// How many sessions a page of the list has.
+const PAGE: usize = 50;
+
+/// What a client is answered, and what it is told once it has the answer.
+pub(super) struct Answer {
+    pub(super) value: Value,
+    /// The session that it follows from then on.
+    pub(super) follows: Option<Arc<Session>>,
+}
+
+impl Answer {
+    fn plain(value: Value) -> Self {
+        Self {
+            value,
+            follows: None,
+        }
+    }
+
+    /// With the id of the session, which is new to the client.
+    fn naming_session(mut self) -> Self {
+        if let Some(session) = &self.follows {
+            self.value["sessionId"] = json!(session.id);
+        }
+        self
+    }
+}
 
 /// `session/new`.
 ///
 /// # Errors
-/// The folder is none, or the session cannot be kept.
+/// The folder is none, a server is not understood, or the session cannot be kept.
 pub(super) async fn new(
     connection: &Arc<Connection>,
     parameters: &Value,
-) -> Result<Value, Refusal> {
+) -> Result<Answer, Refusal> {
+    let server = &connection.server;
+    let opening = Opening {
+        settings: Settings::new(place(parameters)?),
+        tool_servers: server.lent(parameters)?,
+        title: None,
+    };
+    let session = Session::create(server, new_id(), opening).await?;
+    let answer = opened(connection, session, From::Now).await?;
+    Ok(answer.naming_session())
+}
+
+/// `session/load` and `session/resume`: the first tells what was said.
+///
+/// # Errors
+/// There is no such session, or it works elsewhere.
+pub(super) async fn load(
+    connection: &Arc<Connection>,
+    parameters: &Value,
+    from: From,
+) -> Result<Answer, Refusal> {
+    let server = &connection.server;
     let place = place(parameters)?;
-    let id = format!("acp_{}", harn_vm::new_id());
-    let session = Session::create(&connection.server, id, place).await?;
+    let tool_servers = server.lent(parameters)?;
+    let id = session_id(parameters)?;
+    let session = match server.opened(id) {
+        Some(session) => {
+            check_folder(&session.settings(), &place)?;
+            session.lend(tool_servers);
+            session
+        }
+        None => {
+            let (state, mut settings) = server.find(id).await?;
+            check_folder(&settings, &place)?;
+            settings.additional_directories = place.more;
+            let opening = Opening {
+                settings,
+                tool_servers,
+                title: session::title(&state),
+            };
+            Session::open(server, id.to_owned(), opening).await?
+        }
+    };
+    opened(connection, session, from).await
+}
+
+/// Where a client that loads a session has left off.
+///
+/// # Errors
+/// `_meta.harn.after` is no index.
+pub(super) fn after(parameters: &Value) -> Result<From, Refusal> {
+    match &parameters["_meta"]["harn"]["after"] {
+        Value::Null => Ok(From::After(None)),
+        after => match after.as_u64() {
+            Some(after) => Ok(From::After(Some(after))),
+            None => Err(Refusal::bad_parameters(
+                "`_meta.harn.after` has to be an index",
+            )),
+        },
+    }
+}
+
+/// `session/fork`.
+///
+/// # Errors
+/// There is no such session, or the new one cannot be kept.
+pub(super) async fn fork(
+    connection: &Arc<Connection>,
+    parameters: &Value,
+) -> Result<Answer, Refusal> {
+    let server = &connection.server;
+    let place = place(parameters)?;
+    let tool_servers = server.lent(parameters)?;
+    let parent_id = session_id(parameters)?.to_owned();
+    let (parent, settings) = server.find(&parent_id).await?;
+    let wanted = &parameters["_meta"]["harn"];
+    let keep_first = match &wanted["keepFirst"] {
+        Value::Null => None,
+        count => match count.as_u64().and_then(|count| usize::try_from(count).ok()) {
+            Some(count) => Some(count),
+            None => {
+                let why = "`_meta.harn.keepFirst` has to be a number of messages";
+                return Err(Refusal::bad_parameters(why));
+            }
+        },
+    };
+    let fork = Fork {
+        parent_id,
+        keep_first,
+        parent,
+    };
+    let branch = wanted["branch"].as_str().map(str::to_owned);
+    let opening = Opening {
+        title: branch.clone().or_else(|| session::title(&fork.parent)),
+        settings: Settings {
+            cwd: place.cwd,
+            additional_directories: place.more,
+            branch,
+            ..settings
+        },
+        tool_servers,
+    };
+    let session = Session::fork(server, new_id(), &fork, opening).await?;
+    let mut answer = opened(connection, session, From::Now).await?;
+    let meta = json!({"parentId": fork.parent_id, "branchedAt": fork.branched_at()});
+    answer.value["_meta"] = json!({"harn": meta});
+    Ok(answer.naming_session())
+}
+
+/// A session is open: the client follows it, and is told what it is.
+async fn opened(
+    connection: &Arc<Connection>,
+    session: Arc<Session>,
+    from: From,
+) -> Result<Answer, Refusal> {
     connection.server.add(&session)?;
-    connection.follow(&session);
-    Ok(json!({"sessionId": session.id}))
+    connection.follow(&session, from).await?;
+    let settings = session.settings();
+    let choices = &connection.server.choices;
+    let mut value = json!({"configOptions": choices.options(&settings)});
+    if let Some(modes) = choices.modes(&settings) {
+        value["modes"] = modes;
+    }
+    Ok(Answer {
+        value,
+        follows: Some(session),
+    })
+}
+
+/// `session/list`.
+///
+/// # Errors
+/// The cursor is none of ours, or the log cannot be read.
+pub(super) async fn list(server: &Arc<Server>, parameters: &Value) -> Result<Answer, Refusal> {
+    let cwd = match &parameters["cwd"] {
+        Value::Null => None,
+        Value::String(cwd) => Some(Path::new(cwd)),
+        _ => return Err(Refusal::bad_parameters("`cwd` has to be a path")),
+    };
+    let after = match &parameters["cursor"] {
+        Value::Null => None,
+        Value::String(text) => Some(cursor::read(text)?),
+        _ => return Err(Refusal::bad_parameters("`cursor` has to be a text")),
+    };
+    let mut sessions = server.list(cwd).await?;
+    if let Some(after) = after {
+        sessions.retain(|past| after.is_before(past));
+    }
+    let is_over = sessions.len() <= PAGE;
+    sessions.truncate(PAGE);
+    let told: Vec<Value> = sessions.iter().map(info).collect();
+    let mut value = json!({"sessions": told});
+    if let Some(last) = sessions.last().filter(|_| !is_over) {
+        value["nextCursor"] = json!(cursor::after(last));
+    }
+    Ok(Answer::plain(value))
+}
+
+fn info(past: &Past) -> Value {
+    let mut info = json!({
+        "sessionId": past.id,
+        "cwd": past.settings.cwd,
+        "updatedAt": rfc3339(past.active_at_ms),
+    });
+    let title = past.settings.branch.as_ref().or(past.title.as_ref());
+    if let Some(title) = title {
+        info["title"] = json!(title);
+    }
+    if !past.settings.additional_directories.is_empty() {
+        info["additionalDirectories"] = json!(past.settings.additional_directories);
+    }
+    info
+}
+
+/// `session/close`.
+///
+/// # Errors
+/// There is no such session.
+pub(super) async fn close(
+    connection: &Arc<Connection>,
+    parameters: &Value,
+) -> Result<Answer, Refusal> {
+    let session = connection.session(session_id(parameters)?)?;
+    connection.server.close(&session).await;
+    connection.forget(&session.id);
+    Ok(Answer::plain(json!({})))
+}
+
+/// `session/delete`. A session that is not there is gone.
+///
+/// # Errors
+/// The log cannot be changed.
+pub(super) async fn delete(
+    connection: &Arc<Connection>,
+    parameters: &Value,
+) -> Result<Answer, Refusal> {
+    let id = session_id(parameters)?;
+    if let Some(session) = connection.server.opened(id) {
+        connection.server.close(&session).await;
+        connection.forget(id);
+    }
+    connection.server.remove(id).await?;
+    Ok(Answer::plain(json!({})))
+}
+
+/// `session/set_mode`.
+///
+/// # Errors
+/// There is no such session or mode.
+pub(super) fn set_mode(connection: &Arc<Connection>, parameters: &Value) -> Result<Value, Refusal> {
+    let session = connection.session(session_id(parameters)?)?;
+    let mode = parameters["modeId"].as_str();
+    let mode = mode.ok_or_else(|| Refusal::bad_parameters("`modeId` has to be a text"))?;
+    let settings = session.choose(|choices, settings| choices.set_mode(settings, mode))?;
+    tell_mode(&session, mode);
+    let peer = Arc::clone(connection) as Arc<dyn Peer>;
+    tell_options(connection, &session, &settings, Some(&peer));
+    Ok(json!({}))
+}
+
+/// `session/set_config_option`.
+///
+/// # Errors
+/// There is no such session, option or value.
+pub(super) fn set_config_option(
+    connection: &Arc<Connection>,
+    parameters: &Value,
+) -> Result<Value, Refusal> {
+    let session = connection.session(session_id(parameters)?)?;
+    let option = parameters["configId"].as_str();
+    let option = option.ok_or_else(|| Refusal::bad_parameters("`configId` has to be a text"))?;
+    let value = parameters["value"].as_str();
+    let value = value.ok_or_else(|| Refusal::bad_parameters("`value` has to be a text"))?;
+    let settings = session.choose(|choices, settings| choices.set(settings, option, value))?;
+    if option == "mode" {
+        tell_mode(&session, value);
+    }
+    let peer = Arc::clone(connection) as Arc<dyn Peer>;
+    let options = tell_options(connection, &session, &settings, Some(&peer));
+    Ok(json!({"configOptions": options}))
+}
+
+fn tell_mode(session: &Session, mode: &str) {
+    let update = json!({"sessionUpdate": "current_mode_update", "currentModeId": mode});
+    session.tell_all(&update, None);
+}
+
+/// Tells what is chosen to those who follow the session, but for who chose it.
+fn tell_options(
+    connection: &Connection,
+    session: &Session,
+    settings: &Settings,
+    but: Option<&Arc<dyn Peer>>,
+) -> Vec<Value> {
+    let options = connection.server.choices.options(settings);
+    let update = json!({"sessionUpdate": "config_option_update", "configOptions": options});
+    session.tell_all(&update, but);
+    options
+}
+
+fn new_id() -> String {
+    format!("acp_{}", harn_vm::new_id())
+}
+
+/// The session that parameters name.
+///
+/// # Errors
+/// They name none.
+pub(super) fn session_id(parameters: &Value) -> Result<&str, Refusal> {
+    let id = parameters["sessionId"].as_str();
+    id.ok_or_else(|| Refusal::bad_parameters("`sessionId` has to be a text"))
+}
+
+/// Somebody who wants to go on elsewhere wants another session.
+fn check_folder(settings: &Settings, place: &Place) -> Result<(), Refusal> {
+    let is_same = settings.cwd == place.cwd
+        || settings.cwd.canonicalize().ok() == place.cwd.canonicalize().ok();
+    match is_same {
+        true => Ok(()),
+        false => {
+            let why = "the session works in another folder than `cwd`";
+            Err(Refusal::bad_parameters(why))
+        }
+    }
 }
 
 /// Where a session works.

@@ -11,6 +11,7 @@
 //! time goes on in a task, which has the responder.
 
 mod connection;
+mod cursor;
 mod dispatch;
 mod initialize;
 mod methods;
@@ -18,19 +19,15 @@ mod prompt;
 
 use std::sync::Arc;
 
-use agent_client_protocol::{Agent, Builder, ConnectTo, Dispatch};
+use agent_client_protocol::{Agent, Builder, Client, ConnectTo, Dispatch};
 
-pub(crate) use connection::Connection;
+use connection::Connection;
 
 use crate::server::Server;
 
-/// Serves one client over a transport until it closes its end.
-pub(crate) async fn serve(
-    server: &Arc<Server>,
-    transport: impl ConnectTo<Agent> + 'static,
-) -> Result<(), agent_client_protocol::Error> {
-    let server = Arc::clone(server);
-    let connection = Connection::new(server);
+/// The agent that one client talks to, as the SDK knows it.
+pub(crate) fn agent(server: &Arc<Server>) -> impl ConnectTo<Client> + 'static + use<> {
+    let connection = Connection::new(Arc::clone(server));
     let (asked, closing) = (Arc::clone(&connection), connection);
     Builder::new(Agent)
         .name("harn")
@@ -55,6 +52,4 @@ pub(crate) async fn serve(
             closing.close().await;
             Ok(())
         })
-        .connect_to(transport)
-        .await
 }

@@ -6,7 +6,9 @@ use harn_vm::agent::BoxFuture;
 use serde_json::Value;
 
 use super::connection::Connection;
+use super::methods::session_id;
 use crate::error::Refusal;
+use crate::peer::Peer;
 use crate::session::{Prompt, Session};
 
 /// A turn that has begun.
@@ -21,9 +23,9 @@ pub(super) struct Begun {
 /// # Errors
 /// There is no such session, it has a turn running, or the prompt is not understood.
 pub(super) fn begin(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
-    let id = parameters["sessionId"].as_str().unwrap_or_default();
-    let session = connection.session(id)?;
+    let session = connection.session(session_id(parameters)?)?;
+    let peer = Arc::clone(connection) as Arc<dyn Peer>;
     let prompt = Prompt::read(&parameters["prompt"])?;
-    let ended = session.prompt(prompt)?;
+    let ended = session.prompt(&prompt, &peer)?;
     Ok(Begun { session, ended })
 }

@@ -1,63 +1,100 @@
 //! One conversation.
 //!
 //! ```text
-//! prompt ─► Turn ─► TurnRunner: the program ─► bus ─► events ─► updates ─► every connection
-//!    ▲        │                                  └──► log           that follows the session
-//!    └────────┴─ answered when the turn has ended and its updates were sent
+//! prompt ─► turn ─► TurnRunner: the program ─► bus ─► log ─► Subscription ─► followers
+//!    ▲        │                                 └─► watch: why it ends       │
+//!    └────────┴─ answered when the turn has ended and its updates were told ─┘
 //! ```
 //!
-//! The journal of the session is in the log of the project. Here is only what a conversation
-//! needs while somebody takes part in it.
+//! The journal of the session is in the log of the project, and so are its settings. Here is
+//! only what a conversation needs while somebody takes part in it: who follows it, the turn
+//! that runs, and the program, which is loaded with the first turn.
+//!
+//! While the program is loaded, it alone writes to the journal. Whoever wants to write
+//! something else has it put away first: [`TurnRunner::alone`].
 
+mod choices;
+mod commands;
 mod content;
+mod follower;
+mod fork;
+mod outcome;
+mod past;
+mod settings;
+mod tool_servers;
 mod turn;
-mod updates;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use harn_vm::agent::KeptSessions;
-use harn_vm::agent::events::{BusConfig, EventBus, SinkGuard};
+use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
+use harn_vm::agent::tool_servers::ServerConfig;
+use harn_vm::agent::{Keeper, KeptSessions};
 use harn_vm::{RunOptions, TurnRunner};
-use serde_json::json;
+use serde_json::{Value, json};
 
+pub use choices::Mode;
+
+pub(crate) use choices::Choices;
 pub(crate) use content::Prompt;
+pub(crate) use follower::From;
+pub(crate) use fork::Fork;
+pub(crate) use past::{Past, find, list, remove, title};
+pub(crate) use settings::{Place, Settings};
+pub(crate) use tool_servers::read as read_tool_servers;
 
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::server::Server;
+use commands::Commands;
+use follower::Follower;
+use outcome::Watch;
 use turn::Running;
-use updates::Updates;
-
-/// Where a session works.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// Its folder.
-    pub(crate) cwd: PathBuf,
-    /// Other folders that belong to it.
-    pub(crate) more: Vec<PathBuf>,
-}
 
 /// One conversation.
 pub(crate) struct Session {
     pub(crate) id: String,
-    pub(crate) place: Place,
     server: Arc<Server>,
     /// Its own, so that what happens in other conversations cannot be seen here.
     bus: EventBus,
-    /// Those who follow it.
-    peers: Mutex<Vec<Arc<dyn Peer>>>,
+    watch: Watch,
+    _watching: SinkGuard,
+    followers: Mutex<Vec<Follower>>,
     state: Mutex<State>,
-    updates: SinkGuard,
+    commands: Commands,
 }
 
-#[derive(Default)]
+/// Runs the program.
+struct Runner {
+    /// Which one it is: one that was abandoned may still say something.
+    number: u64,
+    turns: Arc<TurnRunner>,
+    /// Writes for it; taken away from one that was abandoned.
+    keeper: Arc<Keeper>,
+}
+
 struct State {
     /// Runs the program; started with the first turn.
-    runner: Option<Arc<TurnRunner>>,
+    runner: Option<Runner>,
+    /// How many there were.
+    runners: u64,
     /// The turn that runs.
     running: Option<Running>,
+    settings: Settings,
+    /// Whether the journal has other settings.
+    is_unkept: bool,
+    /// Whether the client knows what the session is about.
+    has_title: bool,
+    /// The servers that the client lends.
+    tool_servers: Vec<ServerConfig>,
+}
+
+/// What a client says about a session that it opens.
+pub(crate) struct Opening {
+    pub(crate) settings: Settings,
+    pub(crate) tool_servers: Vec<ServerConfig>,
+    pub(crate) title: Option<String>,
 }
 
 impl Session {
@@ -68,17 +105,29 @@ impl Session {
     pub(crate) async fn create(
         server: &Arc<Server>,
         id: String,
-        place: Place,
+        opening: Opening,
     ) -> Result<Arc<Self>, Refusal> {
-        let session = Self::open(server, id, place);
+        let session = Self::open(server, id, opening).await?;
         let journal = Journal::open(&session.id, &session.bus, Some(&server.keeper));
-        journal.keep(kept::SETTINGS, json!({"cwd": session.place.cwd}));
-        let kept = server.keeper.sync().await;
-        kept.map_err(|error| Refusal::internal(format!("the session cannot be kept: {error}")))?;
+        journal.keep(kept::SETTINGS, session.settings().kept());
+        session.sync().await?;
         Ok(session)
     }
 
-    fn open(server: &Arc<Server>, id: String, place: Place) -> Arc<Self> {
+    /// A session that is in the log.
+    ///
+    /// # Errors
+    /// Looking for its skills failed.
+    pub(crate) async fn open(
+        server: &Arc<Server>,
+        id: String,
+        opening: Opening,
+    ) -> Result<Arc<Self>, Refusal> {
+        let options = run_options(server, &opening.settings.cwd);
+        let program = server.options.program.path.clone();
+        let commands = tokio::task::spawn_blocking(move || Commands::discover(&options, &program));
+        let commands = commands.await;
+        let commands = commands.map_err(|_| Refusal::internal("looking for skills failed"))?;
         let bus = EventBus::new(BusConfig {
             durable: Some(Arc::new(KeptSessions {
                 keeper: Arc::clone(&server.keeper),
@@ -86,38 +135,173 @@ impl Session {
             })),
             ..BusConfig::default()
         });
-        Arc::new_cyclic(|session| Self {
-            updates: bus.register(id.clone(), Arc::new(Updates::new(session.clone()))),
+        if let Err(error) = bus.open_session(&id) {
+            tracing::warn!(target: "acp", session_id = id, %error, "events are not kept");
+        }
+        let watch = Watch::default();
+        Ok(Arc::new(Self {
+            _watching: bus.register(id.clone(), Arc::new(watch.clone())),
+            watch,
             id,
-            place,
             server: Arc::clone(server),
             bus,
-            peers: Mutex::default(),
-            state: Mutex::default(),
-        })
+            followers: Mutex::default(),
+            state: Mutex::new(State {
+                runner: None,
+                runners: 0,
+                running: None,
+                settings: opening.settings,
+                is_unkept: false,
+                has_title: opening.title.is_some(),
+                tool_servers: opening.tool_servers,
+            }),
+            commands,
+        }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody follows the session from now on.
-    pub(crate) fn attach(&self, peer: Arc<dyn Peer>) {
-        self.peers().push(peer);
+    fn followers(&self) -> MutexGuard<'_, Vec<Follower>> {
+        self.followers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn peers(&self) -> MutexGuard<'_, Vec<Arc<dyn Peer>>> {
-        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether a turn runs.
+    fn is_running(&self) -> bool {
+        self.state().running.is_some()
+    }
+
+    /// What was chosen.
+    pub(crate) fn settings(&self) -> Settings {
+        self.state().settings.clone()
+    }
+
+    /// The servers that the client lends are others now. A program that knows the earlier ones
+    /// is put away, unless it works: then it keeps them until it is put away.
+    pub(crate) fn lend(&self, tool_servers: Vec<ServerConfig>) {
+        let mut state = self.state();
+        let is_other = state.tool_servers != tool_servers;
+        state.tool_servers = tool_servers;
+        if is_other
+            && state.running.is_none()
+            && let Some(runner) = state.runner.take()
+        {
+            runner.turns.stop_later();
+        }
+    }
+
+    /// What has happened so far is kept.
+    ///
+    /// # Errors
+    /// It cannot be.
+    pub(crate) async fn sync(&self) -> Result<(), Refusal> {
+        let kept = self.server.keeper.sync().await;
+        kept.map_err(|error| {
+            tracing::warn!(target: "acp", session_id = self.id, %error, "not kept");
+            Refusal::internal("the session cannot be kept")
+        })
+    }
+
+    /// Somebody follows the session. They are told what is kept, as far as they want to know;
+    /// what happens they are told once they are [started](Self::start).
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(crate) async fn follow(&self, peer: Arc<dyn Peer>, from: From) -> Result<(), Refusal> {
+        let follower = Follower::new(self, Arc::clone(&peer), from).await?;
+        let mut followers = self.followers();
+        followers.retain(|one| !Arc::ptr_eq(&one.peer, &peer) && !one.peer.is_gone());
+        followers.push(follower);
+        Ok(())
+    }
+
+    /// A follower has its answer: it is told what there is to do, and what happens.
+    pub(crate) fn start(&self, peer: &Arc<dyn Peer>) {
+        if let Some(update) = self.commands.update() {
+            self.tell(&**peer, update);
+        }
+        let mut followers = self.followers();
+        let follower = followers
+            .iter_mut()
+            .find(|one| Arc::ptr_eq(&one.peer, peer));
+        if let Some(follower) = follower {
+            follower.start();
+        }
+    }
+
+    /// Somebody does not follow the session any more. Says whether nobody does.
+    pub(crate) fn leave(&self, peer: &Arc<dyn Peer>) -> bool {
+        let mut followers = self.followers();
+        followers.retain(|one| !Arc::ptr_eq(&one.peer, peer));
+        followers.is_empty()
+    }
+
+    /// Tells one follower something that is no event.
+    fn tell(&self, peer: &dyn Peer, mut update: Value) {
+        if let Some(index) = self.bus.newest_index(&self.id) {
+            update["_meta"] = json!({"harn": {"index": index}});
+        }
+        let parameters = json!({"sessionId": self.id, "update": update});
+        peer.notify("session/update", parameters);
+    }
+
+    /// Tells all followers something that is no event, but for one of them.
+    pub(crate) fn tell_all(&self, update: &Value, but: Option<&Arc<dyn Peer>>) {
+        for follower in self.followers().iter() {
+            if but.is_none_or(|but| !Arc::ptr_eq(but, &follower.peer)) {
+                self.tell(&*follower.peer, update.clone());
+            }
+        }
+    }
+
+    /// Changes what was chosen. The journal is told now, or after the turn that runs.
+    ///
+    /// # Errors
+    /// That cannot be chosen.
+    pub(crate) fn choose(
+        self: &Arc<Self>,
+        change: impl FnOnce(&Choices, &mut Settings) -> Result<(), Refusal>,
+    ) -> Result<Settings, Refusal> {
+        let mut state = self.state();
+        let mut settings = state.settings.clone();
+        change(&self.server.choices, &mut settings)?;
+        if settings != state.settings {
+            state.settings = settings.clone();
+            state.is_unkept = true;
+            if state.running.is_none() {
+                self.keep_settings(&mut state);
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Writes what was chosen to the journal, if that has something else.
+    fn keep_settings(&self, state: &mut State) {
+        if !std::mem::take(&mut state.is_unkept) {
+            return;
+        }
+        let (id, bus) = (self.id.clone(), self.bus.clone());
+        let (keeper, settings) = (Arc::clone(&self.server.keeper), state.settings.kept());
+        let write = move || match Journal::resume(&id, &bus, Some(&keeper)) {
+            Ok(journal) => journal.keep(kept::SETTINGS, settings),
+            Err(error) => tracing::warn!(target: "acp", session_id = id, %error, "not kept"),
+        };
+        match &state.runner {
+            Some(runner) => runner.turns.alone(write),
+            None => write(),
+        }
     }
 
     /// How the program is run for this session.
-    fn run_options(&self) -> RunOptions {
-        let mut options = self.server.options.run.clone();
-        options.folder = Some(self.place.cwd.clone());
-        options.is_detached = true;
+    fn run_options(&self, state: &State, keeper: Arc<Keeper>) -> RunOptions {
+        let mut options = run_options(&self.server, &state.settings.cwd);
         let agents = &mut options.world.agents;
-        agents.keeper = Some(Arc::clone(&self.server.keeper));
+        agents.keeper = Some(keeper);
         agents.bus = Some(self.bus.clone());
+        agents.servers.extend(state.tool_servers.iter().cloned());
         options
     }
 
@@ -125,8 +309,11 @@ impl Session {
     pub(crate) fn cancel(&self) {
         let state = self.state();
         if let (Some(running), Some(runner)) = (&state.running, &state.runner) {
-            running.cancel();
-            runner.cancel();
+            if running.cancel() {
+                self.bus.emit(&cancelled(&self.id));
+            }
+            self.bus.cancel_calls(&self.id);
+            runner.turns.cancel();
         }
     }
 
@@ -134,7 +321,59 @@ impl Session {
     pub(crate) async fn rest(&self) {
         let over = self.state().running.as_ref().map(Running::over);
         if let Some(mut over) = over {
-            let _the_turn_is_over = over.wait_for(|is_over| *is_over).await;
+            let _the_turn_is_over = over.wait_for(|is_over| *is_over).await.is_ok();
         }
     }
+
+    /// Ends the conversation here: the turn that runs is stopped, the program is put away, and
+    /// what was lent is given back. The journal stays.
+    pub(crate) async fn close(&self) {
+        self.cancel();
+        self.rest().await;
+        let runner = self.state().runner.take();
+        if let Some(runner) = runner {
+            let stopping = tokio::task::spawn_blocking(move || {
+                runner.turns.stop_later();
+                runner.turns.has_ended_within(turn::PATIENCE)
+            });
+            if !stopping.await.unwrap_or_default() {
+                tracing::warn!(target: "acp", session_id = self.id, "the program does not end");
+            }
+        }
+        self.followers().clear();
+    }
+}
+
+/// Somebody has cancelled the turn of a session.
+fn cancelled(id: &str) -> AgentEvent {
+    AgentEvent::ControlOutcome {
+        session_id: id.to_owned(),
+        control_id: harn_vm::new_id(),
+        method: "session/cancel".to_owned(),
+        outcome: "accepted".to_owned(),
+        status: "cancelled".to_owned(),
+        actor: Value::Null,
+        target: json!({"sessionId": id}),
+        reason: None,
+        metadata: Value::Null,
+    }
+}
+
+/// How the program is run in a folder.
+fn run_options(server: &Server, folder: &Path) -> RunOptions {
+    let mut options = server.options.run.clone();
+    options.folder = Some(folder.to_owned());
+    options.is_detached = true;
+    // Our own agent belongs to the project it works on; a program, to that of its file.
+    if server.options.program.text.is_some() {
+        let manifest = manifest_of(folder);
+        options.world.models.manifest = manifest.or(options.world.models.manifest);
+    }
+    options
+}
+
+/// The manifest of the project that a folder belongs to.
+fn manifest_of(folder: &Path) -> Option<PathBuf> {
+    let manifests = folder.ancestors().map(|folder| folder.join("harn.toml"));
+    manifests.into_iter().find(|path| path.is_file())
 }

@@ -81,7 +81,9 @@ async fn look(log: &AnyEventLog, topic: &Topic) -> Result<Option<Past>, LogError
         Some(newest) => log.read_range(topic, newest.checked_sub(1), 1).await?,
         None => Vec::new(),
     };
-    let active_at_ms = newest.last().map_or(first.occurred_at_ms, |(_, one)| one.occurred_at_ms);
+    let active_at_ms = newest
+        .last()
+        .map_or(first.occurred_at_ms, |(_, one)| one.occurred_at_ms);
     let changes = beginning.iter().filter_map(|(_, event)| change(event));
     let mut settings = None;
     let mut title = None;
@@ -128,6 +130,11 @@ fn said(message: &Value) -> Option<String> {
         }
         _ => return None,
     };
+    first_line(&text)
+}
+
+/// The first line of a text, cut short.
+pub(super) fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let letters = line.chars().filter(|char| !char.is_control());
     Some(letters.take(TITLE_CHARACTERS_MAX).collect())

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harn_acp::{Server, ServerOptions};
+use harn_acp::{Mode, Server, ServerOptions};
 use harn_vm::agent::log::{AnyEventLog, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{AnsweringProgram, ModelOptions, NamedText, RunOptions, ScenarioUse};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 use tokio::task::JoinHandle;
 
 /// Longer than anything takes; a test that hangs ends then.
@@ -37,6 +39,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) scenario: &'a str,
     pub(crate) log: Arc<AnyEventLog>,
     pub(crate) is_ephemeral: bool,
+    pub(crate) modes: Vec<Mode>,
 }
 
 impl Default for Setting<'_> {
@@ -46,6 +49,7 @@ impl Default for Setting<'_> {
             scenario: "[[turn]]\ntext = \"Hello.\"\nrepeat = true\n",
             log: Arc::new(AnyEventLog::Memory(MemoryEventLog::new(1024))),
             is_ephemeral: false,
+            modes: Vec::new(),
         }
     }
 }
@@ -80,7 +84,10 @@ impl Scene {
             }),
             ..ModelOptions::default()
         };
-        let environment = [("HARN_LLM_PROVIDER", "openai"), ("HARN_LLM_MODEL", "gpt-4o")];
+        let environment = [
+            ("HARN_LLM_PROVIDER", "openai"),
+            ("HARN_LLM_MODEL", "gpt-4o"),
+        ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         run.world.environment = environment.into();
         let server = Server::new(ServerOptions {
@@ -90,6 +97,8 @@ impl Scene {
                 entry: Entry::Named("answer".to_owned()),
             },
             run,
+            modes: setting.modes,
+            title: None,
             log: setting.log,
             is_ephemeral: setting.is_ephemeral,
             printed: Arc::new(move |text| printing.lock().unwrap().push_str(text)),
@@ -99,6 +108,11 @@ impl Scene {
             server,
             printed,
         }
+    }
+
+    /// Ends the agent, and gives its folder for another one.
+    pub(crate) fn end(self) -> TempDir {
+        self.folder
     }
 
     /// Where the agent works.
@@ -157,7 +171,10 @@ impl Client {
     /// Sends a line as it is.
     pub(crate) async fn send(&mut self, line: &str) {
         let writing = self.writing.as_mut().expect("it has not left");
-        writing.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        writing
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 
     /// Asks something and does not wait for the answer. Gives the id of the question.
@@ -244,14 +261,20 @@ impl Client {
         let updates = self.seen.iter().filter(|message| {
             message["method"] == "session/update" && message["params"]["sessionId"] == session
         });
-        updates.map(|message| message["params"]["update"].clone()).collect()
+        updates
+            .map(|message| message["params"]["update"].clone())
+            .collect()
     }
 
     /// What the agent has said in a session so far.
     pub(crate) fn said(&self, session: &str) -> String {
         let updates = self.updates(session);
-        let chunks = updates.iter().filter(|one| one["sessionUpdate"] == "agent_message_chunk");
-        chunks.map(|one| one["content"]["text"].as_str().unwrap()).collect()
+        let chunks = updates
+            .iter()
+            .filter(|one| one["sessionUpdate"] == "agent_message_chunk");
+        chunks
+            .map(|one| one["content"]["text"].as_str().unwrap())
+            .collect()
     }
 
     /// Closes the input of the agent, reads what it still says, and gives how it ended.

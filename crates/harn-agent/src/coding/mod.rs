@@ -40,6 +40,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::callback::BoxFuture;
+use crate::shown::Showing;
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
 pub use limits::Limits;
@@ -103,6 +104,27 @@ impl Tool for FileTool {
             let arguments: Value = call.arguments.clone();
             in_background(move |cancelled| work(&workspace, Arguments(&arguments), cancelled))
                 .await?
+        })
+    }
+
+    /// A file that gets new content as a whole is shown before and after.
+    fn call_showing<'a>(
+        &'a self,
+        call: ToolCall<'a>,
+        showing: &'a Showing,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        if self.declaration.name != write::NAME {
+            return self.call(call);
+        }
+        Box::pin(async move {
+            let (workspace, arguments) = (Arc::clone(&self.workspace), call.arguments.clone());
+            let edit = in_background(move |_| write::shown(&workspace, Arguments(&arguments)));
+            let edit = edit.await?;
+            let said = self.call(call).await?;
+            if let Some(edit) = edit {
+                showing.show(edit);
+            }
+            Ok(said)
         })
     }
 }

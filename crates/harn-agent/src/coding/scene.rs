@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Limits, Workspace, tools};
+use crate::shown::{Showing, Shown};
 use crate::tool::{ToolCall, ToolError};
 
 /// A workspace that is gone when the test is over.
@@ -71,6 +72,22 @@ impl Scene {
             arguments: &arguments,
         };
         harn_log::block_on(tool.expect("there is such a tool").call(call))
+    }
+
+    /// What a call shows besides its text.
+    pub(super) fn shows(&self, name: &str, arguments: Value) -> Vec<Shown> {
+        let tools = tools(self.workspace.clone());
+        let tool = tools.iter().find(|tool| tool.declaration().name == name);
+        let call = ToolCall {
+            id: "call-1",
+            session_id: "session",
+            name,
+            arguments: &arguments,
+        };
+        let showing = Showing::default();
+        let tool = tool.expect("there is such a tool");
+        let _refused_or_not = harn_log::block_on(tool.call_showing(call, &showing));
+        showing.all()
     }
 
     #[track_caller]

@@ -1,5 +1,7 @@
 //! `write`: a file with new content.
 
+use std::io::{self, Read};
+
 use harn_events::{SideEffectLevel, ToolKind};
 
 use super::arguments::Arguments;
@@ -8,11 +10,18 @@ use super::declare::Declare;
 use super::failed;
 use super::replace::{Before, replace};
 use super::workspace::Workspace;
+use crate::shown::Shown;
 use crate::tool::{Declaration, ToolError};
+
+/// Bytes of a file that are read to be shown. Larger ones are not.
+const SHOWN_BYTES_MAX: u64 = 256 * 1024;
+
+/// What the tool is called.
+pub(super) const NAME: &str = "write";
 
 pub(super) fn declaration() -> Declaration {
     Declare::new(
-        "write",
+        NAME,
         "Writes a file of the workspace, and makes the folders it is in. A file that is there gets the new content as a whole; use the tool edit to change a part.",
     )
     .does(ToolKind::Edit, SideEffectLevel::WorkspaceWrite, "workspace", "write_text")
@@ -48,6 +57,34 @@ pub(super) fn write(
     })
 }
 
+/// What people see of a call that goes well: the file as it is now, and as it will be. `None`
+/// where that cannot be told, because it is no text or too large to be shown.
+pub(super) fn shown(workspace: &Workspace, arguments: Arguments<'_>) -> Option<Shown> {
+    let path = arguments.text("path").ok()?;
+    // Who may write a file but not read it must not see it this way.
+    workspace.place(path).ok()?;
+    let place = workspace.place_to_write(path).ok()?;
+    let old_text = match place.open_file() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => return None,
+        Ok(file) => {
+            let mut text = String::new();
+            let read = file.take(SHOWN_BYTES_MAX).read_to_string(&mut text).ok()?;
+            (read < SHOWN_BYTES_MAX as usize).then_some(())?;
+            Some(text)
+        }
+    };
+    Some(Shown::Edit {
+        path: place
+            .root
+            .join(&place.inside)
+            .to_string_lossy()
+            .into_owned(),
+        old_text,
+        new_text: arguments.text("content").ok()?.to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -55,6 +92,7 @@ mod tests {
     use serde_json::json;
 
     use crate::coding::scene::Scene;
+    use crate::shown::Shown;
 
     #[test]
     fn files_are_made_and_replaced() {
@@ -71,6 +109,25 @@ mod tests {
             "replaced 'new/folder/a.txt': 0 lines, 0 bytes (11 bytes before)",
         );
         assert_eq!(scene.content("new/folder/a.txt"), "");
+    }
+
+    #[test]
+    fn a_file_is_shown_before_and_after() {
+        let scene = Scene::new();
+        let edit = |old_text: Option<&str>, new_text: &str| Shown::Edit {
+            path: scene.root().join("f").to_string_lossy().into_owned(),
+            old_text: old_text.map(str::to_owned),
+            new_text: new_text.to_owned(),
+        };
+        let write = |content: &str| scene.shows("write", json!({"path": "f", "content": content}));
+        assert_eq!(write("one"), [edit(None, "one")]);
+        assert_eq!(write("two"), [edit(Some("one"), "two")]);
+        scene.write("f", b"\xff");
+        assert_eq!(write("three"), [], "what was there is no text");
+        assert_eq!(
+            scene.shows("write", json!({"path": "../f", "content": ""})),
+            []
+        );
     }
 
     #[test]

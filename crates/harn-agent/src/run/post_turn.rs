@@ -40,7 +40,14 @@ pub(super) async fn close_without_dispatch(run: &Run<'_>, turn: &Turn, reason: &
     end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
 }
 
-async fn end_iteration(run: &Run<'_>, turn: &Turn, info: Value, seam: &str, delivered: Delivered) {
+async fn end_iteration(
+    run: &Run<'_>,
+    turn: &Turn,
+    mut info: Value,
+    seam: &str,
+    delivered: Delivered,
+) {
+    measure(run, turn, &mut info);
     run.emit(AgentEvent::IterationEnd {
         session_id: run.id(),
         iteration: turn.number(),
@@ -48,6 +55,21 @@ async fn end_iteration(run: &Run<'_>, turn: &Turn, info: Value, seam: &str, deli
     })
     .await;
     run.pass(seam, turn.number(), delivered).await;
+}
+
+/// Adds what is known about the model that has answered: how much it can read at once, and
+/// what the session has cost, if the model has a price.
+fn measure(run: &Run<'_>, turn: &Turn, info: &mut Value) {
+    let Some(answer) = &turn.answer else {
+        return;
+    };
+    if let Some(tokens) = run.runtime.desk.context_window(&answer.model) {
+        info["context_window"] = json!(tokens);
+    }
+    let spent_usd = run.session.read(|state| state.spent_usd);
+    if spent_usd > 0.0 {
+        info["session_cost_usd"] = json!(spent_usd);
+    }
 }
 
 /// The turn had calls.

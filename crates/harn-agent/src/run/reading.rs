@@ -66,9 +66,12 @@ fn parse(run: &Run<'_>, turn: &Turn) -> Parsed {
 /// The calls of the answer: those of the provider's channel, or those written in the text.
 fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
     let native = &turn.answer().reply.tool_calls;
+    let mut announced = turn.announced.clone();
+    let mut event_id =
+        |model_id: &str, at: usize| event_id(run, turn, &mut announced, model_id, at);
     if !native.is_empty() {
         let calls = native.iter().enumerate().map(|(at, call)| Call {
-            id: event_id(turn, &call.id, at),
+            id: event_id(&call.id, at),
             model_id: call.id.clone(),
             name: call.name.clone(),
             arguments: call.arguments.clone(),
@@ -82,7 +85,7 @@ fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
         return Vec::new();
     }
     let written = |(at, call): (usize, &ParsedCall)| Call {
-        id: event_id(turn, &call.id, at),
+        id: event_id(&call.id, at),
         model_id: call.id.clone(),
         name: call.name.clone(),
         arguments: call.arguments.clone(),
@@ -90,14 +93,20 @@ fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
     parsed.calls.iter().enumerate().map(written).collect()
 }
 
-/// The id that events of a call carry.
-fn event_id(turn: &Turn, model_id: &str, at: usize) -> String {
-    let announced = turn.announced.iter();
-    let mut announced = announced.filter(|(known, _)| known == model_id);
-    match announced.next() {
-        Some((_, id)) => id.clone(),
-        None if model_id.is_empty() => format!("tool-iter-{}-{at}", turn.iteration),
-        None => format!("tool-{model_id}"),
+/// The id that events of a call carry: the one it was announced with, or one of its own.
+/// Models give two calls one id now and then, so each announcement stands for one of them.
+fn event_id(
+    run: &Run<'_>,
+    turn: &Turn,
+    announced: &mut Vec<(String, String)>,
+    model_id: &str,
+    at: usize,
+) -> String {
+    let known = announced.iter().position(|(known, _)| known == model_id);
+    match known {
+        Some(known) => announced.remove(known).1,
+        None if model_id.is_empty() => run.name_call(format!("tool-iter-{}-{at}", turn.iteration)),
+        None => run.name_call(format!("tool-{model_id}")),
     }
 }
 

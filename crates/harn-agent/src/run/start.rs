@@ -16,7 +16,7 @@ use super::dispatch::load_skill;
 use super::project::Projection;
 use super::search::Searched;
 use super::skills::RunSkills;
-use super::{Experiment, Run, contract};
+use super::{Experiment, Run, contract, stream};
 use crate::callback::Functions;
 use crate::compaction;
 use crate::loop_options::{LoopOptions, call_options};
@@ -96,6 +96,7 @@ pub(super) async fn start(
         mailbox: request.mailbox,
         pause: request.pause,
         resumption: None,
+        streamed: stream::StreamedCalls::default(),
         prompt_messages,
     })
 }

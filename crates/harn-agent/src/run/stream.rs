@@ -9,6 +9,9 @@
 //!
 //! Nothing here runs a tool: the whole answer decides that.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use harn_events::{AgentEvent, ToolCallErrorCategory, ToolCallStatus};
 use harn_llm::StreamEvent;
 use harn_llm::grammar::contract::Mode;
@@ -40,6 +43,25 @@ pub(super) struct Told {
     pub(super) thoughts: bool,
     /// The ids under which calls were announced, by the ids that the answer has for them.
     pub(super) calls: Vec<(String, String)>,
+}
+
+/// The calls of a loop that were announced before their arguments were known.
+#[derive(Default)]
+pub(super) struct StreamedCalls(Mutex<BTreeSet<String>>);
+
+impl StreamedCalls {
+    fn add(&self, id: &str) {
+        self.lock().insert(id.to_owned());
+    }
+
+    /// Whether a call is one of them.
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.lock().contains(id)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A call whose arguments are arriving.
@@ -162,6 +184,8 @@ impl<'a> Watcher<'a> {
             Some(id) => (format!("tool-{id}"), id.to_owned()),
             None => (format!("tool-stream-{number}"), format!("call_{number}")),
         };
+        let id = self.run.name_call(id);
+        self.run.streamed.add(&id);
         self.emit(AgentEvent::ToolCall {
             session_id: self.run.id(),
             tool_call_id: id.clone(),

@@ -2,6 +2,7 @@
 
 use harn_llm::desk::TurnAnswer;
 use harn_llm::options::CallOptions;
+use harn_llm::{Reply, StopReason};
 use serde_json::{Value, json};
 
 use crate::session::CallOutcome;
@@ -134,7 +135,7 @@ impl Turn {
             });
         };
         let thinking = answer.reply.thinking.as_deref().unwrap_or_default();
-        json!({
+        let mut info = json!({
             "tool_count": self.calls.len(),
             "text": answer.reply.text,
             "provider": answer.provider,
@@ -143,6 +144,23 @@ impl Turn {
             "input_tokens": answer.reply.usage.input,
             "output_tokens": answer.reply.usage.output,
             "thinking_chars": thinking.chars().count(),
-        })
+        });
+        if let Some(reason) = cut_short(&answer.reply) {
+            info["stop_reason"] = json!(reason);
+        }
+        info
+    }
+}
+
+/// Why an answer is not all that the model had to say, if it is not.
+fn cut_short(reply: &Reply) -> Option<StopReason> {
+    let reason = reply.stop.as_ref()?.reason;
+    let is_cut = matches!(
+        reason,
+        StopReason::Length | StopReason::Refusal | StopReason::ContentFilter
+    );
+    match &reply.refusal {
+        Some(_) => Some(StopReason::Refusal),
+        None => is_cut.then_some(reason),
     }
 }

@@ -162,6 +162,11 @@ pub enum Change {
         /// Whether they were made.
         accepted: bool,
     },
+    /// A call has its id. No other call of the session will have it.
+    CallNamed {
+        /// The id.
+        id: String,
+    },
     /// A call is about to run.
     CallStarted {
         /// Its id.

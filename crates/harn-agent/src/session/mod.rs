@@ -13,6 +13,7 @@
 mod change;
 mod content;
 mod controls;
+pub mod conversation;
 mod journal;
 pub mod kept;
 mod scratchpad;

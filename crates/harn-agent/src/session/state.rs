@@ -55,6 +55,12 @@ pub struct SessionState {
     pub grants: SessionGrants,
     /// What parts of the runtime keep here.
     pub kept: BTreeMap<String, Value>,
+    /// The ids that calls of all its loops have had.
+    #[serde(default)]
+    pub call_ids: BTreeSet<String>,
+    /// What all its loops have cost.
+    #[serde(default)]
+    pub spent_usd: f64,
     /// The turns that can be undone and done again.
     #[serde(default)]
     pub turns: Turns,
@@ -189,6 +195,13 @@ impl SessionState {
                 self.grants.insert(grant.clone());
             }
             Change::GrantsDropped => self.grants = SessionGrants::default(),
+            Change::CallNamed { id } => {
+                self.call_ids.insert(id.clone());
+            }
+            Change::Answered { cost_usd, .. } => {
+                self.spent_usd += cost_usd;
+                self.run.apply(change);
+            }
             change => self.run.apply(change),
         }
     }
@@ -234,6 +247,8 @@ impl SessionState {
             child_ids: before.child_ids,
             branched_at_event_index: before.branched_at_event_index,
             run: before.run,
+            call_ids: before.call_ids,
+            spent_usd: before.spent_usd,
             kept,
             ..Self::default()
         };

@@ -52,6 +52,32 @@ async fn a_reply_is_told_in_pieces_and_not_again() {
     assert_eq!(plot[0], "agent_thought_chunk");
 }
 
+/// Whoever shows how full the context is needs to know how large it is.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_an_iteration_tells_size_and_cost_where_they_are_known() {
+    let stage = Stage::proving_online(&["iteration_end"]);
+    stage.network.say(&[text("One."), stop("stop")]);
+    stage.network.say(&[text("Two."), stop("stop")]);
+    stage.network.say(&[text("Three."), stop("stop")]);
+    let mut known = openai();
+    known["model"] = json!("gpt-4o-mini");
+    stage.run(known.clone()).await;
+    stage.run(known).await;
+    let mut unknown = openai();
+    unknown["model"] = json!("nobody-knows-it");
+    stage.run(unknown).await;
+    let ends = stage.of_type("iteration_end");
+    let info = |at: usize| &ends[at]["iteration_info"];
+    assert_eq!(info(0)["context_window"], 128_000);
+    assert_eq!(info(2).get("context_window"), None);
+    let cost = |at: usize| info(at)["session_cost_usd"].as_f64().unwrap();
+    assert!(cost(0) > 0.0);
+    assert!(
+        (cost(1) - 2.0 * cost(0)).abs() < 1e-12,
+        "it is that of the session"
+    );
+}
+
 /// One start per call although the stream and the dispatcher both announce it.
 #[tokio::test(start_paused = true)]
 async fn arguments_are_told_as_they_grow() {
@@ -85,6 +111,10 @@ async fn arguments_are_told_as_they_grow() {
         assert_eq!(update["tool_call_id"], "tool-call_1");
         assert_eq!(update.get("parsing"), None);
     }
+    // Logs leave most of what grows out, so the call says once more what it runs with.
+    let is_running = |update: &&Value| update["status"] == "in_progress";
+    let running = updates.iter().find(is_running).unwrap();
+    assert_eq!(running["raw_input"], json!({"path": "lamp"}));
     let plot = stage.plot();
     let is_pending = |one: &&String| *one == "tool_call_update pending";
     let pending = plot.iter().filter(is_pending).count();

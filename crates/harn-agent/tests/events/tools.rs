@@ -55,6 +55,32 @@ async fn a_call_starts_runs_and_completes() {
     );
 }
 
+/// Models and servers number their calls from the start in every answer; readers know a call
+/// by its id alone.
+#[tokio::test(start_paused = true)]
+async fn there_is_one_start_for_each_id_in_a_session() {
+    let look = || calling("look", json!({}));
+    let answers = [look(), look(), saying("So."), look(), saying("So.")];
+    let stage = Stage::proving(&["tool_call"], &answers);
+    for _ in 0..2 {
+        let request = request(json!({})).tool(tool("look", Ok("a lamp")));
+        stage.run_with(request).await.unwrap();
+    }
+    let starts = stage.of_type("tool_call");
+    let ids: Vec<_> = starts
+        .iter()
+        .map(|start| start["tool_call_id"].clone())
+        .collect();
+    assert_eq!(
+        json!(ids),
+        json!([
+            "tool-mock_call_1",
+            "tool-mock_call_1-2",
+            "tool-mock_call_1-3"
+        ])
+    );
+}
+
 /// What becomes of a call of `look`.
 async fn ending(stage: &Stage, request: LoopRequest) -> Value {
     stage.run_with(request).await.unwrap();

@@ -7,7 +7,7 @@ use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{
     AgentOptions, Announce, AnsweringProgram, EventLogOptions, RunOptions, WorldOptions,
-    answering_pipeline,
+    answering_pipeline, pipeline_takes,
 };
 
 use super::answers::{Answers, Recordings};
@@ -19,6 +19,21 @@ use crate::output::{Output, Untrusted};
 
 /// The agent that answers where no program is named.
 const CODING: &str = include_str!("../../agents/coding.harn");
+
+/// Its modes: what the pipeline gets as `mode`, what people call it, and what it means.
+pub(super) const CODING_MODES: [(&str, &str, &str); 3] = [
+    (
+        "code",
+        "Code",
+        "Looks freely, and asks before it changes files or runs commands",
+    ),
+    (
+        "auto",
+        "Auto",
+        "Changes files without asking, and asks before it runs commands",
+    ),
+    ("ask", "Ask", "Looks and answers, and changes nothing"),
+];
 
 /// What it is called in messages.
 const CODING_NAME: &str = "<coding agent>";
@@ -48,6 +63,13 @@ pub(super) fn find(file: Option<&Path>, output: &mut Output) -> Option<Answering
     };
     program.entry = entry;
     Some(program)
+}
+
+/// Whether the pipeline that answers has a parameter.
+pub(super) fn takes(program: &AnsweringProgram, parameter: &str) -> bool {
+    let mut workspace = program.workspace();
+    let parsed = workspace.parsed(&program.path);
+    parsed.is_ok_and(|file| pipeline_takes(&file.parsed.module, &program.entry, parameter))
 }
 
 /// What somebody said about how the program is run.
@@ -84,7 +106,7 @@ impl Around {
     /// What was said makes no sense; says why.
     pub(super) fn new(said: &Said<'_>) -> Result<Self, String> {
         let mut notes = Vec::new();
-        let mut models = said.answers.options()?;
+        let mut models = said.answers.options(said.file)?;
         notes.extend(said.recordings.add_to(&mut models)?);
         models.manifest = match said.file {
             Some(file) => manifest_of(file),
@@ -104,7 +126,7 @@ impl Around {
         let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
         let options = RunOptions {
             world: WorldOptions {
-                environment: environment::all(),
+                environment: environment::for_programs(),
                 models,
                 agents: AgentOptions {
                     open_log: Some(Arc::clone(&open_log)),

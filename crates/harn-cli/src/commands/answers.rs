@@ -21,9 +21,10 @@ pub(super) struct Answers {
     #[arg(long, value_name = "FILE")]
     llm_mock: Vec<PathBuf>,
 
-    /// Let a scenario answer every call
+    /// Let a scenario answer every call [default: the one beside the program, as
+    /// main.scenario.toml is beside main.harn]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["replay", "tape_replay"])]
-    scenario: Option<PathBuf>,
+    scenario: Option<Option<PathBuf>>,
 
     /// Whether the scenario takes as long as a real model
     #[arg(
@@ -94,20 +95,29 @@ enum TapeMatch {
 impl Answers {
     /// Whether somebody else than the mock should answer by default.
     pub(super) fn names_somebody(&self) -> bool {
-        let folders = [
-            &self.record,
-            &self.replay,
-            &self.tape_replay,
-            &self.scenario,
-        ];
-        folders.iter().any(|path| path.is_some())
+        let folders = [&self.record, &self.replay, &self.tape_replay];
+        self.scenario.is_some() || folders.iter().any(|path| path.is_some())
     }
 
-    /// The options for programs, but for what differs between them.
+    /// The scenario that answers, if one does: the one that is named, or that of the program.
+    ///
+    /// # Errors
+    /// It lies beside a program, and there is none.
+    fn scenario(&self, program: Option<&Path>) -> Result<Option<PathBuf>, String> {
+        match (&self.scenario, program) {
+            (None, _) => Ok(None),
+            (Some(Some(named)), _) => Ok(Some(named.clone())),
+            (Some(None), Some(program)) => Ok(Some(program.with_extension("scenario.toml"))),
+            (Some(None), None) => Err("--scenario needs a file here".to_owned()),
+        }
+    }
+
+    /// The options for programs, but for what differs between them. `program` is the file of
+    /// the only one there is.
     ///
     /// # Errors
     /// A file cannot be read or says something wrong; says which and where.
-    pub(super) fn options(&self) -> Result<ModelOptions, String> {
+    pub(super) fn options(&self, program: Option<&Path>) -> Result<ModelOptions, String> {
         let fixtures = self.llm_mock.iter().map(|path| read(path));
         let rerun = match (&self.record, &self.replay) {
             (Some(folder), _) => Some(Rerun::Record(folder.clone())),
@@ -123,8 +133,8 @@ impl Answers {
                 },
             })
         });
-        let scenario = self.scenario.as_ref().map(|path| {
-            read(path).map(|file| ScenarioUse {
+        let scenario = self.scenario(program)?.map(|path| {
+            read(&path).map(|file| ScenarioUse {
                 file,
                 in_real_time: self.scenario_speed == Speed::Realtime,
             })

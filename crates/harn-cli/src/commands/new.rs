@@ -13,6 +13,7 @@ use crate::suggestion;
 
 const EXAMPLES: &str = "  \
   harn new                             The templates there are
+  harn new agent helper                An agent in the folder helper
   harn new script hello                A script in the folder hello
   harn new library                     A library in the folder we are in";
 
@@ -40,15 +41,18 @@ pub(crate) struct Arguments {
 struct Template {
     name: &'static str,
     summary: &'static str,
+    /// What can be done with it, told when it is there.
+    hints: &'static [&'static str],
     /// Where each file goes, and its text, in which `{{name}}` stands for the project.
     files: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! templates {
-    ($($name:literal $summary:literal [$($file:literal)*];)*) => {
+    ($($name:literal $summary:literal [$($file:literal)*] [$($hint:literal)*];)*) => {
         &[$(Template {
             name: $name,
             summary: $summary,
+            hints: &[$($hint,)*],
             files: &[$((
                 $file,
                 include_str!(concat!("../../templates/", $name, "/", $file)),
@@ -58,12 +62,21 @@ macro_rules! templates {
 }
 
 const TEMPLATES: &[Template] = templates! {
+    "agent" "An agent with tools, to be run, talked with, tested and served to editors"
+        ["harn.toml" "main.harn" "main.scenario.toml" "lib/notes.harn" "notes/today.md"
+         "tests/notes_test.harn" "README.md" ".gitignore"]
+        ["`harn run . --scenario` runs it, in its folder; a script stands for the model"
+         "`harn test` runs its tests"
+         "`harn chat main.harn` talks with it, once there is a key; see README.md"];
     "library" "Functions for other programs to import"
-        ["harn.toml" "lib.harn" "src/money.harn" "tests/money_test.harn" "README.md"];
+        ["harn.toml" "lib.harn" "src/money.harn" "tests/money_test.harn" "README.md"]
+        ["`harn test` runs its tests"];
     "pipeline" "A program with an entry point, and functions in files of their own"
-        ["harn.toml" "main.harn" "lib/words.harn" "tests/words_test.harn" "README.md"];
+        ["harn.toml" "main.harn" "lib/words.harn" "tests/words_test.harn" "README.md"]
+        ["`harn test` runs its tests"];
     "script" "Statements that run from top to bottom"
-        ["harn.toml" "main.harn" "tests/main_test.harn" "README.md"];
+        ["harn.toml" "main.harn" "tests/main_test.harn" "README.md"]
+        ["`harn test` runs its tests"];
 };
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
@@ -96,7 +109,9 @@ pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
             for path in shown {
                 writeln!(output, "{}", Untrusted(path))?;
             }
-            output.note(format_args!("`harn test` runs its tests"));
+            for hint in template.hints {
+                output.note(format_args!("{hint}"));
+            }
         }
     }
     Ok(Outcome::Done)

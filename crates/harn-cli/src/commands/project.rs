@@ -49,6 +49,28 @@ pub(super) struct Lint {
     pub(super) require_file_header: bool,
 }
 
+/// One of `[[personas]]`: a way for the program of the project to work.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(super) struct Persona {
+    /// What the program calls it.
+    pub(super) name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub(super) description: Option<String>,
+}
+
+/// The personas that a manifest declares; none if it cannot be read.
+pub(super) fn personas(manifest: &Path) -> Vec<Persona> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Personas {
+        personas: Vec<Persona>,
+    }
+    let text = fs::read_to_string(manifest).unwrap_or_default();
+    let read: Personas = toml::from_str(&text).unwrap_or_default();
+    read.personas
+}
+
 /// The settings of the projects that files belong to, each read once.
 #[derive(Debug, Default)]
 pub(super) struct Projects {

@@ -44,6 +44,7 @@ pub(crate) use terminal::Terminal;
 
 const EXAMPLES: &str = "  \
   harn run main.harn                   A program
+  harn run examples/quickstart         The main.harn of a folder
   harn run main.harn -- --fast 3       With arguments, in `argv`
   harn run -e 'println(1 + 2)'         A program given on the command line
   echo 'println(argv)' | harn run -    A program from the standard input
@@ -51,9 +52,13 @@ const EXAMPLES: &str = "  \
   harn run main.harn --progress plain  With a line for each turn of an agent
   harn run main.harn --deny net,exec   Without network and processes
   harn run main.harn --allow-write=out Files are written in one folder only
-  harn run main.harn --scenario a.scenario.toml    With a scripted model
+  harn run main.harn --scenario                    With a scripted model: main.scenario.toml
+  harn run main.harn --scenario a.scenario.toml    With the script of another file
   harn run main.harn --llm-mock a.jsonl            With scripted answers
   harn run main.harn --replay                      With the answers of --record";
+
+/// The program of a folder.
+const MAIN: &str = "main.harn";
 
 /// The status of a program whose time was over.
 const TIMED_OUT: u8 = 124;
@@ -87,7 +92,7 @@ const TIMED_OUT: u8 = 124;
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// The program; `-` reads it from the standard input
+    /// The program, or a folder with a main.harn; `-` reads it from the standard input
     #[arg(value_name = "FILE", required_unless_present = "code")]
     file: Option<PathBuf>,
 
@@ -128,6 +133,17 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     permissions: Permissions,
+}
+
+impl Arguments {
+    /// The file of the program. A folder stands for the one that is called `main.harn` in it.
+    fn file(&self) -> Option<PathBuf> {
+        let file = self.file.as_ref()?;
+        Some(match file.is_dir() {
+            true => file.join(MAIN),
+            false => file.clone(),
+        })
+    }
 }
 
 /// A number and what follows it.
@@ -255,7 +271,7 @@ impl Scene {
         RunOptions {
             arguments: arguments.arguments.clone(),
             world: WorldOptions {
-                environment: environment::all(),
+                environment: environment::for_programs(),
                 models,
                 agents: AgentOptions {
                     open_log: Some(Arc::clone(&open_log)),
@@ -267,7 +283,7 @@ impl Scene {
                 event_log: EventLogOptions {
                     open: keeping::is_configured(&self.base).then(|| Arc::clone(&open_log)),
                     keep: Some(open_log),
-                    program: program_name(arguments.file.as_deref()),
+                    program: program_name(arguments.file().as_deref()),
                 },
                 first_process: Some(Announce(Arc::new(listen))),
                 ..WorldOptions::default()
@@ -299,13 +315,13 @@ pub(super) fn program_name(file: Option<&Path>) -> String {
 
 /// Who answers when the program asks a model.
 fn models(arguments: &Arguments, output: &mut Output) -> Result<ModelOptions, String> {
-    let mut models = arguments.answers.options()?;
+    let file = arguments.file().filter(|file| file.as_os_str() != "-");
+    let mut models = arguments.answers.options(file.as_deref())?;
     if let Some(note) = arguments.recordings.add_to(&mut models)? {
         output.note(format_args!("note: {}", Untrusted(note)));
     }
-    let file = arguments.file.as_deref();
-    models.manifest = match file.filter(|file| file.as_os_str() != "-") {
-        Some(file) => manifest_of(file),
+    models.manifest = match file {
+        Some(file) => manifest_of(&file),
         None => manifest_here(),
     };
     Ok(models)
@@ -313,14 +329,14 @@ fn models(arguments: &Arguments, output: &mut Output) -> Result<ModelOptions, St
 
 /// Where the program is. A text gets a name in the working folder, so that it can import.
 fn program(arguments: &Arguments, workspace: &mut Workspace) -> io::Result<PathBuf> {
-    let text = match (&arguments.code, &arguments.file) {
+    let text = match (&arguments.code, arguments.file()) {
         (Some(code), _) => code.clone(),
         (None, Some(file)) if file.as_os_str() == "-" => {
             let mut text = String::new();
             io::stdin().read_to_string(&mut text)?;
             text
         }
-        (None, file) => return Ok(file.clone().unwrap_or_default()),
+        (None, file) => return Ok(file.unwrap_or_default()),
     };
     let path = PathBuf::from("<code>");
     workspace.set_text(&path, text);
@@ -382,7 +398,21 @@ fn failed(failure: &Failure, output: &mut Output) -> Outcome {
     for line in error.to_string().lines() {
         output.note(format_args!("{}", UntrustedText(line)));
     }
+    if is_about_a_provider(failure) {
+        output.note(format_args!(
+            "`harn doctor` tells which models can be asked"
+        ));
+    }
     Outcome::Problems
+}
+
+/// Whether a model could not be asked: what is thrown then names the provider. Most people who
+/// read that have no key yet.
+fn is_about_a_provider(failure: &Failure) -> bool {
+    match &failure.kind {
+        FaultKind::Thrown(Value::Dict(thrown)) => thrown.get("provider").is_some(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 //! ```text
 //! stored        which sessions a log holds, and their journals
 //! facts         a session in a few numbers
-//! conversation  its messages as people read them ─► page, markdown
+//! page, markdown its messages as people read them
 //! timeline      its events, one a line
 //! ```
 
-pub(super) mod conversation;
 mod export;
 pub(super) mod facts;
 mod list;
@@ -21,6 +20,8 @@ mod timeline;
 use std::io;
 
 use clap::{Args, Subcommand};
+
+pub(super) use harn_vm::agent::session::conversation;
 
 use super::events::Ctx;
 use super::{Form, Outcome};

@@ -198,7 +198,7 @@ fn write_files<'a>(
 
 fn settings(options: &Options, policy: Policy) -> Result<runner::Settings, String> {
     let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let mut environment = environment::all();
+    let mut environment = environment::for_programs();
     let is_chosen = |name: &&str| environment.contains_key(*name);
     let is_chosen = ["HARN_LLM_PROVIDER", "LLM_PROVIDER"].iter().any(is_chosen);
     if !is_chosen && !options.answers.names_somebody() {
@@ -209,7 +209,7 @@ fn settings(options: &Options, policy: Policy) -> Result<runner::Settings, Strin
         jobs: options.jobs.unwrap_or_else(processors),
         timeout: Duration::from_millis(options.timeout),
         environment,
-        models: options.answers.options()?,
+        models: options.answers.options(None)?,
         policy,
         counts_lines: options.coverage.is_some(),
     })

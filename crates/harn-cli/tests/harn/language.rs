@@ -10,6 +10,7 @@ mod explain;
 mod fmt;
 mod lint;
 mod new;
+mod new_agent;
 mod parse;
 mod permissions;
 mod repl;

@@ -154,7 +154,7 @@ fn json_of_one_type_has_the_keys_of_the_catalogue() {
 }
 
 fn sorted_keys(object: &serde_json::Value) -> Vec<&str> {
-    let keys = object.as_object().unwrap().keys();
+    let keys = object.as_object().expect("it is an object").keys();
     let mut keys: Vec<&str> = keys.map(String::as_str).collect();
     keys.sort_unstable();
     keys

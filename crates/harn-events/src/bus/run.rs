@@ -25,18 +25,37 @@ impl EventBus {
     /// Marks a session as active until the guard is finished or dropped.
     pub fn begin_run(&self, session_id: &str) -> RunGuard {
         let opening = self.inner.open.recover().begin_use(session_id);
-        let generation = self.with_session(session_id, |session| {
+        let (generation, abandonments) = self.with_session(session_id, |session| {
             session.brackets.begin_run();
             session.active_runs += 1;
-            session.generation
+            (session.generation, session.abandonments)
         });
         RunGuard {
             bus: self.clone(),
             session_id: session_id.to_owned(),
             opening,
             generation,
+            abandonments,
             is_over: false,
         }
+    }
+
+    /// Somebody has cancelled the run of a session: its open calls end now, as cancelled,
+    /// whatever the tools still do. The run ends when it notices.
+    pub fn cancel_calls(&self, session_id: &str) {
+        self.update_session(session_id, |session| session.brackets.cancel_run());
+        self.close_abandoned_calls(session_id);
+    }
+
+    /// The runs of a session do not end although they were cancelled. What they have opened is
+    /// closed for them, and their end, should it come, closes nothing of a later run.
+    pub fn abandon_runs(&self, session_id: &str) {
+        self.update_session(session_id, |session| session.brackets.cancel_run());
+        self.emit_closings(session_id, Ending::RunEnded("cancelled"));
+        self.update_session(session_id, |session| {
+            session.abandonments += 1;
+            session.active_runs = 0;
+        });
     }
 
     /// Closes the calls a broken model stream has announced and will never deliver.
@@ -161,6 +180,8 @@ pub struct RunGuard {
     opening: Option<u64>,
     /// The session it runs in; one that was closed and opened again is another.
     generation: u64,
+    /// How often the runs of the session had been abandoned when it began.
+    abandonments: u64,
     is_over: bool,
 }
 
@@ -181,7 +202,7 @@ impl RunGuard {
             return;
         }
         let is_ours = self.bus.update_session(&self.session_id, |session| {
-            session.generation == self.generation
+            session.generation == self.generation && session.abandonments == self.abandonments
         });
         if is_ours == Some(true) {
             if let Some(reason) = reason {
@@ -189,7 +210,8 @@ impl RunGuard {
                     .emit_closings(&self.session_id, Ending::RunEnded(reason));
             }
             self.bus.update_session(&self.session_id, |session| {
-                let is_ours = session.generation == self.generation;
+                let is_ours = session.generation == self.generation
+                    && session.abandonments == self.abandonments;
                 session.active_runs = session.active_runs.saturating_sub(u32::from(is_ours));
             });
         }

@@ -46,6 +46,8 @@ pub(super) struct Session {
     pub(super) inbox: Inbox,
     /// Runs in progress.
     pub(super) active_runs: u32,
+    /// How often its runs were abandoned.
+    pub(super) abandonments: u64,
     /// Whether it is in the table of open sessions.
     pub(super) is_open: bool,
     /// How far its end has come.
@@ -101,6 +103,7 @@ impl Session {
             brackets: OpenBrackets::default(),
             inbox: Inbox::default(),
             active_runs: 0,
+            abandonments: 0,
             is_open: false,
             closing: Closing::No,
         })

@@ -70,7 +70,7 @@ fn effort(capability: &Capability) -> bool {
     capability.reasoning_effort_supported && capability.thinks("effort")
 }
 
-fn thinks(thinking: Thinking, capability: &Capability) -> bool {
+pub(super) fn thinks(thinking: Thinking, capability: &Capability) -> bool {
     match thinking {
         Thinking::Disabled => true,
         Thinking::Enabled { .. } => capability.thinks("enabled") || capability.thinks("adaptive"),

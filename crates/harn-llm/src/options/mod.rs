@@ -210,12 +210,16 @@ fn fill(
 ) -> Result<Asked, Invalid> {
     let environment = context.catalog.environment;
     let (output, structured) = output::parse(options)?;
-    let (thinking, by_effort) = thinking::parse(options)?;
+    let (mut thinking, by_effort) = thinking::parse(options)?;
     let (messages, pictured) = messages::parse(prompt, options, &call.provider)?;
     let capability = context
         .catalog
         .capabilities
         .of(&call.provider, &call.request.model);
+    let is_said = ["thinking", "reasoning_effort"].into_iter();
+    if !is_said.into_iter().any(|key| options.given(key).is_some()) {
+        thinking = thinking::usual(environment, &capability);
+    }
     call.request.beta_features = capability.anthropic_beta_features;
     for feature in beta_features(options)? {
         if !call.request.beta_features.contains(&feature) {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::value::{Options, display, kind, truthy};
-use crate::catalog::Invalid;
+use crate::catalog::{Capability, Environment, Invalid};
 use crate::{Effort, Thinking};
 
 /// Reads both options. Says whether the effort was asked for by `reasoning_effort`.
@@ -23,6 +23,17 @@ pub(super) fn parse(options: Options<'_>) -> Result<(Thinking, bool), Invalid> {
         _ => Err(Invalid::new(
             "reasoning_effort cannot be combined with a non-disabled thinking option",
         )),
+    }
+}
+
+/// How much the model is to think if its caller says nothing: what the environment says, if
+/// that is a way in which the model can think.
+pub(super) fn usual(environment: &dyn Environment, capability: &Capability) -> Thinking {
+    let said = environment.filled("HARN_LLM_THINKING").map(word);
+    let usual = said.and_then(Result::ok).unwrap_or(Thinking::Disabled);
+    match super::gate::thinks(usual, capability) {
+        true => usual,
+        false => Thinking::Disabled,
     }
 }
 

@@ -18,4 +18,4 @@ mod stderr;
 mod transport;
 
 pub(crate) use process::Guardians;
-pub(crate) use transport::{Fault, StdioTransport, open};
+pub(crate) use transport::{Fault, open};

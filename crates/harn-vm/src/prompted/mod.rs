@@ -45,6 +45,25 @@ pub fn answering_pipeline(module: &Module) -> Option<Entry> {
     Some(Entry::Named((*name).to_owned()))
 }
 
+/// Whether a pipeline has a parameter.
+pub fn pipeline_takes(module: &Module, entry: &Entry, parameter: &str) -> bool {
+    let Entry::Named(name) = entry else {
+        return false;
+    };
+    module.statements.iter().any(|statement| {
+        let StatementKind::Item(item) = &statement.kind else {
+            return false;
+        };
+        match &item.kind {
+            ItemKind::Pipeline(pipeline) if pipeline.name.text == *name => {
+                let mut parameters = pipeline.parameters.iter();
+                parameters.any(|one| one.text == parameter)
+            }
+            _ => false,
+        }
+    })
+}
+
 fn takes_prompt(pipeline: &Pipeline) -> bool {
     let mut parameters = pipeline.parameters.iter();
     parameters.any(|parameter| parameter.text == PROMPT)

@@ -53,17 +53,7 @@ impl Skills {
 
     /// Discovers skills and makes them the global `skills`.
     pub(crate) fn discover(&self, isolate: &mut Isolate, options: &RunOptions, program: &Path) {
-        let warn = |text: &str| match &options.world.models.warn {
-            Some(warn) => (warn.0)(text),
-            None => tracing::warn!("{text}"),
-        };
-        let places = places::of(options, program, &warn);
-        let means = Means {
-            yaml: &yaml,
-            fetch: &|url| fetch(url, options),
-            warn: &warn,
-        };
-        let library = self.0.get_or_init(|| Arc::new(discover(&places, &means)));
+        let library = self.0.get_or_init(|| discover_skills(options, program));
         let registry: Value = from_json(&library.to_value());
         isolate.set_skills(registry);
     }
@@ -87,6 +77,21 @@ impl Skills {
                 .is_some_and(|value| matches!(&**value, "1" | "true" | "yes")),
         }
     }
+}
+
+/// The skills that a program finds that is run like this, whether it mentions them or not.
+pub fn discover_skills(options: &RunOptions, program: &Path) -> Arc<SkillLibrary> {
+    let warn = |text: &str| match &options.world.models.warn {
+        Some(warn) => (warn.0)(text),
+        None => tracing::warn!("{text}"),
+    };
+    let places = places::of(options, program, &warn);
+    let means = Means {
+        yaml: &yaml,
+        fetch: &|url| fetch(url, options),
+        warn: &warn,
+    };
+    Arc::new(discover(&places, &means))
 }
 
 /// YAML as JSON. Aliases repeat values without end in a few lines, so what is large is refused,

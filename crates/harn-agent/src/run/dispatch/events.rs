@@ -61,6 +61,8 @@ impl Run<'_> {
     }
 
     fn update(&self, call: &Call, status: ToolCallStatus, ending: Ending) -> AgentEvent {
+        // Who reads a journal has seen the arguments arrive in part at most.
+        let is_news = status == ToolCallStatus::InProgress && self.streamed.contains(&call.id);
         AgentEvent::ToolCallUpdate {
             session_id: self.id(),
             tool_call_id: call.id.clone(),
@@ -73,7 +75,7 @@ impl Run<'_> {
             error_category: ending.category,
             executor: ending.executor,
             parsing: None,
-            raw_input: None,
+            raw_input: is_news.then(|| call.arguments.clone()),
             raw_input_partial: None,
             audit: self.audit(),
         }

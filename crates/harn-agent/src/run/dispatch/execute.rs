@@ -20,6 +20,7 @@ use crate::own_tools;
 use crate::policy::denied_result;
 use crate::registry::Backend;
 use crate::runtime::Runtime;
+use crate::shown::Shown;
 use crate::tool::{ToolCall, ToolError};
 
 /// What came of a call.
@@ -31,6 +32,8 @@ pub(super) struct Executed {
     pub(super) took_ms: i64,
     /// What the function around the call has noted.
     pub(super) audit: Audit,
+    /// What the call shows to people besides.
+    pub(super) shown: Vec<Shown>,
 }
 
 /// The largest pause between two tries is the first one doubled this often.
@@ -61,7 +64,10 @@ pub(super) async fn execute(run: &Run<'_>, started: &Started) -> Executed {
             let in_flight = calls.begin(run.session.id(), &started.call.id);
             let executing = in_flight.unless_cancelled(execute_retrying(run, started));
             match executing.await {
-                Ok(executed) => executed,
+                Ok(executed) => Executed {
+                    shown: in_flight.shown(),
+                    ..executed
+                },
                 Err(cancelled) => {
                     after_others().await;
                     Executed::cancelled(cancelled)
@@ -139,6 +145,7 @@ pub(super) async fn run_backend(
         name: &call.name,
         arguments: &call.arguments,
     };
+    let showing = runtime.calls_in_flight.showing(session_id, &call.id);
     let not_here = |reason: String| {
         Err(ToolError::Rejected(format!(
             "{reason} Do not retry this tool."
@@ -159,7 +166,9 @@ pub(super) async fn run_backend(
             )),
         },
         Backend::Mcp { server, handler } => match (handler, &runtime.bridge) {
-            (Some(handler), _) => contained(async { handler.call(asked).await }).await,
+            (Some(handler), _) => {
+                contained(async { handler.call_showing(asked, &showing).await }).await
+            }
             (None, Some(_)) => ask_host(runtime, asked).await,
             (None, None) => not_here(format!(
                 "tool '{}' (mcp_server: \"{server}\") cannot be dispatched: no direct MCP client, \
@@ -168,7 +177,7 @@ pub(super) async fn run_backend(
             )),
         },
         Backend::Own => Ok(own(runtime, &call.name, &call.arguments)),
-        Backend::Here(tool) => contained(async { tool.call(asked).await }).await,
+        Backend::Here(tool) => contained(async { tool.call_showing(asked, &showing).await }).await,
         Backend::Nobody(reason) => not_here(reason.clone()),
     }
 }
@@ -239,6 +248,7 @@ impl Executed {
             is_rejected: false,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -249,6 +259,7 @@ impl Executed {
             is_rejected: true,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -260,6 +271,7 @@ impl Executed {
             is_rejected: false,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 
@@ -271,6 +283,7 @@ impl Executed {
             is_rejected: false,
             took_ms: 0,
             audit: Audit::default(),
+            shown: Vec::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use harn_events::{AgentEvent, ToolCallErrorCategory};
 use harn_llm::desk::Thrown;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Run;
 use super::super::turn::{CallResult, Turn};
@@ -14,6 +14,7 @@ use crate::microcompact::{self, compress};
 use crate::own_tools;
 use crate::plan;
 use crate::session::{CallOutcome, Change};
+use crate::shown::Shown;
 
 /// Shortens a result, shows it to hooks, and tells and records what came of the call.
 pub(super) async fn finish(
@@ -49,7 +50,7 @@ pub(super) async fn finish(
     run.tell_ending(
         &call,
         Ending {
-            raw_output: Some(json!({"text": text, "tool_use_id": call.model_id})),
+            raw_output: Some(raw_output(&text, &call.model_id, &executed.shown)),
             error,
             category,
             duration_ms: Some(millis(now - started.began_ms)),
@@ -74,6 +75,15 @@ pub(super) async fn finish(
     }));
     conclude(run, turn, &call, outcome, category, &shown).await;
     Ok(())
+}
+
+/// What readers see of a result.
+fn raw_output(text: &str, model_id: &str, shown: &[Shown]) -> Value {
+    let mut output = json!({"text": text, "tool_use_id": model_id});
+    if !shown.is_empty() {
+        output[Shown::KEY] = json!(shown);
+    }
+    output
 }
 
 /// Records a result and tells it to the model.

@@ -139,9 +139,15 @@ impl AgentEventSink for Observer {
                 }
             }
             Manner::InPlace => {
-                if let News::CallEnded(call) = &news {
-                    let columns = shared.screen.columns();
-                    shared.screen.line(wording::call(call, columns));
+                let columns = shared.screen.columns();
+                match &news {
+                    News::CallEnded(call) => shared.screen.line(wording::call(call, columns)),
+                    News::Asked { request_id, prompt } => {
+                        shared
+                            .screen
+                            .line(wording::asked(request_id, prompt, columns));
+                    }
+                    _ => {}
                 }
                 shared.draw(&state.activity, now_ms);
                 shared.tick(&mut state, now_ms);

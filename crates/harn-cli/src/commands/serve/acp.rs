@@ -2,18 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use harn_acp::{Server, ServerOptions};
-use harn_vm::Warn;
+use harn_acp::{Mode, Server, ServerOptions};
+use harn_vm::{AnsweringProgram, Warn};
 
 use crate::arguments::after_help;
 use crate::commands::Outcome;
 use crate::commands::answering::{self, Around, Keeping, Said};
 use crate::commands::answers::{Answers, Recordings};
 use crate::commands::permissions::Permissions;
+use crate::commands::project;
 use crate::output::{Output, Untrusted, UntrustedText};
 
 const EXAMPLES: &str = "  \
@@ -29,6 +30,9 @@ const EXAMPLES: &str = "  \
 ///
 /// FILE is a program as for `harn chat`: with a pipeline that takes a `prompt`, and the
 /// `session_id` if it wants to remember what was said. Without one, a coding agent answers.
+///
+/// A client can choose the model and how much it thinks. A program whose pipeline takes a `mode`
+/// has the `[[personas]]` of its harn.toml as modes.
 ///
 /// Conversations are kept in the event log of the project like all sessions; see `harn run`.
 #[derive(Debug, Args)]
@@ -80,8 +84,10 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let warn = |text: &str| say(&format!("warning: {}\n", UntrustedText(text)));
     around.options.world.models.warn = Some(Warn(Arc::new(warn)));
     let server = Server::new(ServerOptions {
+        modes: modes(&program, around.manifest.as_deref()),
         program,
         run: around.options,
+        title: None,
         log: around.log,
         is_ephemeral: arguments.ephemeral,
         printed: Arc::new(say),
@@ -97,6 +103,30 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             Ok(Outcome::Problems)
         }
     }
+}
+
+/// The modes that a program knows: those of our own agent, or the personas of the project of a
+/// program whose pipeline takes a `mode`.
+fn modes(program: &AnsweringProgram, manifest: Option<&Path>) -> Vec<Mode> {
+    let mode = |id: &str, name: &str, description: Option<&str>| Mode {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: description.map(str::to_owned),
+    };
+    if program.text.is_some() {
+        let modes = answering::CODING_MODES.iter();
+        return modes
+            .map(|(id, name, description)| mode(id, name, Some(description)))
+            .collect();
+    }
+    if !answering::takes(program, "mode") {
+        return Vec::new();
+    }
+    let personas = manifest.map(project::personas).unwrap_or_default();
+    let personas = personas.iter();
+    personas
+        .map(|one| mode(&one.name, &one.name, one.description.as_deref()))
+        .collect()
 }
 
 /// Tells the operator, who reads standard error. Somebody may have closed it.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Programs;
 
-const TEMPLATES: [&str; 3] = ["library", "pipeline", "script"];
+const TEMPLATES: [&str; 4] = ["agent", "library", "pipeline", "script"];
 
 #[test]
 fn without_a_template_all_are_listed() {
@@ -18,7 +18,7 @@ fn without_a_template_all_are_listed() {
     let answer = programs.harn(&["new", "--json"]).exits_with(0).json();
     let templates = answer["templates"].as_array().unwrap();
     assert_eq!(templates.len(), TEMPLATES.len());
-    assert_eq!(templates[2]["template"], "script");
+    assert_eq!(templates[3]["template"], "script");
 }
 
 /// What we hand out is what we ask for.

@@ -60,6 +60,11 @@ pub(super) enum News {
     /// The status line says something else now.
     Changed,
     CallEnded(EndedCall),
+    /// A person is asked, and the program waits for the answer.
+    Asked {
+        request_id: String,
+        prompt: String,
+    },
     TurnEnded {
         turn: usize,
         took_ms: u64,
@@ -118,6 +123,14 @@ impl Activity {
                 session_id, kind, ..
             } if kind == "loop_exit" => self.end_loop(session_id, now_ms),
             AgentEvent::SessionClosed { session_id, .. } => self.end_loop(session_id, now_ms),
+            AgentEvent::HitlRequested {
+                request_id,
+                payload,
+                ..
+            } => Some(News::Asked {
+                request_id: request_id.clone(),
+                prompt: payload["prompt"].as_str().unwrap_or_default().to_owned(),
+            }),
             _ => self.apply_call(event, now_ms),
         }
     }

@@ -59,6 +59,15 @@ pub(super) fn call(call: &EndedCall, columns: usize) -> String {
     format!("{mark} {}{took}", fit(told.trim_end(), room))
 }
 
+/// Who is waited for, and how they answer: `? deploy v2: harn hitl answer ID`. The id is never
+/// cut, because somebody will copy it.
+pub(super) fn asked(request_id: &str, prompt: &str, columns: usize) -> String {
+    let answer = format!(": harn hitl answer {}", Untrusted(request_id));
+    let room = columns.saturating_sub(width(&answer) + 2);
+    let prompt = Untrusted(&shortened(prompt)).to_string();
+    format!("? {}{answer}", fit(&prompt, room.max(DOING_COLUMNS_MIN)))
+}
+
 /// News in a plain line, if they are worth one.
 pub(super) fn plain(news: &News) -> Option<String> {
     let line = |start: String, took_ms: u64, took: &Spent| {
@@ -68,6 +77,7 @@ pub(super) fn plain(news: &News) -> Option<String> {
     match news {
         News::Changed => None,
         News::CallEnded(ended) => Some(call(ended, PLAIN_COLUMNS)),
+        News::Asked { request_id, prompt } => Some(asked(request_id, prompt, PLAIN_COLUMNS)),
         News::TurnEnded {
             turn,
             took_ms,
@@ -190,6 +200,17 @@ mod tests {
         let failed = ended(Some("status 1\nmore"));
         assert_eq!(call(&failed, 79), "✗ run cargo test: status 1  1.2s");
         assert_eq!(call(&failed, 20), "✗ run cargo t…  1.2s");
+    }
+
+    #[test]
+    fn a_question_says_how_it_is_answered() {
+        let line = "? deploy v2: harn hitl answer hitl_1";
+        assert_eq!(
+            asked("hitl_1", "deploy v2\nnow", 80),
+            line.replace("v2", "v2…")
+        );
+        assert_eq!(asked("hitl_1", "deploy v2", 80), line);
+        assert!(asked("hitl_1", "deploy v2", 20).ends_with(": harn hitl answer hitl_1"));
     }
 
     #[test]
