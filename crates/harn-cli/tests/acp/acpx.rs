@@ -175,7 +175,7 @@ fn options_take_effect() {
     let stage = Stage::new();
     let acpx = Acpx::new(&stage);
     acpx.run(&["sessions", "new", "--name", "t1"]).exits_with(0);
-    acpx.run(&["set", "-s", "t1", "model", "scripted"])
+    acpx.run(&["set", "-s", "t1", "model", "gpt-4o-mini"])
         .exits_with(0);
     let told = acpx.run(&["--format", "quiet", "prompt", "-s", "t1", "hello"]);
     told.exits_with(0).says("Hello from Harn.");

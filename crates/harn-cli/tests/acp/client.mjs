@@ -7,6 +7,7 @@
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -153,8 +154,10 @@ const doing = {
     forget();
     const prompt = [{ type: "text", text: step.text }];
     const turn = ctx.request(agent.session.prompt, { sessionId: session, prompt });
-    await reaches(step.at, turn);
     turn.catch(() => {});
+    const pipe = await open(step.at);
+    await pipe.read(Buffer.alloc(1), 0, 1);
+    await pipe.close();
     child.kill("SIGKILL");
     return {};
   },

@@ -188,11 +188,11 @@ class Talk:
         return answer | self.seen()
 
     async def do_kill_at(self, step):
-        """Kills the agent in the middle of a turn."""
+        """Kills the agent in the middle of a turn, when there is a line in a pipe."""
         self.editor.forget()
         prompt = [text_block(step["text"])]
         turn = asyncio.ensure_future(self.connection.prompt(session_id=self.session, prompt=prompt))
-        await self.reaches(step["at"], turn)
+        await asyncio.to_thread(lambda: open(step["at"]).readline())
         self.process.kill()
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)

@@ -7,7 +7,7 @@ use crate::stage::{Editor, Stage};
 
 /// Kills the agent while a tool runs, and gives the id of the session.
 fn killed_in_a_turn(stage: &Stage, editor: Editor) -> String {
-    let at = json!({"sessionUpdate": "tool_call_update", "status": "in_progress"});
+    let at = stage.project().join("begun");
     let steps = [
         json!({"do": "initialize"}),
         json!({"do": "new", "cwd": stage.project()}),

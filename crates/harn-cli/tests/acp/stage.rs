@@ -56,7 +56,7 @@ repeat = true
 
 [[turn]]
 when = "run slowly*"
-call = [{ tool = "run", arguments = { command = "echo begun >> runs.txt; sleep 60" } }]
+call = [{ tool = "run", arguments = { command = "echo begun >> runs.txt; echo > begun; sleep 60" } }]
 repeat = true
 
 [[turn]]
@@ -85,6 +85,10 @@ impl Stage {
         stage.write("agent.scenario.toml", SCENARIO);
         stage.write("notes.txt", "remember the milk\n");
         stage.write("harn.toml", "[package]\nname = \"stage\"\n");
+        // The slow command waits there until somebody wants to know that it has begun.
+        let fifo = stage.project().join("begun");
+        let made = Command::new("mkfifo").arg(fifo).status();
+        assert!(made.expect("mkfifo is there").success());
         stage
     }
 
