@@ -15,7 +15,7 @@
 mod console;
 mod data;
 mod doctest;
-pub(crate) mod fences;
+mod fences;
 mod harn;
 mod matching;
 pub(crate) mod newcomer;
@@ -23,21 +23,19 @@ mod shell;
 
 use std::process::Command;
 
+use crate::docs::BOOK;
 use crate::error::Error;
-use crate::process;
 use crate::repo::Repo;
 use crate::scoreboard::Tally;
 use crate::sources::{SourceFile, Sources};
 use crate::verdict::{Verdict, complain};
+use crate::{process, program};
 
 use fences::Block;
 use newcomer::{Builder, Newcomer};
 
 /// Pages outside the book.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
-
-/// Where the pages of the book are.
-const BOOK: &str = "docs/src/";
 
 /// Where every code of a diagnostic has its page.
 const EXPLANATIONS: &str = "docs/src/explain/";
@@ -131,16 +129,7 @@ impl<'a> Reader<'a> {
 
     fn build_program(&mut self) -> Verdict {
         let repo = self.repo;
-        let build = || {
-            let packages = ["-p", "harn-cli", "-p", "rust-sink"];
-            let build = [&["build", "-q", "--locked"][..], &packages].concat();
-            let cargo = process::cargo(repo, &build);
-            match process::live(cargo) {
-                Ok(status) if status.success() => Ok(()),
-                Ok(_) => complain("the `harn` program does not build"),
-                Err(why) => Err(why.into()),
-            }
-        };
+        let build = || Ok(program::build(repo)?);
         self.program.get_or_insert_with(build).clone()
     }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::book::newcomer;
 use crate::error::Error;
 use crate::repo::Repo;
-use crate::{bench, crash, fuzz, r#gen, peers, test_run};
+use crate::{bench, crash, docs, fuzz, r#gen, peers, test_run};
 
 /// One thing `cargo xtask` can do.
 struct Command {
@@ -41,6 +41,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[run [--scenarios N] [--seed S] [--part PART] | replay SCENARIO...]",
         about: "break a log in every way we know; a name replays what failed",
         run: crash::run,
+    },
+    Command {
+        name: "docs",
+        arguments: "",
+        about: "build the book to target/book and check its links",
+        run: docs::run,
     },
     Command {
         name: "fuzz",

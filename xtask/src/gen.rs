@@ -1,9 +1,19 @@
 //! `cargo xtask gen`: files derived from data.
 //!
+//! ```text
+//! catalogue of events ─► events_page
+//! tests of events ─────► emitters_page
+//! `harn doc --json` ───► builtins_pages     one page an area, and an index
+//! `harn reference` ────► commands_page, errors_page
+//! ```
+//!
 //! A page that repeats a table drifts from it, so such pages are written by a
 //! program and committed; `--check` notices when one was forgotten.
 
+mod builtins_pages;
+mod commands_page;
 mod emitters_page;
+mod errors_page;
 mod events_page;
 mod markdown;
 
@@ -11,24 +21,70 @@ use std::fs;
 use std::process::ExitCode;
 
 use crate::error::Error;
+use crate::program;
 use crate::repo::Repo;
 use crate::scoreboard::Tally;
+use crate::sources::Sources;
 
-/// A file nobody edits by hand. Paths are relative to the root.
-struct Generated {
-    file: &'static str,
-    /// Reads the data it is derived from and writes the page.
-    render: fn(&Repo) -> Result<String, Error>,
+/// A file nobody edits by hand.
+#[derive(Debug, PartialEq, Eq)]
+struct Page {
+    /// Relative to the root.
+    file: String,
+    text: String,
 }
 
-const GENERATED: &[Generated] = &[
-    Generated {
-        file: "docs/src/reference/events.md",
-        render: |repo| events_page::render(&repo.read(CATALOGUE)?),
+impl Page {
+    fn new(file: &str, text: String) -> Self {
+        Self {
+            file: file.to_string(),
+            text,
+        }
+    }
+}
+
+/// Makes pages; those that read the same data are made together.
+struct Maker {
+    /// Named when there is no page yet to name.
+    about: &'static str,
+    pages: fn(&Repo) -> Result<Vec<Page>, Error>,
+}
+
+const MAKERS: &[Maker] = &[
+    Maker {
+        about: "the pages of events",
+        pages: |repo| {
+            let catalogue = repo.read(CATALOGUE)?;
+            let emitters = emitters_page::render(&catalogue, &event_tests(repo)?)?;
+            Ok(vec![
+                Page::new(
+                    "docs/src/reference/events.md",
+                    events_page::render(&catalogue)?,
+                ),
+                Page::new("docs/src/events/emitters.md", emitters),
+            ])
+        },
     },
-    Generated {
-        file: "docs/src/events/emitters.md",
-        render: |repo| emitters_page::render(&repo.read(CATALOGUE)?, &event_tests(repo)?),
+    Maker {
+        about: "the pages of builtins",
+        pages: |repo| builtins_pages::render(&program::ask(repo, &["doc", "--json"])?),
+    },
+    Maker {
+        about: "the pages of commands and errors",
+        pages: |repo| {
+            let reference = program::ask(repo, &["reference"])?;
+            let sources = Sources::read(repo)?;
+            Ok(vec![
+                Page::new(
+                    "docs/src/reference/cli.md",
+                    commands_page::render(&reference)?,
+                ),
+                Page::new(
+                    "docs/src/reference/errors.md",
+                    errors_page::render(&reference, &sources.files)?,
+                ),
+            ])
+        },
     },
 ];
 
@@ -67,19 +123,28 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
 /// The step of `cargo xtask test`: one check per file.
 pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
     let mut tally = Tally::default();
-    for generated in GENERATED {
-        tally.check(generated.file, generated.must_be_fresh(repo));
+    for maker in MAKERS {
+        match (maker.pages)(repo) {
+            Ok(pages) => {
+                for page in pages {
+                    tally.check(&page.file, page.must_be_fresh(repo));
+                }
+            }
+            Err(why) => tally.check(maker.about, Err(why)),
+        }
     }
     Ok(tally)
 }
 
 fn write_all(repo: &Repo) -> Result<(), Error> {
-    for generated in GENERATED {
-        if generated.is_fresh(repo)? {
-            println!("fresh   {}", generated.file);
-        } else {
-            repo.write(generated.file, &generated.text(repo)?)?;
-            println!("written {}", generated.file);
+    for maker in MAKERS {
+        for page in (maker.pages)(repo)? {
+            if page.is_fresh(repo) {
+                println!("fresh   {}", page.file);
+            } else {
+                repo.write(&page.file, &page.text)?;
+                println!("written {}", page.file);
+            }
         }
     }
     Ok(())
@@ -87,10 +152,13 @@ fn write_all(repo: &Repo) -> Result<(), Error> {
 
 fn check_all(repo: &Repo) -> Result<(), Error> {
     let mut stale = Vec::new();
-    for generated in GENERATED {
-        if !generated.is_fresh(repo)? {
-            stale.push(generated.file.to_string());
-        }
+    for maker in MAKERS {
+        let pages = (maker.pages)(repo)?.into_iter();
+        stale.extend(
+            pages
+                .filter(|page| !page.is_fresh(repo))
+                .map(|page| page.file),
+        );
     }
     if stale.is_empty() {
         Ok(())
@@ -99,22 +167,17 @@ fn check_all(repo: &Repo) -> Result<(), Error> {
     }
 }
 
-impl Generated {
-    fn text(&self, repo: &Repo) -> Result<String, Error> {
-        (self.render)(repo)
-    }
-
+impl Page {
     /// A file that does not exist yet is as good as an old one.
-    fn is_fresh(&self, repo: &Repo) -> Result<bool, Error> {
-        let wanted = self.text(repo)?;
-        Ok(repo.read(self.file).is_ok_and(|text| text == wanted))
+    fn is_fresh(&self, repo: &Repo) -> bool {
+        repo.read(&self.file).is_ok_and(|text| text == self.text)
     }
 
     fn must_be_fresh(&self, repo: &Repo) -> Result<(), Error> {
-        if self.is_fresh(repo)? {
+        if self.is_fresh(repo) {
             Ok(())
         } else {
-            Err(Error::Stale(vec![self.file.to_string()]))
+            Err(Error::Stale(vec![self.file.clone()]))
         }
     }
 }

@@ -4,6 +4,7 @@
 //! main ──► commands ──┬─► test_run ──► setup, libtest, book, tidy, gen, fuzz, bench
 //!                     ├─► bench   one benchmark, result saved
 //!                     ├─► crash   the whole crash campaign
+//!                     ├─► docs    the book for a browser
 //!                     ├─► fuzz    one fuzz target, or all
 //!                     ├─► gen     files derived from data
 //!                     └─► peers   programs of others that tests talk to
@@ -27,14 +28,17 @@ mod bench;
 mod book;
 mod commands;
 mod crash;
+mod docs;
 mod error;
 mod finding;
 mod fuzz;
 mod r#gen;
 mod libtest;
+mod markdown;
 mod metadata;
 mod peers;
 mod process;
+mod program;
 mod relative;
 mod repo;
 mod scoreboard;

@@ -20,6 +20,8 @@
 //! | `wire`    | what the records of a session say to a client                     |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
+//! | `net`     | connections over HTTP and web sockets                             |
+//! | `frames`  | what comes in from a client and goes out to it, within limits     |
 //! | `error`   | the codes of the wire                                             |
 //!
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
@@ -27,11 +29,14 @@
 
 mod agent;
 mod error;
+mod frames;
+mod net;
 mod peer;
 mod server;
 mod session;
 mod stdio;
 mod wire;
 
+pub use net::Network;
 pub use server::{Server, ServerOptions};
 pub use session::Mode;

@@ -21,6 +21,14 @@ pub(crate) trait Peer: Send + Sync {
     /// Tells the client something; never waits. Order is kept.
     fn notify(&self, method: &str, parameters: Value);
 
+    /// Waits until an update of the session can be sent without piling up behind a client that
+    /// reads slowly. Each update that is read from a journal asks before it is told; answers
+    /// and questions need not. Says whether the client is still there.
+    fn has_room<'a>(&'a self, session_id: &'a str) -> BoxFuture<'a, bool> {
+        let _ = session_id;
+        Box::pin(async { true })
+    }
+
     /// What the client said in `initialize`.
     fn client(&self) -> Arc<ClientFacts>;
 

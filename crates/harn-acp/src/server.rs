@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use harn_vm::agent::Keeper;
 use harn_vm::agent::log::{AnyEventLog, LogError};
@@ -10,6 +11,7 @@ use harn_vm::agent::session::SessionState;
 use harn_vm::agent::tool_servers::ServerConfig;
 use harn_vm::{AnsweringProgram, RunOptions};
 use serde_json::Value;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use crate::error::Refusal;
 use crate::session::{self, Choices, Mode, Past, Session, Settings};
@@ -31,6 +33,9 @@ pub struct ServerOptions {
     pub log: Arc<AnyEventLog>,
     /// Whether sessions are forgotten when the server ends: clients cannot load them again.
     pub is_ephemeral: bool,
+    /// How long a session is kept ready for whoever comes back after its last client has gone,
+    /// with the turn that runs in it. On standard input and output nobody comes back: zero.
+    pub retain: Duration,
     /// Takes what the program prints. It never reaches the client: the output of the process
     /// may be its connection.
     pub printed: Arc<dyn Fn(&str) + Send + Sync>,
@@ -44,6 +49,8 @@ pub struct Server {
     /// What clients can choose.
     pub(crate) choices: Choices,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
+    /// The sessions that are being opened or closed.
+    doors: Mutex<HashMap<String, Weak<AsyncMutex<()>>>>,
 }
 
 impl Server {
@@ -54,6 +61,7 @@ impl Server {
             choices: Choices::new(&options.run, options.modes.clone()),
             options,
             sessions: Mutex::default(),
+            doors: Mutex::default(),
         })
     }
 
@@ -87,6 +95,43 @@ impl Server {
         let is_same = |known: &Arc<Session>| Arc::ptr_eq(known, session);
         if sessions.get(&session.id).is_some_and(is_same) {
             sessions.remove(&session.id);
+        }
+    }
+
+    /// Whoever holds the door of a session is the only one who opens or closes it.
+    pub(crate) async fn door(&self, id: &str) -> OwnedMutexGuard<()> {
+        let door = {
+            let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+            doors.retain(|_, door| door.strong_count() > 0);
+            let door = doors.get(id).and_then(Weak::upgrade).unwrap_or_default();
+            doors.insert(id.to_owned(), Arc::downgrade(&door));
+            door
+        };
+        door.lock_owned().await
+    }
+
+    /// The last client of a session has gone. Whoever comes back in time finds it as it was;
+    /// after that it is closed.
+    pub(crate) fn retain(self: &Arc<Self>, session: Arc<Session>) {
+        let (server, visits) = (Arc::clone(self), session.visits());
+        tokio::spawn(async move {
+            tokio::time::sleep(server.options.retain).await;
+            // Whoever wants it now waits until it is closed, and opens it again.
+            let _door = server.door(&session.id).await;
+            if session.visits() == visits {
+                server.close(&session).await;
+            }
+        });
+    }
+
+    /// Closes all sessions. Their journals stay.
+    pub(crate) async fn close_all(&self) {
+        let sessions: Vec<_> = self.sessions().values().cloned().collect();
+        for session in &sessions {
+            session.cancel();
+        }
+        for session in &sessions {
+            self.close(session).await;
         }
     }
 

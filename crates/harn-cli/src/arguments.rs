@@ -7,11 +7,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::commands::Command;
 
 /// Told by every help page, because scripts depend on them.
-const EXIT_CODES: &str = "\
-EXIT CODES
-  0  done
-  1  the command found problems, or failed
-  2  wrong usage";
+pub(crate) const EXIT_CODES: [(u8, &str); 3] = [
+    (0, "done"),
+    (1, "the command found problems, or failed"),
+    (2, "wrong usage"),
+];
 
 const EXAMPLES: &str = "  \
   harn new script hello                A new project
@@ -35,7 +35,14 @@ const EXAMPLES: &str = "  \
 
 /// What a help page ends with.
 pub(crate) fn after_help(examples: &str) -> String {
-    format!("{EXIT_CODES}\n\nEXAMPLES\n{examples}")
+    format!("EXIT CODES\n{}\nEXAMPLES\n{examples}", exit_codes())
+}
+
+fn exit_codes() -> String {
+    let lines = EXIT_CODES.iter();
+    lines
+        .map(|(code, meaning)| format!("  {code}  {meaning}\n"))
+        .collect()
 }
 
 /// A small language and runtime for agent harnesses.
@@ -107,7 +114,7 @@ mod tests {
             let help = page.render_long_help().to_string();
             let (_, last) = help.rsplit_once("\n\n").unwrap();
             assert!(last.starts_with("EXAMPLES\n  harn "), "{help}");
-            assert!(help.contains(EXIT_CODES), "{help}");
+            assert!(help.contains(&exit_codes()), "{help}");
             // `help` is the parser's own.
             let ours = page
                 .get_subcommands()
@@ -115,11 +122,11 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        // `harn`; commands without commands; `test`, `events`, `models`, `sessions` and `hitl`
+        // `harn`; commands without commands, `reference` among them; `test`, `events`, `models`, `sessions` and `hitl`
         // with one, nine, three, four and two of their own.
         assert_eq!(
             seen,
-            1 + 14 + 2 + 10 + 4 + 5 + 3,
+            1 + 15 + 2 + 10 + 4 + 5 + 3,
             "a page is missing here, or there is a new one"
         );
     }

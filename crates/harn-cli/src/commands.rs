@@ -22,6 +22,7 @@ mod new;
 mod parse;
 mod permissions;
 mod project;
+mod reference;
 mod repl;
 mod replacing;
 mod run;
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Models(models::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
+    Reference(reference::Arguments),
 }
 
 /// How a command ended. The numbers are a promise to scripts.
@@ -111,7 +113,7 @@ pub(crate) fn run(
     match &cli.command {
         Command::Run(arguments) => run::run(arguments, output),
         Command::Chat(arguments) => chat::run(arguments, environment.clock, output),
-        Command::Serve(arguments) => serve::run(arguments, output),
+        Command::Serve(arguments) => serve::run(arguments, environment.clock, output),
         Command::New(arguments) => new::run(arguments, form, output),
         Command::Check(arguments) => check::run(arguments, form, output),
         Command::Fmt(arguments) => fmt::run(arguments, form, output),
@@ -126,6 +128,7 @@ pub(crate) fn run(
         Command::Models(arguments) => models::run(arguments, form, output),
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),
+        Command::Reference(arguments) => reference::run(arguments, form, output),
         Command::Sessions(arguments) => sessions::run(arguments, form, environment.clock, output),
         Command::Hitl(arguments) => hitl::run(arguments, form, environment.clock, output),
         Command::Events(arguments) => events::run(arguments, form, environment.clock, output),

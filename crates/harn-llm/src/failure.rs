@@ -95,6 +95,34 @@ impl Category {
         row.map_or("generic", |(_, word)| word)
     }
 
+    /// What it means, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Timeout => "Time was over.",
+            Self::Auth => "The key is missing or refused.",
+            Self::RateLimit => "The provider wants us to slow down.",
+            Self::Overloaded => "The provider has too much to do.",
+            Self::ServerError => "The provider failed.",
+            Self::TransientNetwork => "The network failed.",
+            Self::SchemaValidation => "The answer does not fit the schema.",
+            Self::ToolError => "A tool failed.",
+            Self::McpServerError => "A server of tools failed, or the connection to it.",
+            Self::ToolRejected => "A tool was not allowed to run.",
+            Self::EgressBlocked => "Traffic to that place is forbidden.",
+            Self::Cancelled => "The caller no longer wants an answer.",
+            Self::NotFound => "There is no such model or endpoint.",
+            Self::CircuitOpen => "Too many failures lately; nobody was asked.",
+            Self::BudgetExceeded => "It would cost more than allowed.",
+            Self::StreamTruncated => "The stream ended before the answer did.",
+            Self::Generic => "Anything else.",
+        }
+    }
+
+    /// Every category.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::WORDS.iter().map(|(category, _)| *category)
+    }
+
     /// The category of that word, if there is one.
     pub fn from_word(word: &str) -> Option<Self> {
         let row = Self::WORDS.iter().find(|(_, known)| *known == word);

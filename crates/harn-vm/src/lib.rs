@@ -5,11 +5,16 @@
 //!    │            ▲ completions
 //!    └─ drive ────┴─ World: clock, chance, files, processes, environment, models
 //! ```
+//!
+//! An embedder names this crate alone: what it needs of the others is passed on under paths
+//! that stay. The page `embedding.md` of the book shows all of it at work.
 
 mod agents;
+#[cfg(doctest)]
+mod book;
 mod diagnostic;
 mod driver;
-mod event_log;
+pub mod event_log;
 mod files;
 #[cfg(feature = "net")]
 mod http;
@@ -47,7 +52,10 @@ pub use skills::discover_skills;
 pub use world::{Announce, Sink, World, WorldOptions};
 
 pub use harn_agent as agent;
+pub use harn_agent::events as agent_events;
 pub use harn_agent::llm;
+pub use harn_agent::session as agent_sessions;
+pub use harn_check::modules;
 pub use harn_machine as machine;
 
 /// The bodies of all builtins.

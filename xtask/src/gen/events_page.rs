@@ -6,8 +6,9 @@
 
 use serde_json::Value;
 
-use super::markdown::{anchor, cell, code, in_cell, prose, table};
+use super::markdown::{cell, code, in_cell, prose, table};
 use crate::error::Error;
+use crate::markdown::anchor;
 use harn_events::catalogue::{Catalogue, Choice, Event, Field, HostRight, LegacyTag, Type};
 
 /// Words of group names that are not spelled the usual way.

@@ -45,19 +45,6 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     table
 }
 
-/// The id mdBook and GitHub give to a heading, for links within a page.
-pub(super) fn anchor(heading: &str) -> String {
-    heading
-        .chars()
-        .filter_map(|c| match c {
-            ' ' => Some('-'),
-            '-' | '_' => Some(c),
-            _ if c.is_alphanumeric() => Some(c.to_ascii_lowercase()),
-            _ => None,
-        })
-        .collect()
-}
-
 fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
     let mut line = String::from("|");
     for cell in cells {
@@ -121,12 +108,5 @@ mod tests {
             table(&["a", "b"], &rows),
             "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
         );
-    }
-
-    #[test]
-    fn anchors_are_those_of_the_book() {
-        assert_eq!(anchor("Message stream"), "message-stream");
-        assert_eq!(anchor("`tool_call`"), "tool_call");
-        assert_eq!(anchor("`ToolKind`"), "toolkind");
     }
 }

@@ -2,26 +2,21 @@
 //!
 //! mdBook leaves out a page that is not in the summary without a word.
 
-use super::links;
+use crate::docs::{SUMMARY, is_page};
 use crate::finding::Finding;
+use crate::markdown;
 use crate::relative;
 use crate::sources::SourceFile;
 
-const SUMMARY: &str = "docs/src/SUMMARY.md";
-const BOOK: &str = "docs/src/";
-
 /// Every chapter without a page and every page without a chapter.
-pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
-    let is_page = |file: &&SourceFile| {
-        file.path.starts_with(BOOK) && file.has_extension("md") && file.path != SUMMARY
-    };
+pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let pages: Vec<&str> = files
         .iter()
-        .filter(is_page)
+        .filter(|file| is_page(&file.path))
         .map(|file| file.path.as_str())
         .collect();
     let summary = files.iter().find(|file| file.path == SUMMARY);
-    let chapters = summary.map_or_else(Vec::new, |summary| links::links(&summary.text));
+    let chapters = summary.map_or_else(Vec::new, |summary| markdown::links(&summary.text));
     let listed: Vec<Option<String>> = chapters
         .iter()
         .map(|chapter| relative::resolve(SUMMARY, &chapter.target))

@@ -1,27 +1,23 @@
-//! Relative links in Markdown lead to files that exist.
+//! Relative links in Markdown lead to files that exist, and to headings that exist in them.
+//!
+//! A page of the book may only link to pages of the book: what stands beside it in the
+//! repository is not there where the book is read.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::book::fences;
+use crate::docs::{BOOK, is_page};
 use crate::finding::Finding;
+use crate::markdown::{self, Link};
 use crate::relative;
 use crate::sources::Sources;
 
-/// A link as written.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Link {
-    /// Counted from one.
-    pub(super) line: usize,
-    pub(super) target: String,
-}
-
 /// Every relative link that leads nowhere.
-pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
-    let places = places(&sources.paths);
+pub(crate) fn findings(sources: &Sources) -> Vec<Finding> {
+    let map = Map::of(sources);
     let mut findings = Vec::new();
     for page in sources.files.iter().filter(|file| file.has_extension("md")) {
-        for link in links(&page.text) {
-            if let Some(message) = complaint(&places, &page.path, &link.target) {
+        for link in markdown::links(&page.text) {
+            if let Some(message) = map.complaint(&page.path, &link) {
                 findings.push(Finding::at(&page.path, link.line, message));
             }
         }
@@ -29,19 +25,69 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// All links of a page, in order; code is left out, as it links to nothing.
-pub(super) fn links(page: &str) -> Vec<Link> {
-    let mut links = Vec::new();
-    for (index, line) in without_fences(page).into_iter().enumerate() {
-        let line = without_code_spans(line);
-        for target in targets(&line) {
-            links.push(Link {
-                line: index + 1,
-                target: target.to_string(),
-            });
+/// Where a link can lead.
+struct Map<'a> {
+    /// The files and the folders they are in.
+    places: HashSet<&'a str>,
+    /// The anchors of each page.
+    anchors: HashMap<&'a str, HashSet<String>>,
+}
+
+impl<'a> Map<'a> {
+    fn of(sources: &'a Sources) -> Self {
+        let pages = sources.files.iter().filter(|file| file.has_extension("md"));
+        let anchors = pages.map(|page| {
+            let headings = markdown::headings(&page.text);
+            let anchors = headings.into_iter().map(|heading| heading.anchor);
+            (page.path.as_str(), anchors.collect())
+        });
+        Self {
+            places: places(&sources.paths),
+            anchors: anchors.collect(),
         }
     }
-    links
+
+    fn complaint(&self, page: &str, link: &Link) -> Option<String> {
+        let target = link.target.as_str();
+        let (path, anchor) = match target.split_once('#') {
+            Some((path, anchor)) => (path, Some(anchor)),
+            None => (target, None),
+        };
+        if target.is_empty() {
+            return Some("a link without a target".to_string());
+        }
+        let head = path.split('/').next().unwrap_or_default();
+        if head.contains(':') {
+            return None;
+        }
+        if path.starts_with('/') {
+            return Some(format!(
+                "`{target}` only works where the book is at the root"
+            ));
+        }
+        let place = match path {
+            "" => Some(page.to_string()),
+            _ => relative::resolve(page, path),
+        };
+        let Some(place) = place.filter(|place| self.is_there(place)) else {
+            return Some(format!("`{target}` leads nowhere"));
+        };
+        if page.starts_with(BOOK) && !is_page(&place) {
+            return Some(format!("`{target}` leads out of the book"));
+        }
+        self.heading_complaint(&place, anchor?, target)
+    }
+
+    fn is_there(&self, place: &str) -> bool {
+        place.is_empty() || self.places.contains(place)
+    }
+
+    /// Only pages have headings; what follows `#` elsewhere is somebody else's business.
+    fn heading_complaint(&self, place: &str, anchor: &str, target: &str) -> Option<String> {
+        let anchors = self.anchors.get(place)?;
+        let is_known = anchors.contains(anchor);
+        (!is_known).then(|| format!("`{target}`: there is no such heading in {place}"))
+    }
 }
 
 /// The files and the folders they are in.
@@ -58,85 +104,6 @@ fn places(paths: &[String]) -> HashSet<&str> {
     places
 }
 
-fn complaint(places: &HashSet<&str>, page: &str, target: &str) -> Option<String> {
-    let path = target.split(['#', '?']).next().unwrap_or_default();
-    let is_elsewhere = path
-        .split('/')
-        .next()
-        .is_some_and(|head| head.contains(':'));
-    let is_same_page = path.is_empty() && !target.is_empty();
-    if is_elsewhere || is_same_page {
-        return None;
-    }
-    if target.is_empty() {
-        return Some("a link without a target".to_string());
-    }
-    if path.starts_with('/') {
-        return Some(format!(
-            "`{target}` only works where the book is at the root"
-        ));
-    }
-    match relative::resolve(page, path) {
-        Some(place) if place.is_empty() || places.contains(place.as_str()) => None,
-        _ => Some(format!("`{target}` leads nowhere")),
-    }
-}
-
-/// The lines of a page, with those of code blocks emptied.
-fn without_fences(page: &str) -> Vec<&str> {
-    let mut lines: Vec<&str> = page.lines().collect();
-    for block in fences::blocks(page) {
-        let first = block.line - 1;
-        let fences = if block.closed { 2 } else { 1 };
-        let length = block.text.lines().count() + fences;
-        for line in lines.iter_mut().skip(first).take(length) {
-            *line = "";
-        }
-    }
-    lines
-}
-
-fn without_code_spans(line: &str) -> String {
-    line.split('`').step_by(2).collect()
-}
-
-/// `[text](target)`, `![picture](target "title")` and `[label]: target`.
-fn targets(line: &str) -> Vec<&str> {
-    let mut targets: Vec<&str> = line.split("](").skip(1).map(up_to_parenthesis).collect();
-    if let Some(definition) = line.trim_start().strip_prefix('[')
-        && let Some((label, target)) = definition.split_once("]:")
-        && !label.starts_with('^')
-        && !label.contains(']')
-    {
-        targets.push(target.trim());
-    }
-    targets.into_iter().map(without_title).collect()
-}
-
-fn up_to_parenthesis(text: &str) -> &str {
-    let mut depth = 0;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' if depth == 0 => return &text[..at],
-            ')' => depth -= 1,
-            _ => {}
-        }
-    }
-    text
-}
-
-fn without_title(target: &str) -> &str {
-    let target = target.trim();
-    if let Some((inside, _)) = target
-        .strip_prefix('<')
-        .and_then(|rest| rest.split_once('>'))
-    {
-        return inside;
-    }
-    target.split_whitespace().next().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,16 +111,20 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let page = "docs/src/page.md";
-        let paths = [
-            "README.md",
-            "docs/src/other.md",
-            "docs/src/sub/deep.md",
-            page,
+        check_in("docs/src/page.md", text, expected);
+    }
+
+    #[track_caller]
+    fn check_in(page: &str, text: &str, expected: &[&str]) {
+        let files = vec![
+            SourceFile::new("README.md", "# Harn\n"),
+            SourceFile::new("docs/src/other.md", ""),
+            SourceFile::new("docs/src/sub/deep.md", "# Deep\n\n## Part\n\n## Part\n"),
+            SourceFile::new(page, text),
         ];
         let sources = Sources {
-            files: vec![SourceFile::new(page, text)],
-            paths: paths.map(ToString::to_string).to_vec(),
+            paths: files.iter().map(|file| file.path.clone()).collect(),
+            files,
         };
         let findings = findings(&sources);
         let texts: Vec<String> = findings
@@ -166,12 +137,35 @@ mod tests {
     #[test]
     fn links_to_files_folders_headings_and_elsewhere_are_fine() {
         check("[a](other.md) and [b](sub/deep.md#part \"title\")", &[]);
-        check("[a](../../README.md) ![b](<sub/deep.md>) [c](sub/)", &[]);
+        check("![b](<sub/deep.md>) [c](sub/deep.md#part-1)", &[]);
         check(
-            "[a](#here) [b](https://example.org/x) [c](mailto:a@b.c)",
+            "# Here\n[a](#here) [b](https://example.org/x) [c](mailto:a@b.c)",
             &[],
         );
-        check("[label]: other.md\n[^note]: words", &[]);
+        check("[label]: other.md\n\n[^note]: words", &[]);
+        check_in("CONTRIBUTING.md", "[a](README.md#harn) [b](docs/src/)", &[]);
+    }
+
+    #[test]
+    fn a_heading_that_is_not_there_is_found() {
+        check(
+            "# Here\n[a](#there)\n[b](sub/deep.md#whole)",
+            &[
+                "2 `#there`: there is no such heading in docs/src/page.md",
+                "3 `sub/deep.md#whole`: there is no such heading in docs/src/sub/deep.md",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_page_of_the_book_links_to_pages_of_the_book() {
+        check(
+            "[a](../../README.md) [b](sub/)",
+            &[
+                "1 `../../README.md` leads out of the book",
+                "1 `sub/` leads out of the book",
+            ],
+        );
     }
 
     #[test]
@@ -184,19 +178,5 @@ mod tests {
             "[a](/x.md)",
             &["1 `/x.md` only works where the book is at the root"],
         );
-    }
-
-    #[test]
-    fn code_links_to_nothing() {
-        check("`[a](gone.md)`\n```text\n[a](gone.md)\n```\n", &[]);
-        check(
-            "```text\n[a](gone.md)\n```\n[b](gone.md)",
-            &["4 `gone.md` leads nowhere"],
-        );
-    }
-
-    #[test]
-    fn parentheses_may_be_part_of_a_target() {
-        assert_eq!(targets("([a](x_(y).md))"), ["x_(y).md"]);
     }
 }

@@ -8,6 +8,7 @@ use harn_vm::agent::BoxFuture;
 use serde_json::Value;
 
 use crate::error::Refusal;
+use crate::frames::Room;
 use crate::peer::{ClientFacts, Peer, PeerError};
 use crate::server::Server;
 use crate::session::{From, Session};
@@ -15,6 +16,8 @@ use crate::session::{From, Session};
 /// A connection.
 pub(crate) struct Connection {
     pub(crate) server: Arc<Server>,
+    /// Where updates of sessions wait for a client that reads slowly.
+    room: Arc<dyn Room>,
     /// The SDK's end, known from the first message on.
     client: OnceLock<ConnectionTo<Client>>,
     /// What the client said in `initialize`; nothing before.
@@ -24,9 +27,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(server: Arc<Server>) -> Arc<Self> {
+    pub(super) fn new(server: Arc<Server>, room: Arc<dyn Room>) -> Arc<Self> {
         Arc::new(Self {
             server,
+            room,
             client: OnceLock::new(),
             facts: Mutex::default(),
             sessions: Mutex::default(),
@@ -84,12 +88,18 @@ impl Connection {
         session.ok_or_else(|| Refusal::unknown_session(id))
     }
 
-    /// The client has gone: turns are stopped, sessions can be resumed.
+    /// The client has gone. If others may come, its sessions are kept ready for them. If not,
+    /// turns are stopped; sessions can be resumed.
     pub(super) async fn close(self: &Arc<Self>) {
         let sessions: Vec<_> = std::mem::take(&mut *self.sessions())
             .into_values()
             .collect();
         let peer = Arc::clone(self) as Arc<dyn Peer>;
+        if !self.server.options.retain.is_zero() {
+            let left = sessions.into_iter().filter(|session| session.leave(&peer));
+            left.for_each(|session| self.server.retain(session));
+            return;
+        }
         let closing = sessions.into_iter().map(|session| {
             let (server, peer) = (Arc::clone(&self.server), Arc::clone(&peer));
             tokio::spawn(async move {
@@ -131,6 +141,10 @@ impl Peer for Connection {
         if let Err(error) = sent {
             tracing::debug!(target: "acp", method, code = i32::from(error.code), "not sent");
         }
+    }
+
+    fn has_room<'a>(&'a self, session_id: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async { self.room.reserve(session_id).await.is_ok() })
     }
 
     fn client(&self) -> Arc<ClientFacts> {

@@ -72,6 +72,8 @@ pub(super) async fn load(
     let place = place(parameters)?;
     let tool_servers = server.lent(parameters)?;
     let id = session_id(parameters)?;
+    // Nobody else opens it meanwhile, and nobody closes it.
+    let door = server.door(id).await;
     let session = match server.opened(id) {
         Some(session) => {
             check_folder(&session.settings(), &place)?;
@@ -90,6 +92,9 @@ pub(super) async fn load(
             Session::open(server, id.to_owned(), opening).await?
         }
     };
+    server.add(&session)?;
+    session.visit();
+    drop(door);
     opened(connection, session, from).await
 }
 

@@ -23,11 +23,16 @@ use agent_client_protocol::{Agent, Builder, Client, ConnectTo, Dispatch};
 
 use connection::Connection;
 
+use crate::frames::Room;
 use crate::server::Server;
 
-/// The agent that one client talks to, as the SDK knows it.
-pub(crate) fn agent(server: &Arc<Server>) -> impl ConnectTo<Client> + 'static + use<> {
-    let connection = Connection::new(Arc::clone(server));
+/// The agent that one client talks to, as the SDK knows it. Updates of sessions ask for `room`
+/// before they are sent.
+pub(crate) fn agent(
+    server: &Arc<Server>,
+    room: Arc<dyn Room>,
+) -> impl ConnectTo<Client> + 'static + use<> {
+    let connection = Connection::new(Arc::clone(server), room);
     let (asked, closing) = (Arc::clone(&connection), connection);
     Builder::new(Agent)
         .name("harn")

@@ -69,9 +69,11 @@ impl Follower {
         let profile = Profile::of(&peer.client());
         let (settings, is_running) = (session.settings(), session.is_running());
         let mapping = Mapping::new(settings.cwd);
-        let say = |outgoing| {
+        let teller_now = &teller;
+        let say = |outgoing| async move {
             if from != From::Now {
-                teller.tell(outgoing);
+                // Whether or not it is still there: the mapping has to see everything.
+                teller_now.tell(outgoing).await;
             }
         };
         let mapping = replay(&mut subscription, mapping, &profile, after, is_running, say).await;
@@ -139,7 +141,12 @@ struct Teller {
 }
 
 impl Teller {
-    fn tell(&self, outgoing: Outgoing) {
+    /// Tells it as soon as the client has read enough of what it was told before. Says whether
+    /// the client is still there.
+    async fn tell(&self, outgoing: Outgoing) -> bool {
+        if !self.peer.has_room(&self.session_id).await {
+            return false;
+        }
         match outgoing {
             Outgoing::Update(update) => {
                 let parameters = json!({"sessionId": self.session_id, "update": update});
@@ -147,6 +154,7 @@ impl Teller {
             }
             Outgoing::Extension { method, parameters } => self.peer.notify(method, parameters),
         }
+        true
     }
 }
 
@@ -166,7 +174,9 @@ impl Reader {
             own.iter()
                 .for_each(|message_id| self.mapping.sent(message_id));
             for outgoing in self.mapping.of(&seen, &self.profile) {
-                self.teller.tell(outgoing);
+                if !self.teller.tell(outgoing).await {
+                    return;
+                }
             }
             self.progress.send_replace(Some(seen.index));
             if self.teller.peer.is_gone() {

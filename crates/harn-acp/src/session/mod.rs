@@ -25,6 +25,7 @@ mod tool_servers;
 mod turn;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
@@ -61,6 +62,8 @@ pub(crate) struct Session {
     watch: Watch,
     _watching: SinkGuard,
     followers: Mutex<Vec<Follower>>,
+    /// How often somebody began to follow it.
+    visits: AtomicU64,
     state: Mutex<State>,
     commands: Commands,
 }
@@ -146,6 +149,7 @@ impl Session {
             server: Arc::clone(server),
             bus,
             followers: Mutex::default(),
+            visits: AtomicU64::new(0),
             state: Mutex::new(State {
                 runner: None,
                 runners: 0,
@@ -211,6 +215,7 @@ impl Session {
     /// # Errors
     /// The log cannot be read.
     pub(crate) async fn follow(&self, peer: Arc<dyn Peer>, from: From) -> Result<(), Refusal> {
+        self.visit();
         let follower = Follower::new(self, Arc::clone(&peer), from).await?;
         let mut followers = self.followers();
         followers.retain(|one| !Arc::ptr_eq(&one.peer, &peer) && !one.peer.is_gone());
@@ -230,6 +235,16 @@ impl Session {
         if let Some(follower) = follower {
             follower.start();
         }
+    }
+
+    /// Somebody is about to follow the session.
+    pub(crate) fn visit(&self) {
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often somebody began to follow the session. Tells whether anybody came since.
+    pub(crate) fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
     }
 
     /// Somebody does not follow the session any more. Says whether nobody does.

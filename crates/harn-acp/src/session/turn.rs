@@ -104,7 +104,7 @@ impl Session {
             .flatten();
         state.has_title = true;
         drop(state);
-        let session = Arc::clone(self);
+        let (session, asker) = (Arc::clone(self), Arc::clone(from));
         Ok(Box::pin(async move {
             let (end, is_abandoned) = session.end_of(end, is_cancelled.clone()).await;
             let answer = session.conclude(end, is_abandoned).await;
@@ -112,7 +112,7 @@ impl Session {
                 session.tell_title(&title);
             }
             let is_cancelled = *is_cancelled.borrow();
-            session.told_all(is_cancelled).await;
+            session.told(&asker, is_cancelled).await;
             session.end_turn();
             answer
         }))
@@ -288,20 +288,19 @@ impl Session {
         self.tell_all(&update, None);
     }
 
-    /// Resolves when the followers were told everything that has happened.
-    async fn told_all(&self, is_cancelled: bool) {
+    /// Resolves when whoever asked was told everything that has happened. Nobody waits for
+    /// the others: one that does not read must not be felt by those who do.
+    async fn told(&self, asker: &Arc<dyn Peer>, is_cancelled: bool) {
         let Some(newest) = self.bus.newest_index(&self.id) else {
             return;
         };
-        let waiting: Vec<_> = self
-            .followers()
-            .iter()
-            .map(|one| one.reached(newest))
-            .collect();
-        let telling = async {
-            for one in waiting {
-                one.await;
-            }
+        let telling = {
+            let followers = self.followers();
+            let follower = followers.iter().find(|one| Arc::ptr_eq(&one.peer, asker));
+            follower.map(|one| one.reached(newest))
+        };
+        let Some(telling) = telling else {
+            return;
         };
         match is_cancelled {
             true => drop(tokio::time::timeout(TELLING, telling).await),

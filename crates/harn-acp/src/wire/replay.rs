@@ -12,22 +12,28 @@ use super::{Mapping, Outgoing, Profile};
 ///
 /// `is_running` says whether somebody works in the session. Where nobody does, calls that a
 /// process has left open are ended here; nobody else would do it.
-pub(crate) async fn replay(
+///
+/// `say` may take its time: the client perhaps reads slowly.
+pub(crate) async fn replay<F: Future<Output = ()>>(
     subscription: &mut Subscription,
     mut mapping: Mapping,
     profile: &Profile,
     after: Option<u64>,
     is_running: bool,
-    mut say: impl FnMut(Outgoing),
+    mut say: impl FnMut(Outgoing) -> F,
 ) -> Mapping {
     while let Some(seen) = subscription.next_replayed().await {
         let said = mapping.of(&seen, profile);
         if Some(seen.index) > after {
-            said.into_iter().for_each(&mut say);
+            for outgoing in said {
+                say(outgoing).await;
+            }
         }
     }
     if !is_running {
-        mapping.settle(true).into_iter().for_each(&mut say);
+        for outgoing in mapping.settle(true) {
+            say(outgoing).await;
+        }
     }
     mapping
 }

@@ -39,6 +39,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) scenario: &'a str,
     pub(crate) log: Arc<AnyEventLog>,
     pub(crate) is_ephemeral: bool,
+    pub(crate) retain: Duration,
     pub(crate) modes: Vec<Mode>,
 }
 
@@ -49,6 +50,7 @@ impl Default for Setting<'_> {
             scenario: "[[turn]]\ntext = \"Hello.\"\nrepeat = true\n",
             log: Arc::new(AnyEventLog::Memory(MemoryEventLog::new(1024))),
             is_ephemeral: false,
+            retain: Duration::ZERO,
             modes: Vec::new(),
         }
     }
@@ -101,6 +103,7 @@ impl Scene {
             title: None,
             log: setting.log,
             is_ephemeral: setting.is_ephemeral,
+            retain: setting.retain,
             printed: Arc::new(move |text| printing.lock().unwrap().push_str(text)),
         });
         Self {

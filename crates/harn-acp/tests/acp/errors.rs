@@ -20,19 +20,21 @@ async fn what_is_no_message_is_refused_and_the_connection_goes_on() {
     let scene = Scene::of(Setting::default());
     let mut client = scene.client().await;
     let rows = [
-        ("{nonsense", -32700),
-        ("17", -32600),
-        ("{\"jsonrpc\": \"2.0\", \"id\": 1}", -32600),
+        ("{nonsense", -32700, Value::Null),
+        ("17", -32600, Value::Null),
+        // Whoever can be told which one it was is told.
+        ("{\"jsonrpc\": \"2.0\", \"id\": 7}", -32600, json!(7)),
         (
             "[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"session/list\"}]",
             -32600,
+            Value::Null,
         ),
     ];
-    for (line, code) in rows {
+    for (line, code, id) in rows {
         client.send(line).await;
         let answer = client.read().await;
         assert_eq!(answer["error"]["code"], code, "{line}");
-        assert_eq!(answer["id"], Value::Null, "{line}");
+        assert_eq!(answer["id"], id, "{line}");
     }
     client.session(&scene.cwd()).await;
 }

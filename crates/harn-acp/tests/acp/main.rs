@@ -1,9 +1,12 @@
 //! Harn as an agent, seen by a client: raw lines of JSON over a pipe, with scripted models.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod cancelling;
 mod choosing;
 mod client;
 mod errors;
 mod introduction;
+mod network;
 mod sessions;
 mod turns;

@@ -38,7 +38,8 @@ const EXAMPLES: &str = "  \
 ///
 /// With --json the answer is {"entries": [ENTRY, …]}, or {"areas": [{"area", "title",
 /// "entries"}, …]} without NAME. ENTRY has name, kind (builtin, value, method, function or
-/// type), signature, doc, area, import, effect and known: whether `harn check` accepts calls.
+/// type), signature, doc, area, import, effect, known: whether `harn check` accepts calls, and
+/// available: whether a call does something in this build.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -181,6 +182,9 @@ fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
     }
     if !entry.known {
         facts.push(("note", "`harn check` does not know it".to_owned()));
+    }
+    if !entry.available {
+        facts.push(("note", "it is not available in this build".to_owned()));
     }
     facts
 }

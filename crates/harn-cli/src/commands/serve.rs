@@ -1,6 +1,8 @@
 //! `harn serve`: programs, for others to talk to.
 
 mod acp;
+mod listening;
+mod network;
 
 use std::io;
 
@@ -8,11 +10,14 @@ use clap::{Args, Subcommand};
 
 use super::Outcome;
 use crate::arguments::after_help;
+use crate::clock::Clock;
 use crate::output::Output;
 
 const EXAMPLES: &str = "  \
   harn serve acp                       A coding agent, for an editor
-  harn serve acp agent.harn            The agent of a program";
+  harn serve acp agent.harn            The agent of a program
+  harn serve acp --listen 127.0.0.1:7331
+                                       The same, for clients on the network";
 
 /// Serve a program to others
 #[derive(Debug, Args)]
@@ -28,8 +33,8 @@ enum Command {
     Acp(acp::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
     match &arguments.command {
-        Command::Acp(arguments) => acp::run(arguments, output),
+        Command::Acp(arguments) => acp::run(arguments, clock, output),
     }
 }

@@ -1,4 +1,4 @@
-//! The event log, as programs reach it.
+//! The event log, as programs reach it, and all of `harn-log` for embedders.
 //!
 //! ```text
 //! harn-stdlib: event_log.emit ─► effect `event_log` ─► port ─► the log of the project,
@@ -12,6 +12,7 @@ mod asked;
 mod options;
 mod port;
 
+pub use harn_agent::log::*;
 pub use options::EventLogOptions;
 
 pub(crate) use asked::any;

@@ -54,7 +54,7 @@ impl World {
     fn replayed(&self, profile: &Profile, after: Option<u64>) -> Vec<Outgoing> {
         let mut told = Vec::new();
         let mut subscription = self.subscribe();
-        let say = |one| told.push(one);
+        let say = |one| std::future::ready(told.push(one));
         block_on(replay(
             &mut subscription,
             mapping(),
@@ -169,7 +169,7 @@ fn a_client_that_comes_back_to_a_crash_is_told_that_calls_have_ended() {
     // The client knows of the call already; that it has ended is news.
     let mut told = Vec::new();
     let mut subscription = world.subscribe();
-    let say = |one| told.push(one);
+    let say = |one| std::future::ready(told.push(one));
     block_on(replay(
         &mut subscription,
         mapping(),

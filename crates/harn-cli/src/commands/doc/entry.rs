@@ -1,6 +1,8 @@
 //! What can be looked up.
 
 use harn_check::builtins::{self, Builtin, Effect, Method};
+use harn_syntax::TokenKind;
+use harn_vm::machine::{BuiltinId, Registry};
 use serde::Serialize;
 
 use super::library;
@@ -33,6 +35,8 @@ pub(super) struct Entry {
     pub(super) effect: Option<&'static str>,
     /// Whether the checker accepts calls of it.
     pub(super) known: bool,
+    /// Whether a call does something; what is declared and not built yet fails.
+    pub(super) available: bool,
 }
 
 impl Entry {
@@ -45,33 +49,38 @@ impl Entry {
 
 /// Everything, by what it is about: builtins, then methods, then modules.
 pub(super) fn areas() -> Vec<Area> {
+    let bodies = harn_vm::registry();
+    let of_builtins = |area: &builtins::Area| of_builtins(area, &bodies);
     let mut areas: Vec<_> = builtins::areas().iter().map(of_builtins).collect();
     areas.push(Area {
         area: "other".to_owned(),
         title: "Builtins that `harn check` does not know".to_owned(),
-        entries: of_table(builtins::unlisted(), "other"),
+        entries: of_table(builtins::unlisted(), "other", &bodies),
     });
     areas.extend(builtins::methods().iter().map(of_methods));
     areas.extend(library::modules());
     areas
 }
 
-fn of_builtins(area: &builtins::Area) -> Area {
+fn of_builtins(area: &builtins::Area, bodies: &Registry) -> Area {
     Area {
         area: area.name.to_owned(),
         title: area.title.to_owned(),
-        entries: of_table(area.builtins, area.name),
+        entries: of_table(area.builtins, area.name, bodies),
     }
 }
 
 /// Names that begin with `__` are for the standard library alone.
-fn of_table(table: &[Builtin], area: &str) -> Vec<Entry> {
+fn of_table(table: &[Builtin], area: &str, bodies: &Registry) -> Vec<Entry> {
     let table = table.iter().filter(|one| !one.name.starts_with("__"));
-    table.map(|one| of_builtin(one, area)).collect()
+    table.map(|one| of_builtin(one, area, bodies)).collect()
 }
 
-fn of_builtin(builtin: &Builtin, area: &str) -> Entry {
+fn of_builtin(builtin: &Builtin, area: &str, bodies: &Registry) -> Entry {
     let is_value = builtin.signature[builtin.name.len()..].starts_with(':');
+    // What is also a word of the language is compiled and needs no body.
+    let is_word = TokenKind::RESERVED.contains(&builtin.name);
+    let body = BuiltinId::find(builtin.name).and_then(|id| bodies.body(id));
     Entry {
         name: builtin.name.to_owned(),
         kind: if is_value { "value" } else { "builtin" },
@@ -87,6 +96,7 @@ fn of_builtin(builtin: &Builtin, area: &str) -> Entry {
             Effect::Model => "model",
         }),
         known: builtin.known,
+        available: is_value || is_word || body.is_some(),
     }
 }
 
@@ -108,6 +118,7 @@ fn of_methods((receiver, methods): &(&str, &[Method])) -> Area {
             import: None,
             effect: None,
             known: true,
+            available: true,
         })
     });
     let mut entries: Vec<_> = entries.collect();

@@ -31,6 +31,7 @@ fn module(area: &str, text: &str) -> Area {
             import: Some(format!("import {{ {} }} from \"{area}\"", declared.name)),
             effect: None,
             known: true,
+            available: declared.is_built,
         })
     });
     let mut entries: Vec<_> = items.collect();
@@ -54,6 +55,8 @@ struct Declared<'a> {
     name: &'a str,
     kind: &'static str,
     signature: Span,
+    /// False for a function without a body, which is declared and not built yet.
+    is_built: bool,
 }
 
 impl<'a> Declared<'a> {
@@ -76,10 +79,15 @@ impl<'a> Declared<'a> {
             },
             _ => statement.span,
         };
+        let is_built = match &item.kind {
+            ItemKind::Function(one) => !one.body.statements.is_empty(),
+            _ => true,
+        };
         Some(Self {
             name: &name.text,
             kind,
             signature,
+            is_built,
         })
     }
 }

@@ -4,12 +4,16 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use harn_acp::{Mode, Server, ServerOptions};
 use harn_vm::{AnsweringProgram, Warn};
 
+use super::listening::Listening;
+use super::network;
 use crate::arguments::after_help;
+use crate::clock::Clock;
 use crate::commands::Outcome;
 use crate::commands::answering::{self, Around, Keeping, Said};
 use crate::commands::answers::{Answers, Recordings};
@@ -20,7 +24,9 @@ use crate::output::{Output, Untrusted, UntrustedText};
 const EXAMPLES: &str = "  \
   harn serve acp                       A coding agent, on standard input and output
   harn serve acp agent.harn            The agent of a program
-  harn serve acp --ephemeral           Conversations are forgotten at the end";
+  harn serve acp --ephemeral           Conversations are forgotten at the end
+  harn serve acp --listen 127.0.0.1:7331
+                                       For clients on the network, at /acp";
 
 /// Serve an agent to editors
 ///
@@ -33,6 +39,10 @@ const EXAMPLES: &str = "  \
 ///
 /// A client can choose the model and how much it thinks. A program whose pipeline takes a `mode`
 /// has the `[[personas]]` of its harn.toml as modes.
+///
+/// With --listen it speaks with clients on the network, over HTTP and web sockets, until it is
+/// stopped. Keys of callers are in HARN_API_KEYS and HARN_HMAC_KEYS, as NAME=KEY,NAME=KEY. A
+/// conversation without a client is kept ready for HARN_ACP_RETAIN_SECS, or five minutes.
 ///
 /// Conversations are kept in the event log of the project like all sessions; see `harn run`.
 #[derive(Debug, Args)]
@@ -54,9 +64,19 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     permissions: Permissions,
+
+    #[command(flatten)]
+    listening: Listening,
 }
 
-pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
+    let listening = match arguments.listening.read() {
+        Ok(listening) => listening,
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
+            return Ok(Outcome::Problems);
+        }
+    };
     let Some(program) = answering::find(arguments.file.as_deref(), output) else {
         return Ok(Outcome::Problems);
     };
@@ -90,16 +110,22 @@ pub(super) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
         title: None,
         log: around.log,
         is_ephemeral: arguments.ephemeral,
+        retain: listening
+            .as_ref()
+            .map_or(Duration::ZERO, |listen| listen.retain),
         printed: Arc::new(say),
     });
-    let served = serve(&server);
+    let served = match listening {
+        None => serve(&server).map_err(|error| format!("the connection failed: {error}")),
+        Some(listen) => network::serve(&server, listen, clock, output),
+    };
     drop(server);
     // Whoever has the log open otherwise looks for what a crash has left.
     harn_log::reset_active_event_log();
     match served {
         Ok(()) => Ok(Outcome::Done),
-        Err(error) => {
-            output.error(format_args!("the connection failed: {error}"));
+        Err(why) => {
+            output.error(format_args!("{}", Untrusted(why)));
             Ok(Outcome::Problems)
         }
     }

@@ -1,0 +1,192 @@
+//! Where a server listens, and who may connect.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use harn_acp::Network;
+use harn_listen::{Credentials, Limits, Policy, Secret, Tls};
+
+use crate::environment::variable;
+
+const RETAIN: Duration = Duration::from_secs(300);
+
+/// Where a server listens, and who may connect.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "On the network")]
+pub(super) struct Listening {
+    /// Listen at an address instead of standard input and output
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+
+    /// How connections are kept private
+    #[arg(
+        long,
+        value_name = "MODE",
+        requires = "listen",
+        default_value = "plain"
+    )]
+    tls: Mode,
+
+    /// The certificate, and those that lead to one people trust
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    tls_cert: Option<PathBuf>,
+
+    /// The private key of the certificate
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    tls_key: Option<PathBuf>,
+
+    /// Where others reach the listener, if it is not where it listens
+    #[arg(long, value_name = "URL", requires = "listen")]
+    public_url: Option<String>,
+
+    /// A host that requests may be for, besides this machine
+    #[arg(long, value_name = "HOST", requires = "listen")]
+    allow_host: Vec<String>,
+
+    /// An origin whose pages may connect
+    #[arg(long, value_name = "ORIGIN", requires = "listen")]
+    allow_origin: Vec<String>,
+
+    /// The address of a proxy that says who its callers are
+    #[arg(long, value_name = "IP", requires = "listen")]
+    trust_claims_from: Vec<IpAddr>,
+
+    /// Let everybody in who can reach the address
+    #[arg(long, requires = "listen")]
+    insecure_no_auth: bool,
+
+    /// Set a limit, see the page on listeners
+    #[arg(long, value_name = "NAME=NUMBER", requires = "listen")]
+    limit: Vec<String>,
+}
+
+/// What to listen with.
+pub(super) struct Listen {
+    pub(super) policy: Policy,
+    pub(super) network: Network,
+    /// How long a session is kept ready after its last client has gone.
+    pub(super) retain: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Not at all
+    Plain,
+    /// By a proxy in front of the listener
+    Edge,
+    /// With a certificate made for this run, for trying things out
+    SelfSignedDev,
+    /// With the certificate of --tls-cert and --tls-key
+    Pem,
+}
+
+impl Listening {
+    /// What to listen with; nothing if the server speaks on standard input and output.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments or the environment, for a person.
+    pub(super) fn read(&self) -> Result<Option<Listen>, String> {
+        let Some(address) = self.listen else {
+            return Ok(None);
+        };
+        let mut policy = Policy::new(address);
+        let mut network = Network::default();
+        policy.tls = self.tls()?;
+        policy.public_url.clone_from(&self.public_url);
+        policy.insecure_no_auth = self.insecure_no_auth;
+        policy.credentials = self.credentials()?;
+        for host in &self.allow_host {
+            policy
+                .hosts
+                .allow(host)
+                .map_err(|error| error.to_string())?;
+        }
+        for origin in &self.allow_origin {
+            policy
+                .origins
+                .allow(origin)
+                .map_err(|error| error.to_string())?;
+        }
+        for limit in &self.limit {
+            set_limit(limit, &mut policy.limits, &mut network)?;
+        }
+        Ok(Some(Listen {
+            policy,
+            network,
+            retain: retain()?,
+        }))
+    }
+
+    fn tls(&self) -> Result<Tls, String> {
+        let files = (self.tls_cert.clone(), self.tls_key.clone());
+        match (self.tls, files) {
+            (Mode::Pem, (Some(certificates), Some(key))) => Ok(Tls::Pem { certificates, key }),
+            (Mode::Pem, _) => Err("--tls pem needs --tls-cert and --tls-key".to_owned()),
+            (_, (Some(_), _) | (_, Some(_))) => {
+                Err("--tls-cert and --tls-key need --tls pem".to_owned())
+            }
+            (Mode::Plain, _) => Ok(Tls::Plain),
+            (Mode::Edge, _) => Ok(Tls::Edge),
+            (Mode::SelfSignedDev, _) => Ok(Tls::SelfSignedDev),
+        }
+    }
+
+    fn credentials(&self) -> Result<Credentials, String> {
+        let mut credentials = Credentials::default();
+        for (name, key) in keys("HARN_API_KEYS")? {
+            let added = credentials.add_key(&name, key);
+            added.map_err(|error| format!("HARN_API_KEYS: {error}"))?;
+        }
+        for (name, key) in keys("HARN_HMAC_KEYS")? {
+            let added = credentials.add_signing_key(&name, key);
+            added.map_err(|error| format!("HARN_HMAC_KEYS: {error}"))?;
+        }
+        for front in &self.trust_claims_from {
+            credentials.trust_claims_from(*front);
+        }
+        Ok(credentials)
+    }
+}
+
+fn retain() -> Result<Duration, String> {
+    let Some(secs) = variable("HARN_ACP_RETAIN_SECS") else {
+        return Ok(RETAIN);
+    };
+    let secs = secs.parse().ok().filter(|secs| *secs > 0);
+    let secs = secs.ok_or("HARN_ACP_RETAIN_SECS must be a number of seconds, at least 1")?;
+    Ok(Duration::from_secs(secs))
+}
+
+/// The names and keys in a variable. What is wrong with it is said without repeating it.
+fn keys(name: &str) -> Result<Vec<(String, Secret)>, String> {
+    let text = variable(name).unwrap_or_default();
+    let pairs = text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty());
+    let read = |pair: &str| match pair.split_once('=') {
+        Some((name, key)) if !name.is_empty() => Ok((name.to_owned(), Secret::new(key))),
+        _ => Err(format!("{name} must have the form NAME=KEY,NAME=KEY")),
+    };
+    pairs.map(read).collect()
+}
+
+fn set_limit(text: &str, limits: &mut Limits, network: &mut Network) -> Result<(), String> {
+    let (name, number) = text
+        .split_once('=')
+        .ok_or_else(|| format!("--limit wants NAME=NUMBER, not `{text}`"))?;
+    let number: u32 = number
+        .parse()
+        .map_err(|_| format!("`{number}` is no number for the limit `{name}`"))?;
+    if limits.set(name, number) || network.set(name, number) {
+        return Ok(());
+    }
+    let known = Limits::NAMES.iter().chain(&Network::NAMES);
+    let known: Vec<_> = known.copied().collect();
+    Err(format!(
+        "there is no limit `{name}`; there are {}",
+        known.join(", ")
+    ))
+}

@@ -1,0 +1,4 @@
+//! Pages of the book whose code is run with the tests of this crate.
+
+#[doc = include_str!("../../../docs/src/embedding.md")]
+struct Embedding;
