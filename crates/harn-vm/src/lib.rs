@@ -16,10 +16,12 @@ mod diagnostic;
 mod driver;
 pub mod event_log;
 mod files;
+mod host;
 #[cfg(feature = "net")]
 mod http;
 mod interrupt;
 mod json;
+mod mcp;
 mod models;
 mod people;
 pub mod policy;
@@ -49,7 +51,7 @@ pub use prompted::{
 };
 pub use session::{Session, Typed};
 pub use skills::discover_skills;
-pub use world::{Announce, Sink, World, WorldOptions};
+pub use world::{Announce, Sink, World, WorldOptions, now as now_ms};
 
 pub use harn_agent as agent;
 pub use harn_agent::events as agent_events;
@@ -63,6 +65,7 @@ pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
     agents::register(&mut registry);
+    mcp::register(&mut registry);
     skills::register(&mut registry);
     tool_surface::register(&mut registry);
     registry

@@ -1,12 +1,14 @@
 //! `harn run`: a program, run to its end.
 //!
 //! ```text
+//! bridge        a host that lends the program what it can do
 //! keeping       where its sessions are kept
 //! interruption  what Ctrl-C does
 //! live          what a person sees of its agents
 //! screen        the terminal that both of them write to
 //! ```
 
+mod bridge;
 mod interruption;
 pub(super) mod keeping;
 pub(super) mod live;
@@ -21,6 +23,7 @@ use std::time::Duration;
 use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
+use harn_mcp::BeforeStart;
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
     AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
@@ -30,8 +33,10 @@ use harn_vm::{
 use super::Outcome;
 use super::answers::{Answers, Recordings};
 use super::findings::Findings;
+use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
+use super::tool_servers;
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
@@ -112,6 +117,13 @@ pub(crate) struct Arguments {
     /// How much memory its values may take, such as 64MB
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<usize>,
+
+    /// Let a host at standard input and output lend the program what it can do
+    ///
+    /// The host says `initialize` first, then the program begins. What the program prints goes
+    /// to standard error.
+    #[arg(long, requires = "file")]
+    bridge: bool,
 
     /// How much to tell about agents while they run, on standard error
     #[arg(long, value_name = "HOW", default_value = "auto")]
@@ -214,8 +226,25 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let scene = Scene::new(arguments, &models, output);
     let mut options = scene.options(arguments, models);
     options.world.policy = policy;
+    if let Err(why) = scene.add_servers(&mut options) {
+        output.error(format_args!("{}", Untrusted(why)));
+        return Ok(Outcome::Problems);
+    }
+    let bridge = match arguments.bridge {
+        true => bridge::attach(&mut options),
+        false => Ok(None),
+    };
+    let bridge = match bridge {
+        Ok(bridge) => bridge,
+        Err(error) => {
+            output.error(format_args!("cannot reach the host: {error}"));
+            return Ok(Outcome::Problems);
+        }
+    };
     let sink = Box::new(Terminal::on(scene.screen.clone()));
     let ended = Program::new(&mut workspace, &path).run(&options, sink);
+    // What the host was told reaches it before we say anything else.
+    drop(bridge);
     let interrupted = scene.end();
     match ended {
         Ok(Ended::Interrupted) => Ok(Outcome::Status(interrupted)),
@@ -293,6 +322,19 @@ impl Scene {
             interrupt: self.interruption.interrupt.clone(),
             ..RunOptions::default()
         }
+    }
+
+    /// Lets the program use servers of tools.
+    fn add_servers(&self, options: &mut RunOptions) -> Result<(), String> {
+        let listening = self.interruption.clone();
+        let listen = move || {
+            // Without it the program ends as before, only what it started goes on.
+            let _cannot_listen = listening.listen();
+        };
+        let manifest = options.world.models.manifest.clone();
+        let agents = &mut options.world.agents;
+        let listen = Some(Arc::new(listen) as BeforeStart);
+        tool_servers::add_to(agents, manifest.as_deref(), listen, Logins::AsConfigured)
     }
 
     /// The program has ended, and with it everything that is kept was written. Gives the status
