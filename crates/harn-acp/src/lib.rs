@@ -17,6 +17,8 @@
 //! | `server`  | what all connections share: the program, the log, open sessions   |
 //! | `agent`   | one connection: the methods that a client can call                |
 //! | `session` | one conversation: its turns, its settings, its past               |
+//! | `client`  | what is asked of the client, and what it tells a running program  |
+//! | `bare`    | the host bridge alone, for programs without sessions of a client  |
 //! | `wire`    | what the records of a session say to a client                     |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
@@ -28,6 +30,8 @@
 //! work to a task and returns; one that waited for the client would wait for ever.
 
 mod agent;
+mod bare;
+mod client;
 mod error;
 mod frames;
 mod net;
@@ -37,6 +41,7 @@ mod session;
 mod stdio;
 mod wire;
 
+pub use bare::{Bridge, BridgeOptions};
 pub use net::Network;
 pub use server::{Server, ServerOptions};
 pub use session::Mode;

@@ -98,7 +98,7 @@ pub use calls_in_flight::{CallCancelled, CallInFlight, CallsInFlight};
 pub use daemons::session_of_daemon;
 pub use event_log::{LoggedSessions, session_events};
 pub use fence::Fence;
-pub use host::{Elicits, HostBridge, Seam};
+pub use host::{Elicits, HostBridge, HostError, HostInput, Seam};
 pub use keeper::{Keeper, KeptSessions, OpenLog};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
 pub use long_running::Operation;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::callback::Functions;
 use crate::coding::Workshop;
 use crate::fence::Fenced;
+use crate::host::HostBridge;
 use crate::policy::read_annotations;
 use crate::tool::{Tool, ToolCall, ToolError};
 use crate::{BoxFuture, Callback, own_tools};
@@ -145,8 +146,13 @@ impl ToolRegistry {
 
     /// Gives the entries that `coding_tools` made their tools. Commands find what is harmless
     /// of the environment.
-    pub(crate) fn equip(&mut self, environment: &BTreeMap<String, String>, fence: &Fenced) {
-        let mut workshop = Workshop::new(environment, fence);
+    pub(crate) fn equip(
+        &mut self,
+        environment: &BTreeMap<String, String>,
+        fence: &Fenced,
+        host: Option<&dyn HostBridge>,
+    ) {
+        let mut workshop = Workshop::new(environment, fence).lent_by(host);
         let bodiless = self.entries.iter_mut();
         let bodiless = bodiless.filter(|entry| matches!(entry.backend, Backend::Nobody(_)));
         for entry in bodiless {

@@ -230,6 +230,11 @@ impl Runtime {
         self.keeper.as_ref()
     }
 
+    /// The host, if it runs tools of its own.
+    pub(crate) fn lending_host(&self) -> Option<&Arc<dyn HostBridge>> {
+        self.bridge.as_ref().filter(|bridge| bridge.lends_tools())
+    }
+
     /// The sessions.
     pub(crate) fn sessions(&self) -> MutexGuard<'_, SessionStore> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
@@ -421,7 +426,8 @@ impl LoopRequest {
     /// The tools of the loop: those of the options, then those of Rust.
     pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
-        registry.equip(&runtime.environment, &runtime.fence);
+        let host = runtime.bridge.as_deref();
+        registry.equip(&runtime.environment, &runtime.fence, host);
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

@@ -75,6 +75,7 @@ pub use dates::clock::now_ms;
 pub use encoding::uuid_of_time;
 pub use files::background::{LONG_RUNNING, Sighted, Sought};
 pub use formats::yaml_value;
+pub use host::EFFECT as HOST_EFFECT;
 pub use observability::{event_log, spans};
 pub use offers::Offers;
 pub use people::EFFECT as PEOPLE_EFFECT;

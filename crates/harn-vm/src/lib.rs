@@ -16,6 +16,7 @@ mod diagnostic;
 mod driver;
 pub mod event_log;
 mod files;
+mod host;
 #[cfg(feature = "net")]
 mod http;
 mod interrupt;
@@ -49,7 +50,7 @@ pub use prompted::{
 };
 pub use session::{Session, Typed};
 pub use skills::discover_skills;
-pub use world::{Announce, Sink, World, WorldOptions};
+pub use world::{Announce, Sink, World, WorldOptions, now as now_ms};
 
 pub use harn_agent as agent;
 pub use harn_agent::events as agent_events;

@@ -12,14 +12,17 @@ use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
     Request, Stream, TlsOptions,
 };
-use harn_stdlib::{CERTIFICATE_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log};
+use harn_stdlib::{
+    CERTIFICATE_EFFECT, HOST_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log,
+};
 
-use crate::agents::{self, AgentOptions, AgentPort};
+use crate::agents::{self, AgentOptions, AgentPort, IfGivenUp};
 use crate::event_log::{EventLogOptions, EventLogPort};
 use crate::files::Files;
+use crate::host::HostPort;
 #[cfg(feature = "net")]
 use crate::http::{Destination, NetPort};
-use crate::models::{self, ModelOptions, ModelPort};
+use crate::models::{self, ModelOptions, ModelPort, TokioHandle};
 use crate::people::PeoplePort;
 use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
@@ -84,6 +87,7 @@ pub struct World {
     processes: Processes,
     /// Before the agents, because requests that are taken back are told in their sessions.
     people: PeoplePort,
+    host: HostPort,
     /// Before the models, because loops that are given up still use them.
     agents: AgentPort,
     #[cfg(feature = "net")]
@@ -103,6 +107,7 @@ impl World {
         let policy = options.policy.clone();
         Self {
             people: PeoplePort::new(options.agents.bridge.clone()),
+            host: HostPort::new(options.agents.bridge.clone()),
             agents: AgentPort::new(
                 options.agents.clone(),
                 environment.clone(),
@@ -241,6 +246,15 @@ impl World {
         self.options.policy.check_path(access, &real, path)
     }
 
+    /// Where whoever waits for the host finds a clock.
+    fn hosts_tokio(&mut self) -> TokioHandle {
+        let started = match self.options.agents.bridge {
+            Some(_) => self.models.thread().ok(),
+            None => None,
+        };
+        started.unwrap_or_else(|| self.models.tokio())
+    }
+
     fn begin_process(&self, id: EffectId, mut request: ProcessRequest) -> Result<(), Refusal> {
         let options = &self.options;
         let path = options.environment.get("PATH").map(String::as_str);
@@ -318,6 +332,7 @@ impl Effects for World {
             Request::Other { kind, payload } if *kind == PEOPLE_EFFECT => {
                 self.people.perform(payload, &mut self.event_log)
             }
+            Request::Other { kind, payload } if *kind == HOST_EFFECT => self.host.perform(payload),
             Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
                 self.perform_server(payload)
             }
@@ -360,8 +375,14 @@ impl Effects for World {
             Request::Other { kind, payload } if kind == PEOPLE_EFFECT => {
                 let (event_log, runtime) = (&mut self.event_log, self.agents.known_runtime());
                 let (work, if_given_up) = self.people.begin(id, &payload, event_log, runtime);
-                let tokio = self.models.tokio();
+                let tokio = self.hosts_tokio();
                 self.agents.run(id, work, if_given_up, &tokio);
+            }
+            Request::Other { kind, payload } if kind == HOST_EFFECT => {
+                let log = self.event_log.logs().lasting().clone();
+                let work = self.host.begin(&payload, log);
+                let tokio = self.hosts_tokio();
+                self.agents.run(id, work, IfGivenUp::Stops, &tokio);
             }
             Request::Other { kind, payload } if kind == WEB_SERVER_EFFECT => {
                 self.begin_server(id, &payload);
@@ -506,7 +527,7 @@ impl Drop for World {
     clippy::disallowed_methods,
     reason = "this is the port that everybody else asks"
 )]
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let since = since.map(|since| since.as_millis()).unwrap_or_default();
     i64::try_from(since).unwrap_or(i64::MAX)

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use harn_agent::log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
-use harn_agent::{BoxFuture, HostBridge, Seam};
+use harn_agent::{BoxFuture, HostBridge, HostError, Seam};
 use harn_check::modules::{MemoryFiles, Workspace};
 use harn_vm::machine::Stream;
 use harn_vm::{AgentOptions, EventLogOptions, Outcome, Program, RunOptions, Sink, WorldOptions};
@@ -165,8 +165,8 @@ impl HostBridge for Host {
         &'a self,
         _method: &'a str,
         _parameters: Value,
-    ) -> BoxFuture<'a, Result<Value, String>> {
-        Box::pin(async { Err("nobody is here".to_owned()) })
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
+        Box::pin(async { Err("nobody is here".into()) })
     }
 
     fn notify(&self, method: &str, parameters: Value) {
@@ -239,11 +239,15 @@ println(request_approval(\"deploy\", options).reviewers)
 ";
     assert_eq!(with_host(&host, text), "blue\n[ada, bob]\n");
     let told = host.told.lock().expect("nobody has panicked");
-    assert_eq!(told.len(), 2);
-    assert!(
-        told.iter()
-            .all(|(method, _)| method == "harn.hitl.requested")
-    );
+    let told = |method: &str| {
+        let told = told.iter().filter(|(one, _)| one == method);
+        told.cloned().collect::<Vec<(String, Value)>>()
+    };
+    // Whoever was told of a request is told when nobody waits for it any more.
+    let resolved = told("harn.hitl.resolved");
+    let told = told("harn.hitl.requested");
+    assert_eq!((told.len(), resolved.len()), (2, 2));
+    assert_eq!(resolved[1].1["requestId"], told[1].1["requestId"]);
     assert_eq!(told[0].1["payload"]["prompt"], "Which colour?");
     let approval = &told[1].1["payload"]["approval_request"];
     assert_eq!(approval["approversRequired"], 2);

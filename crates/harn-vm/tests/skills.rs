@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use harn_agent::{BoxFuture, HostBridge, Seam};
+use harn_agent::{BoxFuture, HostBridge, HostError, Seam};
 use harn_check::modules::{Disk, Workspace};
 use harn_vm::machine::Stream;
 use harn_vm::{AgentOptions, Outcome, Program, RunOptions, Sink, WorldOptions};
@@ -55,11 +55,11 @@ impl HostBridge for Host {
         &'a self,
         method: &'a str,
         parameters: Value,
-    ) -> BoxFuture<'a, Result<Value, String>> {
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
         let answer = match (method, parameters["id"].as_str()) {
             ("skills/fetch", Some("h1")) => Ok(json!({"name": "lent", "body": "Of the host: $1."})),
             ("skills/fetch", Some("h2")) => Ok(json!({"name": "empty"})),
-            (method, _) => Err(format!("the host does not know {method}")),
+            (method, _) => Err(format!("the host does not know {method}").into()),
         };
         Box::pin(std::future::ready(answer))
     }

@@ -88,6 +88,14 @@ impl Connection {
         session.ok_or_else(|| Refusal::unknown_session(id))
     }
 
+    /// The session that this connection follows, if it is just one.
+    pub(super) fn only_session(&self) -> Option<Arc<Session>> {
+        let sessions = self.sessions();
+        let mut sessions = sessions.values();
+        let only = sessions.next().cloned();
+        only.filter(|_| sessions.next().is_none())
+    }
+
     /// The client has gone. If others may come, its sessions are kept ready for them. If not,
     /// turns are stopped; sessions can be resumed.
     pub(super) async fn close(self: &Arc<Self>) {

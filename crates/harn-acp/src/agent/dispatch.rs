@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::methods::{self, Answer};
 use super::{initialize, prompt};
+use crate::client::{Told, handle_extension};
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::session::From;
@@ -59,8 +60,14 @@ pub(super) fn request(connection: &Arc<Connection>, request: UntypedMessage, res
                 methods::set_config_option(connection, &parameters),
             );
         }
-        // `authenticate` and `logout` too: nobody has to sign in here.
-        _ => answer(responder, Err(Refusal::unknown_method(&method))),
+        _ => match Told::named(&method) {
+            Some(told) => later(connection, responder, async move {
+                let told = extension(&own, told, &parameters).await?;
+                Ok(Answer::plain(told))
+            }),
+            // `authenticate` and `logout` too: nobody has to sign in here.
+            None => answer(responder, Err(Refusal::unknown_method(&method))),
+        },
     }
 }
 
@@ -75,8 +82,33 @@ pub(super) fn notification(connection: &Arc<Connection>, notification: UntypedMe
             }
         }
         "$/cancel_request" => {} // The SDK has told the responder.
-        _ => tracing::debug!(target: "acp", method, "a notification that nobody knows"),
+        _ => match Told::named(&method) {
+            Some(told) => {
+                let own = Arc::clone(connection);
+                tokio::spawn(async move {
+                    if let Err(refusal) = extension(&own, told, &parameters).await {
+                        tracing::debug!(target: "acp", method, %refusal, "it makes no sense");
+                    }
+                });
+            }
+            None => tracing::debug!(target: "acp", method, "a notification that nobody knows"),
+        },
     }
+}
+
+/// Does what a client tells a session that it follows. Who follows just one need not name it.
+async fn extension(
+    connection: &Arc<Connection>,
+    told: Told,
+    parameters: &Value,
+) -> Result<Value, Refusal> {
+    let session = match parameters.get("sessionId") {
+        Some(_) => connection.session(methods::session_id(parameters)?)?,
+        None => connection.only_session().ok_or_else(|| {
+            Refusal::bad_parameters("`sessionId` is missing, and there is not just one session")
+        })?,
+    };
+    handle_extension(&session.host, told, parameters).await
 }
 
 fn answer(responder: Responder, result: Result<Value, Refusal>) {

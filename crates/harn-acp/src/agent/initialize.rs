@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::connection::Connection;
+use crate::client::Told;
 use crate::error::Refusal;
 use crate::peer::ClientFacts;
 use crate::wire::{AGENT_EVENT, TOOL_CALL_META, UPDATE_KINDS};
@@ -55,7 +56,7 @@ fn capabilities(is_kept: bool) -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "eventCatalogue": EVENT_CATALOGUE,
             "extensionNotifications": [AGENT_EVENT],
-            "extensionMethods": [],
+            "extensionMethods": Told::canonical().collect::<Vec<_>>(),
             "sessionUpdateKinds": UPDATE_KINDS,
             "toolCallMeta": TOOL_CALL_META,
             "bridge": BRIDGE,

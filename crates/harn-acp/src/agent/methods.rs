@@ -24,7 +24,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    fn plain(value: Value) -> Self {
+    pub(super) fn plain(value: Value) -> Self {
         Self {
             value,
             follows: None,

@@ -13,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::Session;
+use crate::client::EditorHost;
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::wire::{Mapping, Outgoing, Profile, replay};
@@ -64,6 +65,7 @@ impl Follower {
         let mut subscription = subscription.map_err(unreadable)?;
         let teller = Teller {
             session_id: session.id.clone(),
+            host: Arc::clone(&session.host),
             peer: Arc::clone(&peer),
         };
         let profile = Profile::of(&peer.client());
@@ -137,6 +139,8 @@ fn unreadable(error: impl std::fmt::Display) -> Refusal {
 /// Tells a client what a session says.
 struct Teller {
     session_id: String,
+    /// Asks about calls once they were told.
+    host: Arc<EditorHost>,
     peer: Arc<dyn Peer>,
 }
 
@@ -150,7 +154,8 @@ impl Teller {
         match outgoing {
             Outgoing::Update(update) => {
                 let parameters = json!({"sessionId": self.session_id, "update": update});
-                self.peer.notify("session/update", parameters);
+                self.peer.notify("session/update", parameters.clone());
+                self.host.said(&parameters["update"]);
             }
             Outgoing::Extension { method, parameters } => self.peer.notify(method, parameters),
         }

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
-use harn_vm::agent::{Keeper, KeptSessions};
+use harn_vm::agent::{HostBridge, Keeper, KeptSessions};
 use harn_vm::{RunOptions, TurnRunner};
 use serde_json::{Value, json};
 
@@ -45,6 +45,7 @@ pub(crate) use past::{Past, find, list, remove, title};
 pub(crate) use settings::{Place, Settings};
 pub(crate) use tool_servers::read as read_tool_servers;
 
+use crate::client::{EditorHost, NETWORK_ANSWER_WITHIN, Peers, SessionFacts};
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::server::Server;
@@ -66,6 +67,10 @@ pub(crate) struct Session {
     visits: AtomicU64,
     state: Mutex<State>,
     commands: Commands,
+    /// Those who can be asked.
+    peers: Arc<Peers>,
+    /// Asks them, for the program.
+    pub(crate) host: Arc<EditorHost>,
 }
 
 /// Runs the program.
@@ -141,6 +146,11 @@ impl Session {
         if let Err(error) = bus.open_session(&id) {
             tracing::warn!(target: "acp", session_id = id, %error, "events are not kept");
         }
+        let peers = Peers::new(server.options.retain);
+        let host = EditorHost::new(
+            host_facts(server, &id, &opening.settings, &bus),
+            Arc::clone(&peers),
+        );
         let watch = Watch::default();
         Ok(Arc::new(Self {
             _watching: bus.register(id.clone(), Arc::new(watch.clone())),
@@ -160,6 +170,8 @@ impl Session {
                 tool_servers: opening.tool_servers,
             }),
             commands,
+            peers,
+            host,
         }))
     }
 
@@ -217,6 +229,7 @@ impl Session {
     pub(crate) async fn follow(&self, peer: Arc<dyn Peer>, from: From) -> Result<(), Refusal> {
         self.visit();
         let follower = Follower::new(self, Arc::clone(&peer), from).await?;
+        self.peers.attach(Arc::clone(&peer));
         let mut followers = self.followers();
         followers.retain(|one| !Arc::ptr_eq(&one.peer, &peer) && !one.peer.is_gone());
         followers.push(follower);
@@ -249,6 +262,7 @@ impl Session {
 
     /// Somebody does not follow the session any more. Says whether nobody does.
     pub(crate) fn leave(&self, peer: &Arc<dyn Peer>) -> bool {
+        self.peers.detach(peer);
         let mut followers = self.followers();
         followers.retain(|one| !Arc::ptr_eq(&one.peer, peer));
         followers.is_empty()
@@ -316,7 +330,12 @@ impl Session {
         let agents = &mut options.world.agents;
         agents.keeper = Some(keeper);
         agents.bus = Some(self.bus.clone());
+        agents.bridge = Some(Arc::clone(&self.host) as Arc<dyn HostBridge>);
         agents.servers.extend(state.tool_servers.iter().cloned());
+        // Whoever answers for a person looks for the question there.
+        let log = Arc::clone(&self.server.options.log);
+        let event_log = &mut options.world.event_log;
+        event_log.open = Some(Arc::new(move || Some(Arc::clone(&log))));
         options
     }
 
@@ -356,6 +375,24 @@ impl Session {
             }
         }
         self.followers().clear();
+    }
+}
+
+/// What the host of a session's program knows.
+fn host_facts(server: &Server, id: &str, settings: &Settings, bus: &EventBus) -> SessionFacts {
+    let mut roots = vec![settings.cwd.clone()];
+    roots.extend(settings.additional_directories.iter().cloned());
+    // Nobody waits for a client that cannot come back, and whoever is at the terminal has all
+    // the time there is.
+    let is_remote = !server.options.retain.is_zero();
+    SessionFacts {
+        id: id.to_owned(),
+        is_bare: false,
+        roots,
+        answer_within: is_remote.then_some(NETWORK_ANSWER_WITHIN),
+        log: Arc::clone(&server.options.log),
+        bus: Some(bus.clone()),
+        now: Arc::new(harn_vm::now_ms),
     }
 }
 

@@ -92,6 +92,8 @@ impl Session {
             let why = "a turn of this session is running";
             return Err(Refusal::bad_parameters(why).with(json!({"reason": "turn_running"})));
         }
+        self.peers.prefer(from);
+        self.forget_skills(&mut state);
         let runner = self.runner(&mut state)?;
         let running = Running::new(ended);
         let is_cancelled = running.is_cancelled.subscribe();
@@ -181,6 +183,15 @@ impl Session {
                 self.abandon();
                 (TurnEnd::Cancelled, true)
             }
+        }
+    }
+
+    /// A host that has other skills than before has them found by another program.
+    fn forget_skills(&self, state: &mut State) {
+        if self.host.has_other_skills()
+            && let Some(runner) = state.runner.take()
+        {
+            runner.turns.stop_later();
         }
     }
 

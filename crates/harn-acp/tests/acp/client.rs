@@ -280,6 +280,19 @@ impl Client {
             .collect()
     }
 
+    /// The next question of the agent.
+    pub(crate) async fn asked(&mut self, method: &str) -> Value {
+        let is_question =
+            |message: &Value| message["method"] == method && message["id"] != Value::Null;
+        self.until(is_question).await
+    }
+
+    /// Answers a question of the agent.
+    pub(crate) async fn reply(&mut self, question: &Value, result: Value) {
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+        self.send(&answer.to_string()).await;
+    }
+
     /// Closes the input of the agent, reads what it still says, and gives how it ended.
     pub(crate) async fn leave(&mut self) -> std::io::Result<()> {
         if let Some(mut writing) = self.writing.take() {

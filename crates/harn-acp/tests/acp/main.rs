@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod asking;
+mod bare;
 mod cancelling;
 mod choosing;
 mod client;
 mod errors;
 mod introduction;
 mod network;
+mod permission;
 mod sessions;
 mod turns;

@@ -1,26 +1,50 @@
 //! Work on a thread, for a future that may be dropped.
 
+use std::future::poll_fn;
 use std::io::{self, Read};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::thread;
 
-use tokio::sync::oneshot;
+use harn_log::block_on;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
 
 use super::failed;
 use crate::tool::ToolError;
 
 /// Set when nobody waits for the work any more. Long work looks at it now and then.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cancelled(Arc<AtomicBool>);
+pub(super) struct Cancelled(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    wakes: Notify,
+}
 
 impl Cancelled {
     pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_set.load(Ordering::Relaxed)
     }
 
     pub(super) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::Relaxed);
+        self.0.wakes.notify_waiters();
+    }
+
+    async fn happens(&self) {
+        loop {
+            let mut woken = pin!(self.0.wakes.notified());
+            // Who is set after this wakes us, who was set before is seen.
+            woken.as_mut().enable();
+            if self.is_set() {
+                return;
+            }
+            woken.await;
+        }
     }
 }
 
@@ -34,14 +58,34 @@ pub(super) async fn in_background<T: Send + 'static>(
     let cancelled = Cancelled::default();
     let _waits = Waits(cancelled.clone());
     let (sender, receiver) = oneshot::channel();
+    // What the work waits for may need the clock of whoever runs us.
+    let executor = Handle::try_current().ok();
     let thread = thread::Builder::new().name("harn-tool".to_owned());
     thread
         .spawn(move || {
+            let _entered = executor.as_ref().map(Handle::enter);
             let _nobody_may_wait = sender.send(work(&cancelled));
         })
         .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
     let result = receiver.await;
     result.map_err(|_| failed("the tool stopped before it had an answer"))
+}
+
+/// Waits on such a thread for somebody else, as long as somebody waits for the work.
+pub(super) fn wait<T>(
+    future: impl Future<Output = T>,
+    cancelled: &Cancelled,
+) -> Result<T, ToolError> {
+    block_on(async {
+        let (mut future, mut given_up) = (pin!(future), pin!(cancelled.happens()));
+        poll_fn(|context| {
+            if given_up.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Err(failed("nobody waits for it")));
+            }
+            future.as_mut().poll(context).map(Ok)
+        })
+        .await
+    })
 }
 
 /// A reader that fails once nobody waits, so that a huge file is not read to its end for nothing.
@@ -67,7 +111,6 @@ impl Drop for Waits {
 
 #[cfg(test)]
 mod tests {
-    use std::pin::pin;
     use std::sync::mpsc;
     use std::task::{Context, Waker};
 
@@ -104,5 +147,19 @@ mod tests {
             assert!(work.as_mut().poll(&mut context).is_pending());
         }
         assert_eq!(notice.recv(), Ok(()));
+    }
+
+    #[test]
+    fn who_waits_for_somebody_else_is_let_go_when_nobody_waits() {
+        let (noticed, notice) = mpsc::channel();
+        {
+            let mut work = pin!(in_background(move |cancelled| {
+                let waited = wait(std::future::pending::<()>(), cancelled);
+                noticed.send(waited).expect("the test listens");
+            }));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(work.as_mut().poll(&mut context).is_pending());
+        }
+        assert_eq!(notice.recv(), Ok(Err(failed("nobody waits for it"))));
     }
 }

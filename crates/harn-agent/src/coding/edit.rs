@@ -10,7 +10,6 @@ use super::declare::Declare;
 use super::failed;
 use super::near_miss::near_miss;
 use super::place::Place;
-use super::replace::replace;
 use super::workspace::Workspace;
 use crate::tool::{Declaration, ToolError};
 
@@ -36,7 +35,7 @@ pub(super) fn declaration() -> Declaration {
 pub(super) fn edit(
     workspace: &Workspace,
     arguments: Arguments<'_>,
-    _cancelled: &Cancelled,
+    cancelled: &Cancelled,
 ) -> Result<String, ToolError> {
     let path = arguments.text("path")?;
     let old = arguments.text("old_text")?;
@@ -53,7 +52,7 @@ pub(super) fn edit(
     }
     workspace.place(path)?;
     let place = workspace.place_to_write(path)?;
-    let content = content(&place, workspace.limits.file_bytes_max)?;
+    let content = current(workspace, &place, cancelled)?;
     let ending = Ending::of(&content);
     let (old, new) = (ending.applied_to(old), ending.applied_to(new));
     let lines = lines_with(&content, &old);
@@ -69,8 +68,7 @@ pub(super) fn edit(
             "cannot write '{path}': it would become too large"
         )));
     }
-    replace(&place, changed.as_bytes())
-        .map_err(|error| failed(format!("cannot write '{path}': {error}")))?;
+    workspace.replace_text(&place, &changed, cancelled)?;
     Ok(match lines.len() {
         1 => format!("edited '{path}': 1 replacement, at line {}", lines[0]),
         many => format!(
@@ -78,6 +76,24 @@ pub(super) fn edit(
             named(&lines)
         ),
     })
+}
+
+/// What the file says now, with what was typed in an editor and not saved.
+fn current(
+    workspace: &Workspace,
+    place: &Place,
+    cancelled: &Cancelled,
+) -> Result<String, ToolError> {
+    let bytes_max = workspace.limits.file_bytes_max;
+    let cannot = |reason: String| failed(format!("cannot edit '{}': {reason}", place.given));
+    match workspace.lent_text(place, None, cancelled)? {
+        None => content(place, bytes_max),
+        Some(Err(reason)) => Err(cannot(reason)),
+        Some(Ok(text)) if text.len() > bytes_max => {
+            Err(cannot(format!("it has more than {bytes_max} bytes")))
+        }
+        Some(Ok(text)) => Ok(text),
+    }
 }
 
 fn content(place: &Place, bytes_max: usize) -> Result<String, ToolError> {

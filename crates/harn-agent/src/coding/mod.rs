@@ -19,6 +19,7 @@ mod declare;
 mod edit;
 mod glob;
 mod grep;
+mod lent;
 mod limits;
 mod list;
 mod near_miss;
@@ -43,6 +44,7 @@ use crate::callback::BoxFuture;
 use crate::shown::Showing;
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
+pub use lent::{Lines, TerminalCommand, TerminalEnd, Terminals, TextFiles};
 pub use limits::Limits;
 pub use workspace::Workspace;
 

@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Workspace, tools};
 use crate::fence::Fenced;
+use crate::host::HostBridge;
 use crate::tool::Tool;
 
 /// Under this key an entry says that the runtime has its body.
@@ -31,7 +32,7 @@ const CODING: &str = "coding";
 /// The builtin, as its errors name it.
 const BUILTIN: &str = "coding_tools";
 
-/// `coding_tools({roots?, only?})`: a registry of the tools. Relative roots start at `folder`,
+/// `coding_tools({roots?, only?, terminals?})`: a registry of the tools. Relative roots start at `folder`,
 /// which is the only root if none are named.
 pub(crate) fn offer(options: &Value, folder: &Path) -> Result<Value, Thrown> {
     let nothing = Map::new();
@@ -42,12 +43,17 @@ pub(crate) fn offer(options: &Value, folder: &Path) -> Result<Value, Thrown> {
     };
     let stranger = options
         .keys()
-        .find(|key| !matches!(&***key, "roots" | "only"));
+        .find(|key| !matches!(&***key, "roots" | "only" | "terminals"));
     if let Some(key) = stranger {
         return refuse(format!(
-            "unknown option \"{key}\". Expected: \"roots\", \"only\""
+            "unknown option \"{key}\". Expected: \"roots\", \"only\", \"terminals\""
         ));
     }
+    let terminals = match options.get("terminals").unwrap_or(&Value::Null) {
+        Value::Null => None,
+        Value::String(word) if matches!(&**word, "client" | "local") => Some(word.clone()),
+        _ => return refuse("`terminals` must be \"client\" or \"local\""),
+    };
     let roots = texts(options, "roots")?;
     let workspace = workspace(roots.as_deref(), folder)?;
     let roots: Vec<_> = workspace
@@ -60,6 +66,9 @@ pub(crate) fn offer(options: &Value, folder: &Path) -> Result<Value, Thrown> {
         let mut entry = tool.declaration().entry();
         entry[MARK] = json!(CODING);
         entry["roots"] = roots.clone();
+        if let (Some(word), true) = (&terminals, entry["name"] == "run") {
+            entry["terminals"] = json!(word);
+        }
         entry
     });
     let entries = chosen(entries.collect(), texts(options, "only")?)?;
@@ -123,7 +132,8 @@ fn refuse<T>(reason: impl AsRef<str>) -> Result<T, Thrown> {
 pub(crate) struct Workshop<'a> {
     environment: &'a BTreeMap<String, String>,
     fence: &'a Fenced,
-    made: Vec<(Roots, Vec<Arc<dyn Tool>>)>,
+    host: Option<&'a dyn HostBridge>,
+    made: Vec<((Roots, bool), Vec<Arc<dyn Tool>>)>,
 }
 
 /// The folders of a workspace.
@@ -135,8 +145,14 @@ impl<'a> Workshop<'a> {
         Self {
             environment,
             fence,
+            host: None,
             made: Vec::new(),
         }
+    }
+
+    /// The tools get what a host lends.
+    pub(crate) fn lent_by(self, host: Option<&'a dyn HostBridge>) -> Self {
+        Self { host, ..self }
     }
 
     /// The tool that an entry stands for, or why there is none; `None` if the entry is not one
@@ -148,14 +164,15 @@ impl<'a> Workshop<'a> {
         let name = entry["name"].as_str().unwrap_or_default();
         let roots = entry["roots"].as_array().into_iter().flatten();
         let roots = roots.filter_map(Value::as_str).map(PathBuf::from).collect();
-        Some(self.find(name, roots))
+        let in_terminals = entry["terminals"] == "client";
+        Some(self.find(name, (roots, in_terminals)))
     }
 
-    fn find(&mut self, name: &str, roots: Roots) -> Result<Arc<dyn Tool>, String> {
-        let at = match self.made.iter().position(|(made, _)| *made == roots) {
+    fn find(&mut self, name: &str, place: (Roots, bool)) -> Result<Arc<dyn Tool>, String> {
+        let at = match self.made.iter().position(|(made, _)| *made == place) {
             Some(at) => at,
             None => {
-                let workspace = Workspace::new(&roots).map_err(|error| {
+                let workspace = Workspace::new(&place.0).map_err(|error| {
                     format!("agent_loop: tool '{name}' cannot work in its folders: {error}")
                 })?;
                 let variables = self.environment.iter();
@@ -163,7 +180,11 @@ impl<'a> Workshop<'a> {
                 let variables: Vec<(OsString, OsString)> = variables.collect();
                 let workspace = workspace.with_environment(variables);
                 let workspace = workspace.behind(self.fence.clone());
-                self.made.push((roots, tools(workspace)));
+                let workspace = match self.host {
+                    Some(host) => workspace.lent_by(host).with_terminals(place.1),
+                    None => workspace,
+                };
+                self.made.push((place, tools(workspace)));
                 self.made.len() - 1
             }
         };
@@ -235,7 +256,7 @@ mod tests {
             (json!(3), "coding_tools: options must be a dict, got int"),
             (
                 json!({"root": "."}),
-                "coding_tools: unknown option \"root\". Expected: \"roots\", \"only\"",
+                "coding_tools: unknown option \"root\". Expected: \"roots\", \"only\", \"terminals\"",
             ),
             (
                 json!({"roots": [1]}),

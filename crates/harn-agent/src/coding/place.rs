@@ -44,6 +44,11 @@ impl Place {
         }
     }
 
+    /// The whole path, without links.
+    pub(super) fn absolute(&self) -> PathBuf {
+        self.root.join(&self.inside)
+    }
+
     /// Opens the folder here.
     pub(super) fn open_folder(&self) -> io::Result<OwnedFd> {
         open_below(&self.root, &self.inside, Missing::Fail)

@@ -9,6 +9,7 @@ use super::arguments::Arguments;
 use super::background::{Cancelled, WhileWaiting};
 use super::declare::Declare;
 use super::failed;
+use super::lent::Lines;
 use super::limits::Limits;
 use super::workspace::Workspace;
 use crate::own_tools::{Damaged, Window, is_binary};
@@ -63,6 +64,16 @@ pub(super) fn read(
             "'{path}' is a folder. Use the tool list to see what is in it."
         )));
     }
+    let lines = Lines {
+        first: offset,
+        // One more than is shown, to know whether there is more.
+        count: window.limit as u64 + 1,
+    };
+    match workspace.lent_text(&place, Some(lines), cancelled)? {
+        None => {}
+        Some(Ok(text)) => return Ok(show_lent(&text, &window)),
+        Some(Err(reason)) => return Err(failed(format!("cannot read '{path}': {reason}"))),
+    }
     let cannot = |error| failed(format!("cannot read '{path}': {error}"));
     let file = place.open_file().map_err(cannot)?;
     let bytes = file.metadata().map_err(cannot)?.len();
@@ -73,6 +84,27 @@ pub(super) fn read(
                 "'{path}' is a binary file of {bytes} bytes, which cannot be shown as text."
             ))
         })
+}
+
+/// The lines that a host gave, which begin where the window does.
+fn show_lent(text: &str, window: &Window) -> String {
+    if text.is_empty() {
+        return match window.offset {
+            1 => "[the file is empty]".to_owned(),
+            offset => format!("[the file ends before line {offset}]"),
+        };
+    }
+    let before = std::io::repeat(b'\n').take(window.offset - 1);
+    let mut reader = BufReader::new(before.chain(text.as_bytes()));
+    let view = window.view(&mut reader);
+    let view = view.expect("a text in memory can be read, and it is text");
+    match view.lines_left {
+        0 => view.text,
+        _ => format!(
+            "{}\n\n[... more lines not shown. Use offset={} to continue reading]",
+            view.text, view.next_line
+        ),
+    }
 }
 
 /// The text of a window; `None`: the file is no text.

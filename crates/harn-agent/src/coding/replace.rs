@@ -40,6 +40,13 @@ pub(super) fn replace(place: &Place, content: &[u8]) -> io::Result<Before> {
     Ok(old.map_or(Before::Nothing, |(_, bytes)| Before::File(bytes)))
 }
 
+/// Whether a file may be given new content, by somebody else; makes the folders it is in.
+pub(super) fn may_replace(place: &Place) -> io::Result<Before> {
+    let (folder, name) = place.open_parent(Missing::Create)?;
+    let old = old_file(&folder, &name)?;
+    Ok(old.map_or(Before::Nothing, |(_, bytes)| Before::File(bytes)))
+}
+
 /// The permissions and the size of the file that is there, if it may be changed.
 fn old_file(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<(Mode, u64)>> {
     let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -1,6 +1,7 @@
 //! `run`: a command in the workspace.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
@@ -12,6 +13,7 @@ use tokio::sync::oneshot;
 use super::arguments::Arguments;
 use super::declare::Declare;
 use super::failed;
+use super::lent::{TerminalCommand, TerminalEnd};
 use super::process::{End, Leash, run};
 use super::workspace::Workspace;
 use crate::callback::BoxFuture;
@@ -46,6 +48,36 @@ impl Run {
         command
     }
 
+    /// Runs a command in a terminal of the host; `None`: it lends none.
+    async fn in_terminal(
+        &self,
+        call: ToolCall<'_>,
+        text: &str,
+        timeout: Duration,
+    ) -> Option<Result<String, ToolError>> {
+        let terminals = self.workspace.lent.terminals.as_ref()?;
+        let environment = self.workspace.environment.iter().map(|(name, value)| {
+            let text = |part: &OsString| part.to_string_lossy().into_owned();
+            (text(name), text(value))
+        });
+        let environment: Vec<(String, String)> = environment.collect();
+        let arguments = ["-c", text];
+        let ended = terminals.run(TerminalCommand {
+            call_id: call.id,
+            session_id: call.session_id,
+            program: SHELL,
+            arguments: &arguments,
+            environment: &environment,
+            folder: &self.workspace.roots()[0],
+            timeout,
+            output_bytes_max: self.workspace.limits.run_output_bytes_max,
+        });
+        Some(match ended.await? {
+            Ok(end) => said(end.into(), timeout),
+            Err(reason) => Err(failed(format!("cannot run the command: {reason}"))),
+        })
+    }
+
     fn timeout(&self, arguments: Arguments<'_>) -> Result<Duration, ToolError> {
         let limits = &self.workspace.limits;
         let asked = arguments.number("timeout", 1)?.map(Duration::from_secs);
@@ -75,6 +107,9 @@ impl Tool for Run {
             let allowed = self.workspace.fence.run(SHELL);
             allowed.map_err(ToolError::Rejected)?;
             let timeout = self.timeout(arguments)?;
+            if let Some(end) = self.in_terminal(call, text, timeout).await {
+                return end;
+            }
             let leash = Leash::default();
             let _waits = Waits(leash.clone());
             let (sender, receiver) = oneshot::channel();
@@ -136,6 +171,23 @@ fn said(end: End, timeout: Duration) -> Result<String, ToolError> {
     }
 }
 
+impl From<TerminalEnd> for End {
+    fn from(end: TerminalEnd) -> Self {
+        let output = match end.is_cut {
+            true => format!(
+                "[... the beginning of the output is not shown ...]\n{}",
+                end.output
+            ),
+            false => end.output,
+        };
+        Self {
+            exit_code: end.exit_code,
+            timed_out: end.timed_out,
+            output,
+        }
+    }
+}
+
 /// As long as this lives, somebody waits for the command.
 struct Waits(Leash);
 
@@ -147,7 +199,6 @@ impl Drop for Waits {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
     use std::fs::File;
     use std::io::{BufRead, BufReader, Read};
     use std::os::unix::fs::OpenOptionsExt;

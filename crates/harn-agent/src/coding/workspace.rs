@@ -7,9 +7,11 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::failed;
+use super::lent::Lent;
 use super::limits::Limits;
 use super::place::Place;
 use crate::fence::Fenced;
+use crate::host::HostBridge;
 use crate::real_path::resolve;
 use crate::tool::ToolError;
 
@@ -27,6 +29,8 @@ pub struct Workspace {
     pub(super) environment: BTreeMap<OsString, OsString>,
     /// What whoever runs the program allows of all this.
     pub(super) fence: Fenced,
+    /// What the host lends the tools.
+    pub(super) lent: Lent,
 }
 
 impl Workspace {
@@ -52,6 +56,7 @@ impl Workspace {
             limits: Limits::default(),
             environment: BTreeMap::new(),
             fence: Fenced::default(),
+            lent: Lent::default(),
         })
     }
 
@@ -87,6 +92,22 @@ impl Workspace {
         Self { fence, ..self }
     }
 
+    /// The same workspace with what a host lends: its view of files, its terminals, and the
+    /// folders it keeps the tools in.
+    #[must_use]
+    pub fn lent_by(self, host: &dyn HostBridge) -> Self {
+        let lent = Lent::by(host);
+        Self { lent, ..self }
+    }
+
+    /// Whether commands are run in terminals of the host, if it has them.
+    pub(super) fn with_terminals(mut self, in_terminals: bool) -> Self {
+        if !in_terminals {
+            self.lent.terminals = None;
+        }
+        self
+    }
+
     /// The folders, without links. Relative paths start at the first.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
@@ -109,7 +130,9 @@ impl Workspace {
         }
         let resolved = resolve(&self.roots[0].join(path))
             .ok_or_else(|| failed(format!("path '{path}' goes through too many links")))?;
-        let inside = self.roots.iter().enumerate().find_map(|(at, root)| {
+        let is_admitted = self.lent.admits(&resolved.path);
+        let roots = self.roots.iter().enumerate().filter(|_| is_admitted);
+        let inside = roots.into_iter().find_map(|(at, root)| {
             let inside = resolved.path.strip_prefix(root).ok()?;
             Some((at, root, inside))
         });

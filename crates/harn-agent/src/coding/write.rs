@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 use super::background::Cancelled;
 use super::declare::Declare;
 use super::failed;
-use super::replace::{Before, replace};
+use super::replace::Before;
 use super::workspace::Workspace;
 use crate::shown::Shown;
 use crate::tool::{Declaration, ToolError};
@@ -34,7 +34,7 @@ pub(super) fn declaration() -> Declaration {
 pub(super) fn write(
     workspace: &Workspace,
     arguments: Arguments<'_>,
-    _cancelled: &Cancelled,
+    cancelled: &Cancelled,
 ) -> Result<String, ToolError> {
     let path = arguments.text("path")?;
     let content = arguments.text("content")?;
@@ -46,8 +46,7 @@ pub(super) fn write(
             content.len()
         )));
     }
-    let before = replace(&place, content.as_bytes())
-        .map_err(|error| failed(format!("cannot write '{path}': {error}")))?;
+    let before = workspace.replace_text(&place, content, cancelled)?;
     let (lines, bytes) = (content.lines().count(), content.len());
     Ok(match before {
         Before::Nothing => format!("created '{path}': {lines} lines, {bytes} bytes"),

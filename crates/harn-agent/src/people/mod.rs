@@ -24,7 +24,7 @@ mod tests;
 
 pub use announce::AskedPerson;
 pub use kind::RequestKind;
-pub use notice::{NOTICE, notice};
+pub use notice::{NOTICE, RESOLVED, notice};
 pub use process::{is_gone, this_process};
 pub use request::{Outcome, Request, RequestState};
 pub use requests::Requests;

@@ -8,6 +8,9 @@ use super::{Request, RequestKind};
 /// The notification that tells a host of a request.
 pub const NOTICE: &str = "harn.hitl.requested";
 
+/// The notification that tells a host that nobody waits for a request any more: `{requestId}`.
+pub const RESOLVED: &str = "harn.hitl.resolved";
+
 /// The parameters of that notification: the request as it is kept, without secrets. What needs
 /// approval comes in the form in which approvals of tool calls come as well.
 pub fn notice(request: &Request, session_id: Option<&str>, redaction: &RedactionPolicy) -> Value {

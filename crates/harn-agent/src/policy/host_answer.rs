@@ -1,6 +1,6 @@
 //! Asks a host for permission, and reads what it answers.
 
-use harn_events::ToolAnnotations;
+use harn_events::{ToolAnnotations, ToolKind};
 use serde_json::{Value, json};
 
 use super::annotations::declared_paths;
@@ -24,6 +24,34 @@ const ALLOWING: [&str; 5] = [
     "allow-always",
 ];
 
+/// What an answer that is given for good is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every call of the tool in the session.
+    Tool,
+    /// The same call with the same arguments in the session.
+    Call,
+}
+
+impl Scope {
+    /// What to remember about a call. A tool that runs commands can do everything, so there
+    /// only the very same command is meant.
+    pub fn of(annotations: Option<&ToolAnnotations>) -> Self {
+        match annotations.map(|known| known.kind) {
+            Some(ToolKind::Execute) => Self::Call,
+            _ => Self::Tool,
+        }
+    }
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Call => "call",
+        }
+    }
+}
+
 /// What a host answered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostAnswer {
@@ -43,6 +71,7 @@ pub fn permission_request(
     annotations: Option<&ToolAnnotations>,
     approval: Value,
     mutation: Value,
+    remembers: Option<Scope>,
 ) -> Value {
     let declared = declared_paths(annotations, call.arguments);
     let paths: Vec<&str> = declared.iter().map(|(_, path)| *path).collect();
@@ -56,8 +85,10 @@ pub fn permission_request(
         "toolCall": {
             "toolCallId": call.id,
             "toolName": call.name,
+            "kind": annotations.map(|known| known.kind),
             "rawInput": call.arguments,
         },
+        "remembers": remembers.map(Scope::word),
         "mutation": mutation,
         "declaredPaths": paths,
         "declaredPathEntries": entries,
@@ -79,6 +110,18 @@ pub fn read_host_answer(answer: &Value) -> HostAnswer {
     let mut texts = reasons.into_iter().flatten().filter_map(Value::as_str);
     let reason = texts.find(|text| !text.is_empty());
     HostAnswer::Denied(reason.unwrap_or(NOT_GRANTED).to_owned())
+}
+
+/// Whether the answer is meant for all calls to come.
+pub fn is_for_good(answer: &Value) -> bool {
+    let option = answer.pointer("/outcome/optionId").and_then(Value::as_str);
+    let for_good = [
+        "allow_always",
+        "allow-always",
+        "reject_always",
+        "reject-always",
+    ];
+    option.is_some_and(|option| for_good.contains(&option))
 }
 
 fn is_granted(answer: &Value) -> bool {
@@ -109,11 +152,15 @@ mod tests {
             annotations.as_ref(),
             approval,
             json!({"run_id": "r"}),
+            Some(Scope::of(annotations.as_ref())),
         );
         let expected = json!({
             "sessionId": "s",
             "approvalRequest": {"id": "a"},
-            "toolCall": {"toolCallId": "tool-1", "toolName": "write", "rawInput": arguments},
+            "toolCall": {
+                "toolCallId": "tool-1", "toolName": "write", "kind": "other", "rawInput": arguments,
+            },
+            "remembers": "tool",
             "mutation": {"run_id": "r"},
             "declaredPaths": ["src/a"],
             "declaredPathEntries": [{"param": "path", "path": "src/a"}],

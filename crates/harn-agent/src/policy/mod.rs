@@ -13,6 +13,7 @@
 
 mod annotations;
 mod approval;
+mod arguments_fit;
 mod builtin_needs;
 mod capability;
 mod denial;
@@ -30,6 +31,7 @@ pub use annotations::{
     coerce_integers, is_read_only, mutation_class, read_annotations, rewrite_aliases,
 };
 pub use approval::{Approval, ApprovalPolicy, ApprovalStatus};
+pub use arguments_fit::arguments_fit;
 pub use builtin_needs::{Need, builtin_need, needs_host};
 pub use capability::{ArgConstraint, CapabilityPolicy};
 pub use denial::{denied_result, missing_arguments, policy_reason};
@@ -37,7 +39,8 @@ pub use evaluation::{PermissionCall, Verdict, evaluate};
 pub use glob::{any_glob_matches, glob_matches};
 pub use grants::{PermissionRecord, RecordKind, SessionGrant, SessionGrants};
 pub use host_answer::{
-    HostAnswer, NO_HOST_BRIDGE, REQUEST_FAILED, permission_request, read_host_answer,
+    HostAnswer, NO_HOST_BRIDGE, REQUEST_FAILED, Scope, is_for_good, permission_request,
+    read_host_answer,
 };
 pub use matcher::{Matcher, Rule};
 pub use permissions::Permissions;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::turn::Turn;
 use super::{Delivered, Run, daemon, interrupted, resumption, skills, texts};
-use crate::host::Seam;
+use crate::host::{HostInput, Seam};
 use crate::mailbox::Mail;
 use crate::session::{Change, kept};
 
@@ -103,22 +103,53 @@ pub(super) async fn deliver_host_messages(run: &Run<'_>, seam: Seam) -> usize {
 /// What the host has for the model. Whoever takes it says it, in its place.
 pub(super) fn take_host_messages(run: &Run<'_>, seam: Seam) -> Vec<Value> {
     let bridge = run.runtime.bridge.as_ref();
-    let host = bridge.map(|bridge| bridge.take_messages(run.session.id(), seam));
-    let host = host.unwrap_or_default().into_iter();
-    let host = host.map(|text| Mail {
-        text,
-        metadata: None,
-    });
+    let was_said = |id: &str| run.session.read(|state| state.heard.contains(id));
+    let host = bridge.map(|bridge| bridge.take_inputs(run.session.id(), seam, &was_said));
     let own = run.mailbox.as_ref().map(|mailbox| mailbox.take(seam));
-    let messages: Vec<Mail> = host.chain(own.unwrap_or_default()).collect();
-    if !messages.is_empty() {
+    let (host, own) = (host.unwrap_or_default(), own.unwrap_or_default());
+    if !host.is_empty() || !own.is_empty() {
         run.session.record(Change::TextOnlyTurns { count: 0 });
         daemon::reset_backoff(run);
     }
-    let messages = messages.into_iter().map(|message| {
-        let Mail { text, metadata } = message;
+    let host = host.into_iter().map(|input| heard(run, input, seam));
+    let own = own.into_iter().map(|mail| {
+        let Mail { text, metadata } = mail;
         run.note("host_input", "user", "public", &text, metadata);
         texts::user(text)
     });
-    messages.collect()
+    host.chain(own).collect()
+}
+
+/// The message that an input is. Its id goes with it: once the message is in the journal, the
+/// input is never heard again.
+fn heard(run: &Run<'_>, input: HostInput, seam: Seam) -> Value {
+    let HostInput { content, id, mode } = input;
+    let text = match &content {
+        Value::String(text) => text.clone(),
+        blocks => block_text(blocks),
+    };
+    run.note("host_input", "user", "public", &text, None);
+    let mut message = json!({"role": "user", "content": content});
+    if let Some(id) = id {
+        message["messageId"] = json!(id);
+        run.session.emit(&AgentEvent::ControlOutcome {
+            session_id: run.id(),
+            control_id: id.clone(),
+            method: "session/input".to_owned(),
+            outcome: "accepted".to_owned(),
+            status: "delivered".to_owned(),
+            actor: Value::Null,
+            target: json!({"sessionId": run.session.id(), "messageId": id}),
+            reason: None,
+            metadata: json!({"requestedMode": mode, "deliveredAt": seam.word()}),
+        });
+    }
+    message
+}
+
+/// What the texts among some blocks say.
+fn block_text(blocks: &Value) -> String {
+    let blocks = blocks.as_array().into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    texts.join("\n")
 }

@@ -115,6 +115,7 @@ async fn pause(run: &Run<'_>, options: &DaemonOptions) -> usize {
         bridge.notify(
             "agent/idle",
             json!({
+                "sessionId": run.session.id(),
                 "iteration": iteration,
                 "backoff_ms": backoff,
                 "persist_path": options.persist_path,

@@ -1,7 +1,7 @@
 //! The end of a loop: its status and its result.
 
 use harn_llm::desk::Thrown;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Delivered, Run, daemon};
 use crate::host::Seam;
@@ -57,9 +57,14 @@ fn take_late_messages(run: &Run<'_>) -> usize {
     let Some(bridge) = &run.runtime.bridge else {
         return 0;
     };
-    let messages = bridge.take_messages(run.session.id(), Seam::LoopExit);
-    let count = messages.len();
-    for message in messages {
+    let was_said = |id: &str| run.session.read(|state| state.heard.contains(id));
+    let inputs = bridge.take_inputs(run.session.id(), Seam::LoopExit, &was_said);
+    let count = inputs.len();
+    for input in inputs {
+        let message = match input.content {
+            Value::String(text) => text,
+            blocks => blocks.to_string(),
+        };
         run.session.record(Change::Deferred { message });
     }
     count

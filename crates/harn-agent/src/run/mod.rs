@@ -49,6 +49,7 @@ use harn_llm::transcript::runtime_event;
 use serde_json::{Value, json};
 
 use crate::compaction;
+use crate::host::Seam;
 use crate::loop_options::LoopOptions;
 use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
@@ -199,7 +200,9 @@ impl Run<'_> {
         }
         let mut iteration = 0;
         while iteration < self.limit() {
-            if let Flow::Break(status) = self.iterate_once(iteration).await? {
+            if let Flow::Break(status) = self.iterate_once(iteration).await?
+                && !self.has_more_to_hear(&status).await
+            {
                 return Ok(status);
             }
             iteration += 1;
@@ -208,6 +211,11 @@ impl Run<'_> {
             0 => Ok("done".to_owned()),
             _ => Ok(self.exhausted("max_iterations", None).await),
         }
+    }
+
+    /// Whether somebody has waited for the loop to be done with what it was about.
+    async fn has_more_to_hear(&self, status: &str) -> bool {
+        status == "done" && begin::deliver_host_messages(self, Seam::Completion).await > 0
     }
 
     /// Goes round once.

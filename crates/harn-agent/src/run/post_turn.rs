@@ -19,7 +19,7 @@ pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> 
         (true, None) => after_calls(run, turn).await,
         (true, Some(reason)) => {
             record_assistant(run, &turn);
-            say_feedback(run, &turn);
+            say_feedback(run, &turn).await;
             for call in &turn.calls {
                 let skipped = format!("the call was not made: {reason}");
                 let outcome = Err((skipped, ToolCallErrorCategory::Cancelled));
@@ -78,8 +78,7 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
         run.tell("tool_results", turn.observations.trim_end());
     }
     for message in &turn.late_feedback {
-        let message = message.clone();
-        run.session.record(Change::MessageAdded { message });
+        run.say(message.clone()).await;
     }
     let host = begin::deliver_host_messages(run, Seam::PostToolDispatch).await;
     run.session.record(Change::ToolTurnEnded {
@@ -248,13 +247,13 @@ async fn without_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     let nothing = ("", Value::Null);
     if turn.is_complete {
         record_assistant(run, &turn);
-        say_feedback(run, &turn);
+        say_feedback(run, &turn).await;
         end_text_turn(run, &turn, false, ("sentinel_hit", json!(true))).await?;
         return Ok(Flow::done());
     }
     if !turn.parse_errors.is_empty() {
         record_assistant(run, &turn);
-        say_feedback(run, &turn);
+        say_feedback(run, &turn).await;
         run.tell("parse_error", &turn.parse_errors.join("\n\n"));
         run.session.record(Change::TextOnlyTurns { count: 0 });
         end_text_turn(run, &turn, true, ("parse_error", json!(true))).await?;
@@ -264,7 +263,7 @@ async fn without_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
         return demand_action(run, &turn).await;
     }
     record_assistant(run, &turn);
-    say_feedback(run, &turn);
+    say_feedback(run, &turn).await;
     if !run.options.persistent && run.options.daemon.is_none() {
         end_text_turn(run, &turn, false, nothing).await?;
         return Ok(Flow::done());
@@ -289,7 +288,7 @@ fn must_act(run: &Run<'_>) -> bool {
 
 /// The model talked where it must act. What it said does not become history.
 async fn demand_action(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
-    say_feedback(run, turn);
+    say_feedback(run, turn).await;
     let count = count_text_turn(run);
     if count > run.options.max_nudges {
         end_text_turn(run, turn, true, ("status", json!("stuck"))).await?;
@@ -373,9 +372,8 @@ fn record_assistant(run: &Run<'_>, turn: &Turn) {
 }
 
 /// What the model is told about its turn.
-fn say_feedback(run: &Run<'_>, turn: &Turn) {
+async fn say_feedback(run: &Run<'_>, turn: &Turn) {
     for message in &turn.feedback {
-        let message = message.clone();
-        run.session.record(Change::MessageAdded { message });
+        run.say(message.clone()).await;
     }
 }

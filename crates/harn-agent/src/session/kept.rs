@@ -22,6 +22,9 @@ pub const TOOL_FORMAT: &str = "tool_format";
 /// What the model is told about itself.
 pub const SYSTEM_PROMPT: &str = "system_prompt";
 
+/// What was allowed or refused for all calls to come.
+pub const APPROVALS: &str = "approvals";
+
 /// What whoever talks to the session has asked for: where it works, with which model.
 pub const SETTINGS: &str = "settings";
 

@@ -55,6 +55,9 @@ pub struct SessionState {
     pub grants: SessionGrants,
     /// What parts of the runtime keep here.
     pub kept: BTreeMap<String, Value>,
+    /// The ids of the messages of users that were ever said here, whatever became of them.
+    #[serde(default)]
+    pub heard: BTreeSet<String>,
     /// The ids that calls of all its loops have had.
     #[serde(default)]
     pub call_ids: BTreeSet<String>,
@@ -207,6 +210,10 @@ impl SessionState {
     }
 
     fn add_message(&mut self, message: &Value) {
+        let id = message["messageId"].as_str();
+        if let Some(id) = id.filter(|_| message["role"] == "user") {
+            self.heard.insert(id.to_owned());
+        }
         let place = self.recorded.len();
         self.recorded.push(message.clone());
         self.messages.push(message.clone());
@@ -247,6 +254,7 @@ impl SessionState {
             child_ids: before.child_ids,
             branched_at_event_index: before.branched_at_event_index,
             run: before.run,
+            heard: before.heard,
             call_ids: before.call_ids,
             spent_usd: before.spent_usd,
             kept,

@@ -56,7 +56,8 @@ impl Runtime {
                 "load_skill: skill '{id}' is not lazily loadable in this scope"
             ));
         };
-        let answer = bridge.request("skills/fetch", json!({"id": id})).await?;
+        let answer = bridge.request("skills/fetch", json!({"id": id})).await;
+        let answer = answer.map_err(|error| error.to_string())?;
         let text = match &answer {
             Value::String(text) => text.clone(),
             answer => match &answer["body"] {

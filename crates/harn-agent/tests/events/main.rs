@@ -11,11 +11,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod approvals;
 mod artifacts;
 mod budgets;
 mod controls;
 mod daemon;
 mod daemons;
+mod inputs;
 mod iterations;
 mod messages;
 mod network;

@@ -15,8 +15,8 @@ use harn_agent::llm::transport::Transport;
 use harn_agent::session::{load_session, session_records};
 use harn_agent::verify::{Findings, check_journal, check_topic, is_session_topic};
 use harn_agent::{
-    Asked, BoxFuture, FunctionTool, HostBridge, LoopRequest, Runtime, RuntimeOptions, Seam, Tool,
-    ToolError,
+    Asked, BoxFuture, FunctionTool, HostBridge, HostError, HostInput, LoopRequest, Runtime,
+    RuntimeOptions, Seam, Tool, ToolError,
 };
 use harn_log::{AnyEventLog, EventLog, MemoryEventLog, block_on};
 use serde_json::{Map, Value, json};
@@ -315,6 +315,9 @@ impl AgentEventSink for Recorder {
 pub(crate) struct Host {
     messages: Mutex<Vec<(Seam, String)>>,
     answers: Mutex<BTreeMap<String, Result<Value, String>>>,
+    /// What has an identity, and is offered until it was heard.
+    inputs: Mutex<Vec<(Seam, HostInput)>>,
+    asked: Mutex<Vec<(String, Value)>>,
 }
 
 impl Host {
@@ -322,6 +325,23 @@ impl Host {
     pub(crate) fn will_say(&self, seam: Seam, message: &str) {
         let message = (seam, message.to_owned());
         self.messages.lock().unwrap().push(message);
+    }
+
+    /// Has a message with an id for a point of the loop.
+    pub(crate) fn will_send(&self, seam: Seam, id: &str, message: &str) {
+        let input = HostInput {
+            content: json!(message),
+            id: Some(id.to_owned()),
+            mode: Some("finish_step"),
+        };
+        self.inputs.lock().unwrap().push((seam, input));
+    }
+
+    /// What it was asked, by method.
+    pub(crate) fn asked(&self, method: &str) -> Vec<Value> {
+        let asked = self.asked.lock().unwrap();
+        let asked = asked.iter().filter(|(one, _)| one == method);
+        asked.map(|(_, parameters)| parameters.clone()).collect()
     }
 
     /// Answers a method.
@@ -335,9 +355,16 @@ impl Host {
 }
 
 impl HostBridge for Host {
-    fn request<'a>(&'a self, method: &'a str, _: Value) -> BoxFuture<'a, Result<Value, String>> {
+    fn request<'a>(
+        &'a self,
+        method: &'a str,
+        parameters: Value,
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
+        let asked = (method.to_owned(), parameters);
+        self.asked.lock().unwrap().push(asked);
         let answer = self.answers.lock().unwrap().get(method).cloned();
-        Box::pin(std::future::ready(answer.unwrap_or(Ok(Value::Null))))
+        let answer = answer.unwrap_or(Ok(Value::Null)).map_err(HostError::from);
+        Box::pin(std::future::ready(answer))
     }
 
     fn notify(&self, _: &str, _: Value) {}
@@ -346,6 +373,22 @@ impl HostBridge for Host {
         let mut messages = self.messages.lock().unwrap();
         let due = messages.extract_if(.., |(at, _)| *at == seam);
         due.map(|(_, message)| message).collect()
+    }
+
+    fn take_inputs(
+        &self,
+        session_id: &str,
+        seam: Seam,
+        was_said: &dyn Fn(&str) -> bool,
+    ) -> Vec<HostInput> {
+        let messages = self.take_messages(session_id, seam).into_iter();
+        let mut taken: Vec<HostInput> = messages.map(HostInput::plain).collect();
+        let inputs = self.inputs.lock().unwrap();
+        let due = inputs
+            .iter()
+            .filter(|(at, input)| *at == seam && !input.id.as_deref().is_some_and(was_said));
+        taken.extend(due.map(|(_, input)| input.clone()));
+        taken
     }
 
     fn take_resume(&self, _: &str) -> bool {

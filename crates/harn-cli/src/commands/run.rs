@@ -1,12 +1,14 @@
 //! `harn run`: a program, run to its end.
 //!
 //! ```text
+//! bridge        a host that lends the program what it can do
 //! keeping       where its sessions are kept
 //! interruption  what Ctrl-C does
 //! live          what a person sees of its agents
 //! screen        the terminal that both of them write to
 //! ```
 
+mod bridge;
 mod interruption;
 pub(super) mod keeping;
 pub(super) mod live;
@@ -113,6 +115,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<usize>,
 
+    /// Let a host at standard input and output lend the program what it can do
+    ///
+    /// The host says `initialize` first, then the program begins. What the program prints goes
+    /// to standard error.
+    #[arg(long, requires = "file")]
+    bridge: bool,
+
     /// How much to tell about agents while they run, on standard error
     #[arg(long, value_name = "HOW", default_value = "auto")]
     progress: Progress,
@@ -214,8 +223,21 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let scene = Scene::new(arguments, &models, output);
     let mut options = scene.options(arguments, models);
     options.world.policy = policy;
+    let bridge = match arguments.bridge {
+        true => bridge::attach(&mut options),
+        false => Ok(None),
+    };
+    let bridge = match bridge {
+        Ok(bridge) => bridge,
+        Err(error) => {
+            output.error(format_args!("cannot reach the host: {error}"));
+            return Ok(Outcome::Problems);
+        }
+    };
     let sink = Box::new(Terminal::on(scene.screen.clone()));
     let ended = Program::new(&mut workspace, &path).run(&options, sink);
+    // What the host was told reaches it before we say anything else.
+    drop(bridge);
     let interrupted = scene.end();
     match ended {
         Ok(Ended::Interrupted) => Ok(Outcome::Status(interrupted)),

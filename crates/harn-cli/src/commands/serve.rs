@@ -13,6 +13,8 @@ use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::output::Output;
 
+pub(super) use acp::take_streams;
+
 const EXAMPLES: &str = "  \
   harn serve acp                       A coding agent, for an editor
   harn serve acp agent.harn            The agent of a program

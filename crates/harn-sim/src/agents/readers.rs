@@ -9,7 +9,7 @@ use harn_agent::events::{
 };
 use harn_agent::llm::desk::Thrown;
 use harn_agent::tool_hooks::{Hook, PostTool, PreTool, ToolUse};
-use harn_agent::{BoxFuture, HostBridge, Seam};
+use harn_agent::{BoxFuture, HostBridge, HostError, Seam};
 use serde_json::{Value, json};
 
 use super::tools::PANIC;
@@ -202,14 +202,14 @@ impl HostBridge for Host {
         &'a self,
         method: &'a str,
         _parameters: Value,
-    ) -> BoxFuture<'a, Result<Value, String>> {
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
         Box::pin(async move {
             let Some(world) = self.0.upgrade() else {
-                return Err("nobody there".to_owned());
+                return Err("nobody there".into());
             };
             world.pause().await;
             match world.wild(30) {
-                true => Err(format!("the host cannot do {method}")),
+                true => Err(format!("the host cannot do {method}").into()),
                 false => Ok(json!("done by the host")),
             }
         })

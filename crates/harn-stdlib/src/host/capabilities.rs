@@ -1,15 +1,17 @@
 //! What a host can do.
 
 use std::collections::BTreeMap;
+use std::task::Poll;
 
 use harn_machine::value::Text;
-use harn_machine::{Context, Failure, Registry, Value, argument};
+use harn_machine::{Context, Failure, Registry, Value, Waiting, argument};
 
+use super::bridge;
 use super::mocks::Mocks;
 use crate::expect::text;
 
 pub(super) fn register(registry: &mut Registry) {
-    registry.plain(&[
+    registry.waiting(&[
         ("host_capabilities", host_capabilities),
         ("host_has", host_has),
     ]);
@@ -46,6 +48,8 @@ const OWN: &[(&str, &str, Operations)] = &[
     ),
 ];
 
+const LENT_CAPABILITY: &str = "Lent by the host.";
+const LENT_OPERATION: &str = "Lent by the host.";
 const MOCKED_CAPABILITY: &str = "Mocked host capability registered at runtime for tests.";
 const MOCKED_OPERATION: &str = "Mocked host operation registered at runtime for tests.";
 
@@ -66,6 +70,15 @@ fn all(context: &mut Context<'_>) -> BTreeMap<Text, Capability> {
         (Text::new(name), capability)
     });
     let mut all: BTreeMap<Text, Capability> = own.collect();
+    for (capability, operation) in bridge::known(context) {
+        let capability = all.entry(capability).or_insert(Capability {
+            description: LENT_CAPABILITY,
+            operations: Vec::new(),
+        });
+        if !capability.has(&operation) {
+            capability.operations.push((operation, LENT_OPERATION));
+        }
+    }
     for (capability, operation) in context.holding::<Mocks>().names() {
         let capability = all.entry(capability.clone()).or_insert(Capability {
             description: MOCKED_CAPABILITY,
@@ -100,23 +113,37 @@ impl Capability {
 }
 
 /// `host_capabilities()`
-fn host_capabilities(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
+fn host_capabilities(
+    context: &mut Context<'_>,
+    _: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    if bridge::learn(context, waiting)?.is_pending() {
+        return Ok(Poll::Pending);
+    }
     let all = all(context);
     let described = all.iter();
     let described = described.map(|(name, capability)| (name.as_str(), capability.described()));
-    Ok(Value::dict(described))
+    Ok(Poll::Ready(Value::dict(described)))
 }
 
 /// `host_has(capability, operation?)`
-fn host_has(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn host_has(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    if bridge::learn(context, waiting)?.is_pending() {
+        return Ok(Poll::Pending);
+    }
     let all = all(context);
     let capability = all.get(&text(arguments, 0));
-    Ok(match argument(arguments, 1) {
+    let is_there = match argument(arguments, 1) {
         Value::Nil => capability.is_some(),
         operation => {
             let operation = operation.to_text();
             capability.is_some_and(|capability| capability.has(&operation))
         }
-    }
-    .into())
+    };
+    Ok(Poll::Ready(is_there.into()))
 }

@@ -3,11 +3,13 @@
 //! ```text
 //! host_call("capability.operation", params)
 //!     ─► mocks        what a test puts in the place of an answer
+//!     ─► bridge       what the host of this run lends
 //!     ─► operations   what every host can do: processes, templates, a question, this run
 //! ```
 //!
 //! A host with abilities of its own is attached by the layers above; a plain script has none.
 
+mod bridge;
 mod capabilities;
 mod exec;
 mod mocks;
@@ -20,16 +22,18 @@ use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Registry, Value, Waiting, argument, thrown};
 
 use crate::expect::text;
+use bridge::Lent;
 
+pub use bridge::EFFECT;
 pub(crate) use mocks::answered;
 pub(crate) use shells::selected_path;
 
 pub(crate) fn register(registry: &mut Registry) {
     // A policy may decide about commands first; see `command_policy`.
-    registry.waiting(&[("__host_call", host_call)]);
-    registry.plain(&[
-        ("host_tool_call", host_tool_call),
-        ("host_tool_list", |_, _| Ok(Value::list(Vec::new()))),
+    registry.waiting(&[
+        ("__host_call", host_call),
+        ("host_tool_call", bridge::tool_call),
+        ("host_tool_list", bridge::tool_list),
     ]);
     capabilities::register(registry);
     mocks::register(registry);
@@ -86,17 +90,11 @@ fn host_call(
     {
         return answer.map(Poll::Ready);
     }
-    operations::perform(context, capability, operation, &Params(params), waiting)
-}
-
-/// `host_tool_call(name, arguments)`
-fn host_tool_call(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let is_named = match argument(arguments, 0) {
-        Value::Text(name) => !name.is_empty(),
-        _ => false,
-    };
-    match is_named {
-        true => thrown("host_tool_call: no host bridge is attached"),
-        false => thrown("host_tool_call: tool name is required"),
+    let given = Value::Dict(params.clone());
+    match bridge::operation(context, waiting, &name, &given)? {
+        Poll::Pending => return Ok(Poll::Pending),
+        Poll::Ready(Lent::Done(value)) => return Ok(Poll::Ready(value)),
+        Poll::Ready(Lent::Lacking) => {}
     }
+    operations::perform(context, capability, operation, &Params(params), waiting)
 }

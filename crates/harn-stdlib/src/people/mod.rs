@@ -42,7 +42,7 @@ fn new_id(context: &mut Context<'_>, kind: &str) -> String {
 }
 
 /// A field of options that is there.
-fn field<'a>(options: &'a Value, name: &str) -> Option<&'a Value> {
+pub(crate) fn field<'a>(options: &'a Value, name: &str) -> Option<&'a Value> {
     match options {
         Value::Dict(options) => options.get(name).filter(|value| !value.is_nil()),
         _ => None,

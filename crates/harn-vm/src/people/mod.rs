@@ -17,4 +17,4 @@ mod earlier;
 mod port;
 mod wait;
 
-pub(crate) use port::PeoplePort;
+pub(crate) use port::{PeoplePort, Work};

@@ -232,6 +232,7 @@ impl PeoplePort {
         let Some(open) = self.open.remove(request_id) else {
             return over(Ok(Value::Null));
         };
+        open.elsewhere.tell_resolved();
         if let Some(asked) = open.asked {
             asked.resolve(outcome);
         }
@@ -269,6 +270,7 @@ impl Open {
         if let Err(error) = written {
             tracing::warn!("a request to people stays open: {error}");
         }
+        self.elsewhere.tell_resolved();
         if let Some(asked) = self.asked {
             asked.resolve(Outcome::Cancelled);
         }

@@ -9,7 +9,7 @@ use std::task::Poll;
 use futures_core::Stream;
 use harn_agent::HostBridge;
 use harn_agent::log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic};
-use harn_agent::people::RESPONDED;
+use harn_agent::people::{RESOLVED, RESPONDED};
 use serde_json::{Value, json};
 
 use crate::event_log::{Logs, any};
@@ -23,6 +23,15 @@ pub(super) struct Elsewhere {
     pub(super) topic: &'static str,
     /// The last event of the kept log that was looked at.
     pub(super) cursor: Arc<AtomicU64>,
+}
+
+impl Elsewhere {
+    /// The host need not ask anybody any more.
+    pub(super) fn tell_resolved(&self) {
+        if let Some(bridge) = &self.bridge {
+            bridge.notify(RESOLVED, json!({"requestId": self.request_id}));
+        }
+    }
 }
 
 type News = Pin<Box<dyn Future<Output = Result<(), LogError>> + Send>>;

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use harn_agent::skills::{ManifestSkills, ManifestSource, SkillPlaces};
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::agents::AgentOptions;
 use crate::program::RunOptions;
 
 /// Where everybody's skills are.
@@ -52,9 +54,17 @@ pub(super) fn of(options: &RunOptions, program: &Path, warn: &dyn Fn(&str)) -> S
             .into_iter()
             .flatten()
             .collect(),
-        host: world.agents.host_skills.clone(),
+        host: lent(&world.agents),
         signer_registry: variable("HARN_SKILL_SIGNER_REGISTRY_URL").map(str::to_owned),
     }
+}
+
+/// The skills of the host: those that whoever runs the program knows, and those that the host
+/// tells itself.
+fn lent(agents: &AgentOptions) -> Vec<Value> {
+    let mut lent = agents.host_skills.clone();
+    lent.extend(agents.bridge.iter().flat_map(|bridge| bridge.skills()));
+    lent
 }
 
 /// The folder of a program. What is typed or given as text belongs where one is.

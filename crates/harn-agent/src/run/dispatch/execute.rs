@@ -16,6 +16,7 @@ use super::super::{Run, archive};
 use super::gates::Started;
 use super::middleware::{Audit, call_through};
 use crate::calls_in_flight::CallCancelled;
+use crate::host::HostError;
 use crate::own_tools;
 use crate::policy::denied_result;
 use crate::registry::Backend;
@@ -48,7 +49,7 @@ impl Run<'_> {
             // What is out of view is nobody's, not even the host's.
             None if is_known || !self.is_in_view(name, None) => Backend::unavailable(name),
             None if own_tools::is_own_tool(name) || name == archive::NAME => Backend::Own,
-            None if self.runtime.bridge.is_some() => Backend::Host,
+            None if self.runtime.lending_host().is_some() => Backend::Host,
             None => Backend::unavailable(name),
         }
     }
@@ -157,7 +158,7 @@ pub(super) async fn run_backend(
              these locally; the provider must have already executed the call",
             call.name
         )),
-        Backend::Host => match &runtime.bridge {
+        Backend::Host => match runtime.lending_host() {
             Some(_) => ask_host(runtime, asked).await,
             None => not_here(format!(
                 "tool '{}' is declared executor: \"host_bridge\" but no host bridge is connected \
@@ -165,7 +166,7 @@ pub(super) async fn run_backend(
                 call.name
             )),
         },
-        Backend::Mcp { server, handler } => match (handler, &runtime.bridge) {
+        Backend::Mcp { server, handler } => match (handler, runtime.lending_host()) {
             (Some(handler), _) => {
                 contained(async { handler.call_showing(asked, &showing).await }).await
             }
@@ -191,24 +192,34 @@ fn own(runtime: &Runtime, name: &str, arguments: &Value) -> String {
 }
 
 async fn ask_host(runtime: &Runtime, call: ToolCall<'_>) -> Result<String, ToolError> {
-    let Some(bridge) = &runtime.bridge else {
+    let Some(bridge) = runtime.lending_host() else {
         return Err(ToolError::Rejected(
             "no host bridge is connected".to_owned(),
         ));
     };
     let parameters = json!({
         "name": call.name,
-        "args": call.arguments,
+        "args": [call.arguments],
         "sessionId": call.session_id,
     });
     match bridge.request("builtin_call", parameters).await {
         Ok(Value::String(text)) => Ok(text),
         Ok(Value::Null) => Ok("(no output)".to_owned()),
         Ok(value) => Ok(sorted_json_pretty(&value)),
-        Err(message) => Err(ToolError::Backend {
-            category: Category::Generic,
-            message,
-        }),
+        Err(error) => Err(of_host(&error)),
+    }
+}
+
+/// What a call comes to that the host did not make.
+fn of_host(error: &HostError) -> ToolError {
+    let category = match error {
+        HostError::Refused(reason) => return ToolError::Rejected(reason.clone()),
+        HostError::TimedOut(_) => Category::Timeout,
+        HostError::Lacking(_) | HostError::Failed { .. } => Category::Generic,
+    };
+    ToolError::Backend {
+        category,
+        message: error.to_string(),
     }
 }
 

@@ -6,16 +6,15 @@ use serde_json::{Value, json};
 
 use super::super::Run;
 use super::super::turn::{Call, Turn};
+use super::approval::check_approval;
 use super::events::Ending;
 use super::tell_result;
 use crate::policy::{
-    Approval, ApprovalStatus, HostAnswer, NO_HOST_BRIDGE, PermissionCall, PermissionRecord,
-    REQUEST_FAILED, coerce_integers, denied_result, evaluate, is_read_only, missing_arguments,
-    permission_request, policy_reason, read_host_answer, rewrite_aliases,
+    PermissionCall, PermissionRecord, coerce_integers, denied_result, evaluate, is_read_only,
+    missing_arguments, policy_reason, rewrite_aliases,
 };
 use crate::registry::Backend;
 use crate::session::Change;
-use crate::tool::ToolCall;
 use crate::tool_hooks::PreToolOutcome;
 use crate::{loop_detector, own_tools};
 
@@ -29,15 +28,15 @@ pub(super) struct Started {
 }
 
 /// A call that was not.
-struct Refused {
-    reason: String,
+pub(super) struct Refused {
+    pub(super) reason: String,
     /// What the model reads.
-    result: String,
-    category: ToolCallErrorCategory,
+    pub(super) result: String,
+    pub(super) category: ToolCallErrorCategory,
     /// What the transcript says about it besides.
-    metadata: Value,
+    pub(super) metadata: Value,
     /// Whether it counts as rejected.
-    is_denial: bool,
+    pub(super) is_denial: bool,
 }
 
 /// Leads a call through the gates; `None` if it was refused, which is told and recorded.
@@ -106,7 +105,7 @@ async fn admit(run: &Run<'_>, call: &mut Call) -> Result<Result<(), Refused>, Th
     Ok(check_required(run, call))
 }
 
-fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
+pub(super) fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
     let own = run.own_annotations(&call.name);
     let checked = run.ambient.check_tool(&call.name, own, &call.arguments);
     checked.map_err(|message| {
@@ -157,70 +156,6 @@ async fn check_permissions(run: &Run<'_>, call: &Call) -> Result<Result<(), Refu
         }),
         is_denial: true,
     }))
-}
-
-async fn check_approval(
-    run: &Run<'_>,
-    call: &mut Call,
-    annotations: Option<&ToolAnnotations>,
-) -> Result<(), Refused> {
-    let denied = |reason: String, status: ApprovalStatus, call: &Call| {
-        run.note_permission(&PermissionRecord::denial(
-            &call.name,
-            &call.arguments,
-            &reason,
-        ));
-        Refused {
-            result: denied_result(&call.name, &reason),
-            reason,
-            category: ToolCallErrorCategory::PermissionDenied,
-            metadata: json!({"arguments": call.arguments, "approval": status.as_str()}),
-            is_denial: true,
-        }
-    };
-    let own = run.own_annotations(&call.name);
-    match run.ambient.decide(&call.name, own, &call.arguments) {
-        Approval::Approved => Ok(()),
-        Approval::Denied(reason) => Err(denied(reason, ApprovalStatus::AutoDenied, call)),
-        Approval::Ask => match ask_host(run, call, annotations).await {
-            HostAnswer::Granted { arguments } => {
-                if let Some(arguments) = arguments {
-                    call.arguments = arguments;
-                }
-                run.note_execution(
-                    "",
-                    json!({
-                        "tool_name": call.name,
-                        "tool_use_id": call.model_id,
-                        "approval": ApprovalStatus::HostGranted.as_str(),
-                    }),
-                );
-                Ok(())
-            }
-            HostAnswer::Denied(reason) => Err(denied(reason, ApprovalStatus::HostDenied, call)),
-        },
-    }
-}
-
-async fn ask_host(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotations>) -> HostAnswer {
-    let Some(bridge) = &run.runtime.bridge else {
-        return HostAnswer::Denied(NO_HOST_BRIDGE.to_owned());
-    };
-    let asked = ToolCall {
-        id: &call.id,
-        session_id: run.session.id(),
-        name: &call.name,
-        arguments: &call.arguments,
-    };
-    let approval = json!({"id": run.runtime.new_id(), "requestedAtMs": run.runtime.now_ms()});
-    let parameters = permission_request(&asked, annotations, approval, json!(run.audit()));
-    let answer = bridge
-        .request("session/request_permission", parameters)
-        .await;
-    match answer {
-        Ok(answer) => read_host_answer(&answer),
-        Err(_) => HostAnswer::Denied(REQUEST_FAILED.to_owned()),
-    }
 }
 
 fn check_required(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
@@ -317,11 +252,11 @@ impl Run<'_> {
         }
     }
 
-    fn own_annotations(&self, name: &str) -> Option<&ToolAnnotations> {
+    pub(super) fn own_annotations(&self, name: &str) -> Option<&ToolAnnotations> {
         self.tool(name)?.annotations.as_ref()
     }
 
-    fn note_permission(&self, record: &PermissionRecord) {
+    pub(super) fn note_permission(&self, record: &PermissionRecord) {
         let kind = record.kind.as_str();
         let metadata = Some(record.metadata());
         self.note(kind, "tool", "internal", &record.reason, metadata);

@@ -8,6 +8,7 @@
 //! Calls run one after the other, except for a leading run of calls that only read: these pass
 //! the gates in order, run together, and are finished in order.
 
+mod approval;
 mod events;
 mod execute;
 mod finish;

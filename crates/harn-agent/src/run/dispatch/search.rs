@@ -106,7 +106,7 @@ async fn find(run: &Run<'_>, plan: &Plan, strategy: Strategy, arguments: &Value)
                 }
                 Err(error) => Found {
                     names: Vec::new(),
-                    diagnostic: Some(error),
+                    diagnostic: Some(error.to_string()),
                 },
             }
         }

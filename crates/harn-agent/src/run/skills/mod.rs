@@ -150,7 +150,7 @@ async fn ask_host(run: &Run<'_>, prompt: &str) -> Option<Vec<Candidate>> {
             found
         }
         Err(error) => {
-            fall_back(&error);
+            fall_back(&error.to_string());
             None
         }
     }

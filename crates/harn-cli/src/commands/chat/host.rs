@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harn_vm::agent::{BoxFuture, HostBridge, Seam};
+use harn_vm::agent::{BoxFuture, HostBridge, HostError, Seam};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -35,17 +35,17 @@ impl HostBridge for Host {
         &'a self,
         method: &'a str,
         parameters: Value,
-    ) -> BoxFuture<'a, Result<Value, String>> {
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
         match method {
             "session/request_permission" => self.ask(&parameters),
             "builtin_call" => {
                 let tool = parameters["name"].as_str().unwrap_or_default();
                 let why = format!("there is no tool '{tool}'");
-                Box::pin(std::future::ready(Err(why)))
+                Box::pin(std::future::ready(Err(HostError::Lacking(why))))
             }
             other => {
                 let why = format!("a chat does not know '{other}'");
-                Box::pin(std::future::ready(Err(why)))
+                Box::pin(std::future::ready(Err(HostError::Lacking(why))))
             }
         }
     }
@@ -56,7 +56,7 @@ impl HostBridge for Host {
     /// model. What comes too late for the loop is the next prompt.
     fn take_messages(&self, _session_id: &str, seam: Seam) -> Vec<String> {
         match seam {
-            Seam::LoopExit => Vec::new(),
+            Seam::Completion | Seam::LoopExit => Vec::new(),
             Seam::IterationStart
             | Seam::PreToolDispatch
             | Seam::PostToolDispatch
@@ -80,7 +80,7 @@ impl HostBridge for Host {
 
 impl Host {
     /// Asks the person whether a tool may be called, unless that was answered for good.
-    fn ask(&self, parameters: &Value) -> BoxFuture<'static, Result<Value, String>> {
+    fn ask(&self, parameters: &Value) -> BoxFuture<'static, Result<Value, HostError>> {
         let text = |pointer: &str| parameters.pointer(pointer).and_then(Value::as_str);
         let tool = text("/toolCall/toolName").unwrap_or_default();
         let session_id = text("/sessionId").unwrap_or_default();
@@ -106,7 +106,7 @@ impl Host {
             match answer {
                 None => Ok(granted()),
                 // Whoever leaves does not agree.
-                Some(answer) => answer.await.map_err(|_| "nobody has answered".to_owned()),
+                Some(answer) => answer.await.map_err(|_| "nobody has answered".into()),
             }
         })
     }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use harn_vm::agent::{BoxFuture, HostBridge, Seam};
+use harn_vm::agent::{BoxFuture, HostBridge, HostError, Seam};
 use harn_vm::{Partner, Turn, TurnRunner};
 use serde_json::Value;
 
@@ -25,10 +25,10 @@ impl HostBridge for NobodyThere {
         &'a self,
         method: &'a str,
         _parameters: Value,
-    ) -> BoxFuture<'a, Result<Value, String>> {
+    ) -> BoxFuture<'a, Result<Value, HostError>> {
         let answer = match method {
             "session/request_permission" => Ok(refused("nobody is there to be asked")),
-            other => Err(format!("a chat does not know '{other}'")),
+            other => Err(format!("a chat does not know '{other}'").into()),
         };
         Box::pin(std::future::ready(answer))
     }

@@ -180,7 +180,7 @@ fn serve(server: &Arc<Server>) -> io::Result<()> {
 /// Takes the standard streams for the protocol alone. Whatever else writes to the standard
 /// output, a process that the program starts for one, writes to the standard error instead, and
 /// finds nothing to read.
-fn take_streams() -> io::Result<(File, File)> {
+pub(in crate::commands) fn take_streams() -> io::Result<(File, File)> {
     let input = rustix::io::dup(rustix::stdio::stdin())?;
     let output = rustix::io::dup(rustix::stdio::stdout())?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;

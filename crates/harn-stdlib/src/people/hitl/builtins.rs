@@ -29,15 +29,22 @@ pub(super) fn register(registry: &mut Registry) {
 
 type Answered = Result<Poll<Value>, Failure>;
 
-/// `ask_user(prompt, {schema?, timeout = 24h, default?}?)`
+/// `ask_user(prompt, {schema?, timeout = 24h, default?, secret?, url?}?)`
 fn ask_user(context: &mut Context<'_>, arguments: &mut [Value], waiting: &mut Waiting) -> Answered {
     let question = |_: &mut Context<'_>| {
         let prompt = text("ask_user", arguments, 0)?;
         let options = options("ask_user", arguments)?;
         let request = Request::new(Kind::Question, &prompt, timeout(options, "timeout")?);
         let option = |name: &str| field(options, name).cloned().unwrap_or_default();
-        let request = request.with("default", option("default"));
-        Ok(request.with("schema", option("schema")))
+        let mut request = request.with("default", option("default"));
+        request = request.with("schema", option("schema"));
+        // What is secret is asked on a page of its own and never in a form.
+        for name in ["secret", "url"] {
+            if let Some(value) = field(options, name) {
+                request = request.with(name, value.clone());
+            }
+        }
+        Ok(request)
     };
     let Poll::Ready((request, outcome)) = ask(context, waiting, question)? else {
         return Ok(Poll::Pending);
