@@ -98,16 +98,48 @@ async fn named(
     runtime.servers.of_handle(number).ok_or_else(disconnected)
 }
 
-async fn connect(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
-    let command = required(asked, 0, "command")?;
-    let given = asked.argument(1).as_array().cloned().unwrap_or_default();
+/// A process that is started.
+fn process(command: String, given: &Value) -> ServerConfig {
+    let given = given.as_array().cloned().unwrap_or_default();
     let given = given.iter().map(harn_llm::options::value::display);
     let endpoint = StdioEndpoint {
         command: command.clone(),
         arguments: given.collect(),
         ..StdioEndpoint::default()
     };
-    let config = ServerConfig::new(command, Endpoint::Stdio(endpoint));
+    ServerConfig::new(command, Endpoint::Stdio(endpoint))
+}
+
+/// A service at a URL. What else can be said about it is what `harn.toml` can say.
+fn service(url: &str, options: &Value) -> Result<ServerConfig, Thrown> {
+    let wrong = |why: String| Thrown::Plain(format!("mcp_connect: {why}"));
+    let mut described = match options {
+        Value::Null => Map::new(),
+        Value::Object(options) => options.clone(),
+        _ => return Err(wrong("the options of a URL must be a dict".to_owned())),
+    };
+    let host = url.split("://").nth(1).unwrap_or_default();
+    let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    let name: String = host
+        .chars()
+        .map(|one| if is_kept(one) { one } else { '-' })
+        .take(64)
+        .collect();
+    described.entry("name").or_insert(json!(name));
+    described.insert("transport".to_owned(), json!("http"));
+    described.insert("url".to_owned(), json!(url));
+    ServerConfig::read(&Value::Object(described)).map_err(wrong)
+}
+
+async fn connect(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
+    let place = required(asked, 0, "command")?;
+    let is_url = place.starts_with("http://") || place.starts_with("https://");
+    let config = match is_url {
+        true => service(&place, asked.argument(1))?,
+        false => process(place, asked.argument(1)),
+    };
     let failed = |error| match error {
         ServerError::Unreachable(reason) => Thrown::Plain(format!("mcp_connect: {reason}")),
         error => thrown("mcp_connect", error),

@@ -11,6 +11,7 @@ use harn_vm::{
 };
 
 use super::answers::{Answers, Recordings};
+use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use super::run::{is_fine, keeping, program_name};
@@ -146,7 +147,9 @@ impl Around {
             is_detached: true,
             ..RunOptions::default()
         };
-        tool_servers::add_to(&mut options.world.agents, manifest.as_deref(), None)?;
+        // Whoever answers turns has no place to tell a person where to log in.
+        let agents = &mut options.world.agents;
+        tool_servers::add_to(agents, manifest.as_deref(), None, Logins::Unwanted)?;
         Ok(Self {
             options,
             log,

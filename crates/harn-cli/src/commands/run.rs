@@ -23,6 +23,7 @@ use std::time::Duration;
 use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
+use harn_mcp::BeforeStart;
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
     AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
@@ -32,6 +33,7 @@ use harn_vm::{
 use super::Outcome;
 use super::answers::{Answers, Recordings};
 use super::findings::Findings;
+use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use super::tool_servers;
@@ -331,7 +333,8 @@ impl Scene {
         };
         let manifest = options.world.models.manifest.clone();
         let agents = &mut options.world.agents;
-        tool_servers::add_to(agents, manifest.as_deref(), Some(Arc::new(listen)))
+        let listen = Some(Arc::new(listen) as BeforeStart);
+        tool_servers::add_to(agents, manifest.as_deref(), listen, Logins::AsConfigured)
     }
 
     /// The program has ended, and with it everything that is kept was written. Gives the status

@@ -8,21 +8,25 @@ use harn_mcp::{BeforeStart, Servers, Surroundings};
 use harn_vm::AgentOptions;
 use harn_vm::agent::tool_servers::{Endpoint, ServerConfig};
 
+use super::mcp::{self, Logins};
 use super::project::base_of;
 use crate::environment;
 
 /// Lets programs use servers: those of their project by name, others by command.
 ///
 /// # Errors
-/// What is wrong with a table `[[mcp]]` of `harn.toml`.
+/// What is wrong with a table `[[mcp]]` of `harn.toml`, or with a variable about servers.
 pub(super) fn add_to(
     agents: &mut AgentOptions,
     manifest: Option<&Path>,
     before_start: Option<BeforeStart>,
+    logins: Logins,
 ) -> Result<(), String> {
     agents.servers = configured(manifest)?;
+    let environment = environment::all();
     agents.tool_servers = Some(Arc::new(Servers::new(Surroundings {
-        environment: environment::all(),
+        web: mcp::web(&environment, logins)?,
+        environment,
         before_start,
         ..Surroundings::default()
     })));

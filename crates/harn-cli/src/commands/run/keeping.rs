@@ -10,6 +10,7 @@ use harn_vm::agent::{OpenLog, SessionStorage};
 
 use super::interruption::Interruption;
 use super::screen::Screen;
+use crate::commands::mcp::Logins;
 use crate::commands::project::base_of;
 use crate::commands::tool_servers;
 use crate::environment;
@@ -85,6 +86,6 @@ pub(in crate::commands) fn only_where_asked_for(manifest: Option<&Path>) -> Agen
         ..AgentOptions::default()
     };
     // What is wrong with the manifest is told by whoever runs the program for good.
-    let _told_elsewhere = tool_servers::add_to(&mut agents, manifest, None);
+    let _told_elsewhere = tool_servers::add_to(&mut agents, manifest, None, Logins::Unwanted);
     agents
 }

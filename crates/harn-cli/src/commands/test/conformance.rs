@@ -25,6 +25,7 @@ use harn_vm::{
 };
 use regex::Regex;
 
+use super::super::mcp::Logins;
 use super::super::{Form, Outcome, answers, sources, tool_servers};
 use crate::arguments::after_help;
 use crate::environment;
@@ -190,7 +191,7 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
     environment.insert(CALLS_DISABLED.to_owned(), "1".to_owned());
     let mut agents = AgentOptions::default();
     // Without a manifest nothing can be wrong with it.
-    let _there_is_no_manifest = tool_servers::add_to(&mut agents, None, None);
+    let _there_is_no_manifest = tool_servers::add_to(&mut agents, None, None, Logins::Unwanted);
     let options = RunOptions {
         world: WorldOptions {
             environment,
