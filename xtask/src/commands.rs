@@ -62,8 +62,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "newcomer",
-        arguments: "",
-        about: "follow the README and all examples in a fresh clone, and build there",
+        arguments: "[--built]",
+        about: "follow the README and all examples in a fresh clone, and build there first",
         run: newcomer::run,
     },
     Command {

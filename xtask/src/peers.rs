@@ -4,8 +4,13 @@
 //! crates/harn-llm/tests/peers/models.txt ──► target/peers/models   a Python environment
 //!                             proxy.txt  ──► target/peers/proxy    another
 //!                             package*.json ► target/peers/aimock  a node_modules
+//! crates/harn-cli/tests/acp/python.txt   ──► target/peers/acp-python  a Python environment
+//!                           package*.json ► target/peers/acp     a node_modules
 //! bench/src/bin/agent/peers.txt          ──► target/peers/agents   a Python environment
 //! crates/harn-stdlib/tests/formats/package*.json ► target/peers/suites  a node_modules
+//! crates/harn-mcp/tests/peers/package*.json ► target/peers/tool-servers  a node_modules
+//!                             servers.txt   ► target/peers/python-tool-servers  a Python environment
+//! crates/harn-cli/tests/harn/mcp/suite/package*.json ► target/peers/mcp-suite  a node_modules
 //! ```
 //!
 //! What is installed is written down beside it, so a folder that is up to date is not
@@ -48,12 +53,32 @@ const PEERS: &[Peer] = &[
         source: Source::Node("crates/harn-llm/tests/peers"),
     },
     Peer {
+        name: "acp",
+        source: Source::Node("crates/harn-cli/tests/acp"),
+    },
+    Peer {
+        name: "acp-python",
+        source: Source::Python("crates/harn-cli/tests/acp/python.txt"),
+    },
+    Peer {
         name: "agents",
         source: Source::Python("bench/src/bin/agent/peers.txt"),
     },
     Peer {
         name: "suites",
         source: Source::Node("crates/harn-stdlib/tests/formats"),
+    },
+    Peer {
+        name: "tool-servers",
+        source: Source::Node("crates/harn-mcp/tests/peers"),
+    },
+    Peer {
+        name: "mcp-suite",
+        source: Source::Node("crates/harn-cli/tests/harn/mcp/suite"),
+    },
+    Peer {
+        name: "python-tool-servers",
+        source: Source::Python("crates/harn-mcp/tests/peers/servers.txt"),
     },
 ];
 

@@ -50,6 +50,8 @@ pub enum Backend {
     Mcp {
         /// Which.
         server: String,
+        /// What the server calls the tool, if that is something else.
+        tool: Option<String>,
         /// A function here, where there is no client.
         handler: Option<Arc<dyn Tool>>,
     },
@@ -104,7 +106,8 @@ impl ToolRegistry {
         self.push(entry);
     }
 
-    fn push(&mut self, entry: Entry) {
+    /// Adds an entry; one of the same name goes.
+    pub(crate) fn push(&mut self, entry: Entry) {
         match self.by_name.get(&entry.name) {
             Some(at) => self.entries[*at] = entry,
             None => {
@@ -266,6 +269,7 @@ fn read_entry(entry: &Value, handler: Option<Arc<dyn Callback>>) -> Entry {
         Some("provider_native") => Backend::Provider,
         Some("mcp_server") => Backend::Mcp {
             server: server.unwrap_or_default(),
+            tool: text("_mcp_tool"),
             handler,
         },
         Some(other) => Backend::Nobody(format!(
@@ -273,7 +277,11 @@ fn read_entry(entry: &Value, handler: Option<Arc<dyn Callback>>) -> Entry {
              \"harn\", \"host_bridge\", \"mcp_server\", \"provider_native\"."
         )),
         None => match (handler, server) {
-            (handler, Some(server)) => Backend::Mcp { server, handler },
+            (handler, Some(server)) => Backend::Mcp {
+                server,
+                tool: text("_mcp_tool"),
+                handler,
+            },
             (Some(handler), None) => Backend::Here(handler),
             (None, None) => Backend::Nobody(format!(
                 "agent_loop: tool '{name}' has no executable backend — no `handler`, no \

@@ -17,6 +17,7 @@ mod fmt;
 mod hitl;
 mod lint;
 mod matrix;
+mod mcp;
 mod models;
 mod new;
 mod parse;
@@ -30,6 +31,7 @@ mod serve;
 mod sessions;
 mod sources;
 mod test;
+mod tool_servers;
 mod watching;
 
 use std::io;
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     Sessions(sessions::Arguments),
     Hitl(hitl::Arguments),
     Events(events::Arguments),
+    Mcp(mcp::Arguments),
     Models(models::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
@@ -125,6 +128,7 @@ pub(crate) fn run(
         Command::Explain(arguments) => explain::run(arguments, form, output),
         Command::Parse(arguments) => parse::run(arguments, form, output),
         Command::Disasm(arguments) => disasm::run(arguments, form, output),
+        Command::Mcp(arguments) => mcp::run(arguments, form, output),
         Command::Models(arguments) => models::run(arguments, form, output),
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),

@@ -46,6 +46,7 @@ mod event;
 pub mod exchange;
 pub mod experiment;
 mod failure;
+mod glob;
 pub mod grammar;
 pub mod mock;
 pub mod nudge;

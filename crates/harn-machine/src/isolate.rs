@@ -133,6 +133,11 @@ impl Isolate {
         self.set_predefined("skills", registry);
     }
 
+    /// What is predefined as `mcp`: the servers of the project, by name.
+    pub fn set_servers(&mut self, clients: Value) {
+        self.set_predefined("mcp", clients);
+    }
+
     /// Binds a parameter of the pipeline that is the entry of the loaded program, as hosts do.
     /// Gives whether the file knows the name at all.
     pub fn bind_parameter(&mut self, name: &str, value: Value) -> bool {

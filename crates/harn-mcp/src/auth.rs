@@ -179,7 +179,8 @@ impl Authorizer {
     /// Asks a person, if there is one.
     ///
     /// # Errors
-    /// [`Failure::NobodyThere`] without a browser; otherwise why it came to nothing.
+    /// [`Failure::NobodyThere`] without a browser; otherwise why it came to nothing. A server
+    /// that wants what was granted already would want it again after the next login.
     pub(crate) async fn login(&self, challenge: &Challenge) -> Result<Secret, Failure> {
         let Some(browser) = &self.browser else {
             return Err(Failure::NobodyThere);
@@ -191,6 +192,12 @@ impl Authorizer {
             && challenge.is_older_than(&token)
         {
             return Ok(token);
+        }
+        if before
+            .as_ref()
+            .is_some_and(|kept| challenge.wants_no_more_than(&kept.scopes()))
+        {
+            return Err(Failure::GrantedAlready);
         }
         let mut checked = self.discover(Some(challenge)).await?;
         let issuer = checked.metadata.issuer.clone();

@@ -454,3 +454,22 @@ impl ToolServer for Server {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_ends_again_and_again_is_left_alone_for_a_while() {
+        let begin = Instant::now();
+        let mut memory = Memory::default();
+        let mut pauses = Vec::new();
+        while let Some(pause) = memory.may_start(begin) {
+            pauses.push(pause.as_millis());
+            memory.starts.push_back(begin);
+        }
+        assert_eq!(pauses, [0, 100, 200, 400, 800, 1600]);
+        let later = begin + STARTS_WITHIN + Duration::from_secs(1);
+        assert_eq!(memory.may_start(later), Some(Duration::ZERO));
+    }
+}

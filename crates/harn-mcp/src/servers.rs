@@ -59,8 +59,8 @@ impl Servers {
         }
     }
 
-    /// Waits until every process has ended whose connection was closed or dropped: one that
-    /// does not end by itself is ended. To be called last, when no connection is left.
+    /// Ends every process that is left and waits until all have ended. Dropping the last of
+    /// these does the same.
     pub fn finish(&self) {
         self.guardians.join();
     }

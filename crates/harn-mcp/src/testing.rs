@@ -68,7 +68,7 @@ impl Reply {
             .body(body.to_string())
     }
 
-    /// Events; the stream stays open unless [`Self::end`] is called.
+    /// Events; the stream stays open.
     pub(crate) fn events(text: &str) -> Self {
         let mut reply = Self::new(200)
             .header("content-type", "text/event-stream")
@@ -77,17 +77,17 @@ impl Reply {
         reply
     }
 
-    pub(crate) fn end(mut self) -> Self {
-        self.ends = true;
-        self
-    }
-
     pub(crate) fn redirect(location: &str) -> Self {
         Self::new(302).header("location", location)
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn status(mut self, status: u16) -> Self {
+        self.status = status;
         self
     }
 

@@ -21,6 +21,7 @@ mod host;
 mod http;
 mod interrupt;
 mod json;
+mod mcp;
 mod models;
 mod people;
 pub mod policy;
@@ -64,6 +65,7 @@ pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
     models::register(&mut registry);
     agents::register(&mut registry);
+    mcp::register(&mut registry);
     skills::register(&mut registry);
     tool_surface::register(&mut registry);
     registry

@@ -102,6 +102,7 @@ pub(crate) fn isolate(
     let registry = Rc::new(crate::registry());
     let mut isolate = Isolate::new(registry, Box::new(world), inbox, &limits);
     isolate.set_arguments(options.arguments.iter().cloned());
+    crate::mcp::predefine(&mut isolate, &options.world.agents.servers);
     if options.counts_lines {
         isolate.count_lines();
     }

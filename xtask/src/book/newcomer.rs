@@ -79,10 +79,11 @@ pub(super) fn is_example(path: &str) -> bool {
         .is_some_and(|rest| rest.ends_with("/README.md") && rest.matches('/').count() == 1)
 }
 
-/// `cargo xtask newcomer`: every page, with a real build.
-pub(crate) fn run(repo: &Repo, _arguments: &[String]) -> Result<ExitCode, Error> {
+/// `cargo xtask newcomer`: every page, with a real build, or with what was built before.
+pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> {
+    let builder = builder(arguments)?;
     let sources = Sources::read(repo)?;
-    let newcomer = Newcomer::new(repo, Builder::Cargo)?;
+    let newcomer = Newcomer::new(repo, builder)?;
     let mut tally = Tally::default();
     for page in sources.files.iter().filter(|file| is_page(&file.path)) {
         for (name, verdict) in newcomer.check(page) {
@@ -93,6 +94,14 @@ pub(crate) fn run(repo: &Repo, _arguments: &[String]) -> Result<ExitCode, Error>
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
+}
+
+fn builder(arguments: &[String]) -> Result<Builder, Error> {
+    match arguments {
+        [] => Ok(Builder::Cargo),
+        [built] if built == "--built" => Ok(Builder::Stand),
+        _ => Err(Error::usage("`newcomer` takes `--built` or nothing")),
+    }
 }
 
 /// All commands, each followed by its status behind the mark.
@@ -368,6 +377,13 @@ refused
             "```console\n$ mktemp -q\n…\n```\n",
         );
         assert_eq!(told, ["1 temporary files are left"]);
+    }
+
+    #[test]
+    fn a_real_build_is_the_usual() {
+        assert_eq!(builder(&[]).unwrap(), Builder::Cargo);
+        assert_eq!(builder(&["--built".to_string()]).unwrap(), Builder::Stand);
+        assert!(builder(&["--bulit".to_string()]).is_err());
     }
 
     #[test]

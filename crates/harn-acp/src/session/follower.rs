@@ -71,12 +71,11 @@ impl Follower {
         let profile = Profile::of(&peer.client());
         let (settings, is_running) = (session.settings(), session.is_running());
         let mapping = Mapping::new(settings.cwd);
+        // Also who wants nothing of the past learns that calls it knows of have ended. Whether or
+        // not it is still there: the mapping has to see everything.
         let teller_now = &teller;
         let say = |outgoing| async move {
-            if from != From::Now {
-                // Whether or not it is still there: the mapping has to see everything.
-                teller_now.tell(outgoing).await;
-            }
+            teller_now.tell(outgoing).await;
         };
         let mapping = replay(&mut subscription, mapping, &profile, after, is_running, say).await;
         if let Some(error) = subscription.failure() {

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::callback::Functions;
 use crate::runtime::Runtime;
-use crate::{daemons, progress, tool_callers};
+use crate::{daemons, progress, tool_callers, tool_servers};
 
 /// A call of a builtin.
 #[derive(Default)]
@@ -77,6 +77,9 @@ impl Runtime {
             Err(asked) => asked,
         };
         if let Some(answer) = daemons::answer(self, &asked).await {
+            return answer;
+        }
+        if let Some(answer) = tool_servers::builtins::answer(self, &asked).await {
             return answer;
         }
         if let Some(answer) = workers::answer(self, &asked).await {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use harn_events::HandoffDeadlineCheckbackRecord;
 use serde_json::Value;
 
 use super::Handoff;
-use super::record::{Budget, Deadline, Evidence};
+use super::record::{Budget, Evidence};
 
 /// The handoff as text: who hands what to whom and why, then whatever else there is.
 pub fn handoff_context(handoff: &Handoff) -> String {
@@ -79,7 +80,7 @@ fn amounts(budget: &Budget) -> String {
     text
 }
 
-fn times(deadline: &Deadline) -> String {
+fn times(deadline: &HandoffDeadlineCheckbackRecord) -> String {
     let mut text = String::new();
     for (name, time) in [
         ("deadline", &deadline.deadline),

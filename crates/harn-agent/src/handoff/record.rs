@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use harn_events::HandoffArtifact;
+use harn_events::{HandoffArtifact, HandoffDeadlineCheckbackRecord, HandoffReceiptLinkRecord};
 use harn_llm::options::value::display;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -44,11 +44,11 @@ pub struct Handoff {
     /// What may still be spent.
     pub budget_remaining: Option<Budget>,
     /// By when.
-    pub deadline_checkback: Option<Deadline>,
+    pub deadline_checkback: Option<HandoffDeadlineCheckbackRecord>,
     /// How sure the sender is, from 0 to 1.
     pub confidence: Option<f64>,
     /// Where it is written down that it happened.
-    pub receipt_links: Vec<Receipt>,
+    pub receipt_links: Vec<HandoffReceiptLinkRecord>,
     /// When it was made.
     pub created_at: String,
     /// Whatever else is known.
@@ -105,32 +105,6 @@ pub struct Budget {
     pub dollars: Value,
 }
 
-/// By when something has to be done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Deadline {
-    /// Done.
-    pub deadline: Option<String>,
-    /// Looked after.
-    pub checkback_at: Option<String>,
-}
-
-/// Where it is written down that something happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Receipt {
-    /// `run_receipt` unless it is something else.
-    pub kind: String,
-    /// What people call it.
-    pub label: Option<String>,
-    /// The run.
-    pub run_id: Option<String>,
-    /// The artifact.
-    pub artifact_id: Option<String>,
-    /// The file.
-    pub path: Option<String>,
-    /// The address.
-    pub href: Option<String>,
-}
-
 impl Handoff {
     /// The handoff that a payload is or holds: the payload itself, the data of an artifact of
     /// this kind, or what an agent left in its state. `None` if it lacks what a handoff needs.
@@ -157,15 +131,17 @@ impl Handoff {
                 tool_calls: budget.value("tool_calls").clone(),
                 dollars: budget.value("dollars").clone(),
             }),
-            deadline_checkback: given.record("deadline_checkback").map(|time| Deadline {
-                deadline: time.text("deadline"),
-                checkback_at: time.text("checkback_at"),
+            deadline_checkback: given.record("deadline_checkback").map(|time| {
+                HandoffDeadlineCheckbackRecord {
+                    deadline: time.text("deadline"),
+                    checkback_at: time.text("checkback_at"),
+                }
             }),
             confidence: given
                 .value("confidence")
                 .as_f64()
                 .map(|confidence| confidence.clamp(0.0, 1.0)),
-            receipt_links: given.records("receipt_links", Receipt::read),
+            receipt_links: given.records("receipt_links", read_receipt),
             created_at: given
                 .name("created_at")
                 .unwrap_or_else(|| making.now.to_owned()),
@@ -263,18 +239,17 @@ impl Evidence {
     }
 }
 
-impl Receipt {
-    fn read(given: &Given<'_>) -> Self {
-        Self {
-            kind: given
-                .name("kind")
-                .unwrap_or_else(|| "run_receipt".to_owned()),
-            label: given.text("label"),
-            run_id: given.text("run_id"),
-            artifact_id: given.text("artifact_id"),
-            path: given.text("path"),
-            href: given.text("href"),
-        }
+/// A receipt is one of a run unless it says something else.
+fn read_receipt(given: &Given<'_>) -> HandoffReceiptLinkRecord {
+    HandoffReceiptLinkRecord {
+        kind: given
+            .name("kind")
+            .unwrap_or_else(|| "run_receipt".to_owned()),
+        label: given.text("label"),
+        run_id: given.text("run_id"),
+        artifact_id: given.text("artifact_id"),
+        path: given.text("path"),
+        href: given.text("href"),
     }
 }
 

@@ -69,6 +69,7 @@ mod tests {
             ("", "read", false),
             ("a*b", "axb", false),
             ("a*b", "a*b", true),
+            ("*b*", "abc", false),
             // The star at the end is looked at first, so the one in front is itself.
             ("*a*", "xay", false),
             ("*a*", "*ab", true),

@@ -18,11 +18,11 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
         ledger: run.options.ledger.clone(),
         resumed_iterations: 0,
     });
-    skills::restore(run);
+    skills::restore(run).await;
     resumption::forget(run);
     remember_system_prompt(run);
     show_tools_to_host(run);
-    interrupted::answer_calls(run);
+    interrupted::answer_calls(run).await;
     adopt_summary(run);
     let is_resumed = daemon::resumed(run).await?;
     if !is_resumed {

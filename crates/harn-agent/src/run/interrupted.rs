@@ -8,16 +8,36 @@ use serde_json::{Value, json};
 
 use super::Run;
 use crate::session::Change;
+use crate::tool_servers::calling;
 
 /// What the model reads.
 const INTERRUPTED: &str = "Error: the call was interrupted before it had a result. It may or \
                            may not have taken effect; check before you repeat it.";
 
 /// Answers the calls at the end of the conversation that have no result.
-pub(super) fn answer_calls(run: &Run<'_>) {
+pub(super) async fn answer_calls(run: &Run<'_>) {
     let results = run.session.read(|state| missing_results(&state.messages));
-    for message in results {
+    for mut message in results {
+        go_on(run, &mut message).await;
         run.session.record(Change::MessageAdded { message });
+    }
+}
+
+/// A call that a server of tools goes on with has a result nevertheless.
+async fn go_on(run: &Run<'_>, message: &mut Value) {
+    let block = message["content"][0]["tool_use_id"].as_str();
+    let Some(id) = block
+        .or(message["tool_call_id"].as_str())
+        .map(str::to_owned)
+    else {
+        return;
+    };
+    let Some(result) = calling::resumed(run.runtime, &run.session, &id).await else {
+        return;
+    };
+    match message["content"].is_array() {
+        true => message["content"][0]["content"] = json!(result),
+        false => message["content"] = json!(result),
     }
 }
 

@@ -28,6 +28,7 @@ mod project;
 mod reading;
 mod resumption;
 mod search;
+mod servers;
 mod skills;
 mod start;
 mod stream;
@@ -73,6 +74,7 @@ pub(crate) async fn run(
     run.resumption = resumption;
     let bus = &runtime.bus;
     let inside = async move {
+        let run = &mut run;
         let _session = run.runtime.bus.enter_session(run.session.id());
         let audit = run.ambient.audit.clone();
         let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
@@ -106,6 +108,8 @@ pub(crate) struct Run<'a> {
     contract: contract::Cache,
     skills: skills::RunSkills,
     search: search::Searched,
+    /// The servers that lend it tools.
+    servers: servers::RunServers,
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
     /// What watches over the loop.
@@ -132,14 +136,14 @@ enum Experiment {
 
 /// A session that a loop runs on is not taken away from it. However the loop ends, also when
 /// it is dropped, its journal says that it has ended.
-struct Busy<'a>(&'a Runtime, &'a Session);
+struct Busy(Arc<Runtime>, Arc<Session>);
 
-impl<'a> Busy<'a> {
+impl Busy {
     /// # Errors
     /// Another loop runs on a session that the program has named. Both would write one
     /// conversation, and neither model could make sense of it.
-    fn begin(run: &'a Run<'_>) -> Result<Self, Thrown> {
-        let (runtime, session) = (&**run.runtime, &*run.session);
+    fn begin(run: &Run<'_>) -> Result<Self, Thrown> {
+        let (runtime, session) = (run.runtime, &run.session);
         let mut sessions = runtime.sessions();
         if run.options.session_id.is_some() && sessions.is_running(session.id()) {
             return Err(Thrown::Runtime(format!(
@@ -150,11 +154,11 @@ impl<'a> Busy<'a> {
         sessions.begin_run(session.id());
         drop(sessions);
         runtime.enter(session.id(), &run.ambient);
-        Ok(Self(runtime, session))
+        Ok(Self(Arc::clone(runtime), Arc::clone(session)))
     }
 }
 
-impl Drop for Busy<'_> {
+impl Drop for Busy {
     fn drop(&mut self) {
         let Self(runtime, session) = self;
         if session.read(|state| state.run.status.is_empty()) {
@@ -167,14 +171,16 @@ impl Drop for Busy<'_> {
 }
 
 impl Run<'_> {
-    async fn to_end(&self) -> Result<LoopResult, Thrown> {
-        let session_id = self.session.id();
+    async fn to_end(&mut self) -> Result<LoopResult, Thrown> {
+        let session_id = self.id();
+        let session_id = &*session_id;
         let _busy = Busy::begin(self)?;
         let guard = self.runtime.bus.begin_run(session_id);
         let result = match self.iterate().await {
             Ok(status) => finalize::finish(self, status).await,
             Err(thrown) => Err(thrown),
         };
+        self.servers.close().await;
         match &result {
             Ok(_) => guard.finish("done"),
             Err(thrown) => {
@@ -189,7 +195,8 @@ impl Run<'_> {
     }
 
     /// Goes round until something ends the loop; gives its status.
-    async fn iterate(&self) -> Result<String, Thrown> {
+    async fn iterate(&mut self) -> Result<String, Thrown> {
+        servers::connect(self).await?;
         let is_resumed = begin::begin_run(self).await?;
         // A daemon was idle when it was saved, so there is nothing to ask the model yet.
         if is_resumed && self.mailbox.is_some() {
@@ -219,10 +226,16 @@ impl Run<'_> {
     }
 
     /// Goes round once.
-    async fn iterate_once(&self, iteration: usize) -> Result<Flow, Thrown> {
+    async fn iterate_once(&mut self, iteration: usize) -> Result<Flow, Thrown> {
         pause::pass(self).await;
         let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
         let turn = skills::match_skills(self, turn).await?;
+        servers::renew(self).await?;
+        self.go_round(turn).await
+    }
+
+    /// Asks the model and does what it wants.
+    async fn go_round(&self, turn: Turn) -> Result<Flow, Thrown> {
         let turn = preflight::prepare(self, turn).await?;
         if let Some(status) = control::before_call(self, &turn).await? {
             return Ok(Flow::Break(status));
@@ -230,7 +243,7 @@ impl Run<'_> {
         if let Some(over) = self.runtime.desk.over_budget(turn.call()) {
             return self.over_budget(&turn, &over).await.map(Flow::Break);
         }
-        let mut unanswered = Turn::new(iteration);
+        let mut unanswered = Turn::new(turn.iteration);
         if self.has_breaker() {
             unanswered.call.clone_from(&turn.call);
         }

@@ -15,6 +15,7 @@ use super::control::Controls;
 use super::dispatch::load_skill;
 use super::project::Projection;
 use super::search::Searched;
+use super::servers::RunServers;
 use super::skills::RunSkills;
 use super::{Experiment, Run, contract, stream};
 use crate::callback::Functions;
@@ -59,8 +60,10 @@ pub(super) async fn start(
         let style = runtime.desk.style(&call.provider);
         load_skill::offer(&mut call, style);
     }
-    let has_tools = !call.request.tools.is_empty();
     let (session, _is_named) = open_session(runtime, &options, &request).await?;
+    let servers = RunServers::new(runtime, session.id(), &request.options, tools.clone())?;
+    // Servers bring theirs later, and how calls are written is decided now.
+    let has_tools = !call.request.tools.is_empty() || !servers.is_empty();
     hold_to_format(&session, &mut options)?;
     let choice = choose_format(runtime, &options, &call, has_tools, &request.options)?;
     let mode = mode_of(&choice.format);
@@ -92,6 +95,7 @@ pub(super) async fn start(
         contract: contract::Cache::default(),
         skills: RunSkills::new(skills),
         search: Searched::default(),
+        servers,
         controls,
         mailbox: request.mailbox,
         pause: request.pause,
@@ -221,7 +225,7 @@ fn mode_of(format: &str) -> Mode {
 }
 
 /// Tools go over the provider's channel, or into the prompt; never both.
-fn settle_channel(call: &mut CallOptions, mode: Mode, options: &LoopOptions) {
+pub(super) fn settle_channel(call: &mut CallOptions, mode: Mode, options: &LoopOptions) {
     match mode {
         Mode::Native => {
             let must_act = options.turn_policy.require_action_or_yield;

@@ -3,8 +3,9 @@
 use harn_llm::options::value::{Options, display};
 use serde_json::Value;
 
-use super::tool::{items, level, matches, text_of};
+use super::tool::{items, level, text_of};
 use super::{Diagnostic, Dict, Facts};
+use crate::policy::glob_matches;
 
 const APPROVALS: [&str; 3] = ["auto_approve", "auto_deny", "require_approval"];
 
@@ -50,7 +51,7 @@ fn check_approval(key: &str, pattern: &str, facts: &Facts<'_>) -> Option<Diagnos
     let is_matched = || {
         facts
             .active_tools()
-            .any(|tool| matches(pattern, &tool.name))
+            .any(|tool| glob_matches(pattern, &tool.name))
     };
     if pattern.contains('*') || is_matched() {
         return None;

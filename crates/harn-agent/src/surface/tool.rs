@@ -5,6 +5,7 @@ use harn_llm::options::value::{Options, display};
 use serde_json::Value;
 
 use super::Dict;
+use crate::policy::glob_matches;
 
 /// A tool and what was said about it.
 pub(super) struct Tool<'a> {
@@ -88,15 +89,6 @@ pub(super) fn level(value: &Value) -> SideEffectLevel {
     SideEffectLevel::from_wire(&display(value)).unwrap_or_default()
 }
 
-/// Whether a name matches a pattern of a policy, which has a star at one end at most.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
-    match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
-        (Some(start), _) if !start.contains('*') => name.starts_with(start),
-        (_, Some(end)) if !end.contains('*') => name.ends_with(end),
-        _ => pattern == name,
-    }
-}
-
 /// What a dict says under a key, as text; `""` if it says nothing.
 pub(super) fn text_of(dict: &Dict, key: &str) -> String {
     Options(dict).given_text(key).unwrap_or_default()
@@ -123,24 +115,5 @@ fn annotations<'a>(entry: &'a Dict, name: &str, policy: Option<&'a Dict>) -> Opt
 fn is_allowed(name: &str, policy: Option<&Dict>) -> bool {
     let patterns = policy.map_or(&[][..], |policy| items(policy, "tools"));
     let mut shown = patterns.iter().map(display);
-    patterns.is_empty() || shown.any(|pattern| matches(&pattern, name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_have_a_star_at_one_end() {
-        for (pattern, name, expected) in [
-            ("*", "a", true),
-            ("ab*", "abc", true),
-            ("*bc", "abc", true),
-            ("abc", "abc", true),
-            ("ab", "abc", false),
-            ("*b*", "abc", false),
-        ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern}");
-        }
-    }
+    patterns.is_empty() || shown.any(|pattern| glob_matches(&pattern, name))
 }

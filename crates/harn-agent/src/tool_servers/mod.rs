@@ -11,9 +11,12 @@
 //! What is said about a server is a [`ServerConfig`]; its variables and headers are secrets,
 //! which are typed as such and never shown.
 
+pub(crate) mod builtins;
+pub(crate) mod calling;
 mod client;
 mod config;
 mod error;
+pub(crate) mod offer;
 mod pool;
 mod port;
 

@@ -110,6 +110,14 @@ impl Pool {
         Some(server)
     }
 
+    /// A server that a program is connected to, by its name. The last counts.
+    fn connected(&self, name: &str) -> Option<Arc<dyn ToolServer>> {
+        let handles = self.handles();
+        let mut servers = handles.values().rev();
+        let is_it = |server: &&Arc<dyn ToolServer>| server.name() == name && server.is_connected();
+        servers.find(is_it).cloned()
+    }
+
     /// Every configured server: `{name, lazy, active, ref_count, card?}`.
     pub(crate) fn status(&self) -> Vec<Value> {
         let held = self.held();
@@ -248,7 +256,7 @@ impl Runtime {
     }
 
     /// The server that a tool of a session is called at: one of the session, one of the
-    /// program, or a configured one.
+    /// program, one it is connected to, or a configured one.
     pub(crate) async fn server_for(
         self: &Arc<Self>,
         name: &str,
@@ -258,6 +266,9 @@ impl Runtime {
             if let Some(held) = self.servers.held().get(&key(scope, name)) {
                 return Some(Ok(Arc::clone(&held.server)));
             }
+        }
+        if let Some(connected) = self.servers.connected(name) {
+            return Some(Ok(connected));
         }
         self.servers.config(name)?;
         self.servers.port.as_ref()?;

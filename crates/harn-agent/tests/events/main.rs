@@ -30,6 +30,7 @@ mod skills;
 mod skills_narrow;
 mod stage;
 mod streams;
+mod tool_servers;
 mod tools;
 mod transcripts;
 mod workers;

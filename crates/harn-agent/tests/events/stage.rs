@@ -13,10 +13,11 @@ use harn_agent::llm::desk::{Desk, Ports, Recording, Setup, Thrown};
 use harn_agent::llm::mock::Mock;
 use harn_agent::llm::transport::Transport;
 use harn_agent::session::{load_session, session_records};
+use harn_agent::tool_servers::{ServerConfig, ToolServers};
 use harn_agent::verify::{Findings, check_journal, check_topic, is_session_topic};
 use harn_agent::{
-    Asked, BoxFuture, FunctionTool, HostBridge, HostError, HostInput, LoopRequest, Runtime,
-    RuntimeOptions, Seam, Tool, ToolError,
+    Asked, BoxFuture, Elicits, FunctionTool, HostBridge, HostError, HostInput, LoopRequest,
+    Runtime, RuntimeOptions, Seam, Tool, ToolError,
 };
 use harn_log::{AnyEventLog, EventLog, MemoryEventLog, block_on};
 use serde_json::{Map, Value, json};
@@ -42,6 +43,8 @@ pub(crate) struct Stage {
 struct Props {
     mock: Mock,
     has_host: bool,
+    tool_servers: Option<Arc<dyn ToolServers>>,
+    servers: Vec<ServerConfig>,
 }
 
 impl Stage {
@@ -58,6 +61,25 @@ impl Stage {
     pub(crate) fn proving_with_host(events: &'static [&'static str], answers: &[Value]) -> Self {
         let mut props = Props {
             has_host: true,
+            ..Props::default()
+        };
+        for answer in answers {
+            props.mock.add(answer).unwrap();
+        }
+        Self::of(events, props)
+    }
+
+    /// The same, with a host and with servers of tools.
+    pub(crate) fn proving_with_servers(
+        events: &'static [&'static str],
+        answers: &[Value],
+        tool_servers: Arc<dyn ToolServers>,
+        servers: Vec<ServerConfig>,
+    ) -> Self {
+        let mut props = Props {
+            has_host: true,
+            tool_servers: Some(tool_servers),
+            servers,
             ..Props::default()
         };
         for answer in answers {
@@ -97,6 +119,8 @@ impl Stage {
             log: Some(Arc::clone(&log)),
             bridge: props.has_host.then_some(bridge),
             observer: Some(observer),
+            tool_servers: props.tool_servers,
+            servers: props.servers,
             ..RuntimeOptions::default()
         };
         Self {
@@ -355,6 +379,13 @@ impl Host {
 }
 
 impl HostBridge for Host {
+    fn elicits(&self, _session_id: Option<&str>) -> Elicits {
+        Elicits {
+            forms: true,
+            urls: false,
+        }
+    }
+
     fn request<'a>(
         &'a self,
         method: &'a str,

@@ -4,7 +4,7 @@ use super::table::builtins;
 
 builtins! {
     "mcp_call(client: mcp_client, name: string, arguments: dict | nil = nil) -> any" [] Io "Calls a tool of a server.";
-    "mcp_connect(command: string, arguments: list<string> | nil = nil) -> mcp_client" [] Io "Starts a server and connects to it.";
+    "mcp_connect(command: string, arguments: list<string> | dict | nil = nil) -> mcp_client" [] Io "Starts a server and connects to it; or connects to the server at a URL, with options as in harn.toml.";
     "mcp_disconnect(client: mcp_client) -> nil" [nil] Io "Ends the connection to a server.";
     "mcp_ensure_active(name: string) -> mcp_client" [] Io "Connects to a configured server unless that was done.";
     "mcp_get_prompt(client: mcp_client, name: string, arguments: dict | nil = nil) -> dict" [dict] Io "Gives a prompt of a server.";

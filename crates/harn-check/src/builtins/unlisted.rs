@@ -77,6 +77,7 @@ builtins! {
     "hostlib_fs_watch_subscribe(options: dict) -> any" [] Io "Watches files.";
     "hostlib_fs_watch_unsubscribe(id: any) -> any" [] Io "Stops to watch files.";
     "mcp: dict" [] Io "The configured servers of the Model Context Protocol.";
+    "mcp_complete(client: mcp_client, reference: dict, argument: string, value: string) -> dict" [] Io "Gives what could stand for an argument of a prompt or a template of a server.";
     "mem_cache(options: dict | nil = nil) -> dict" [] Pure "Opens a cache in memory.";
     "register_checkpoint_hook(kinds: list<string>, handler: closure) -> nil" [] Pure "Calls a function at checkpoints of a loop.";
     "register_reminder_provider(spec: dict) -> nil" [] Pure "Lets a function remind models.";

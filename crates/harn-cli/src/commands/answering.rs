@@ -11,9 +11,11 @@ use harn_vm::{
 };
 
 use super::answers::{Answers, Recordings};
+use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
 use super::run::{is_fine, keeping, program_name};
+use super::tool_servers;
 use crate::environment;
 use crate::output::{Output, Untrusted};
 
@@ -124,7 +126,7 @@ impl Around {
         let log = harn_log::install_active_event_log(log);
         let opened = log.clone();
         let open_log: harn_vm::agent::OpenLog = Arc::new(move || Some(Arc::clone(&opened)));
-        let options = RunOptions {
+        let mut options = RunOptions {
             world: WorldOptions {
                 environment: environment::for_programs(),
                 models,
@@ -145,6 +147,9 @@ impl Around {
             is_detached: true,
             ..RunOptions::default()
         };
+        // Whoever answers turns has no place to tell a person where to log in.
+        let agents = &mut options.world.agents;
+        tool_servers::add_to(agents, manifest.as_deref(), None, Logins::Unwanted)?;
         Ok(Self {
             options,
             log,

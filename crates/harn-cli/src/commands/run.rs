@@ -23,6 +23,7 @@ use std::time::Duration;
 use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
+use harn_mcp::BeforeStart;
 use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::{
     AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
@@ -32,8 +33,10 @@ use harn_vm::{
 use super::Outcome;
 use super::answers::{Answers, Recordings};
 use super::findings::Findings;
+use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
+use super::tool_servers;
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
@@ -224,6 +227,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let scene = Scene::new(arguments, &models, output);
     let mut options = scene.options(arguments, models);
     options.world.policy = policy;
+    if let Err(why) = scene.add_servers(&mut options) {
+        output.error(format_args!("{}", Untrusted(why)));
+        return Ok(Outcome::Problems);
+    }
     let bridge = match arguments.bridge {
         true => bridge::attach(&mut options),
         false => Ok(None),
@@ -316,6 +323,19 @@ impl Scene {
             interrupt: self.interruption.interrupt.clone(),
             ..RunOptions::default()
         }
+    }
+
+    /// Lets the program use servers of tools.
+    fn add_servers(&self, options: &mut RunOptions) -> Result<(), String> {
+        let listening = self.interruption.clone();
+        let listen = move || {
+            // Without it the program ends as before, only what it started goes on.
+            let _cannot_listen = listening.listen();
+        };
+        let manifest = options.world.models.manifest.clone();
+        let agents = &mut options.world.agents;
+        let listen = Some(Arc::new(listen) as BeforeStart);
+        tool_servers::add_to(agents, manifest.as_deref(), listen, Logins::AsConfigured)
     }
 
     /// The program has ended, and with it everything that is kept was written. Gives the status

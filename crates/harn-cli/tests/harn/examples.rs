@@ -249,6 +249,15 @@ fn the_skill_that_fits_is_used() {
 }
 
 #[test]
+fn the_tools_of_a_server_are_used() {
+    let lines = [
+        "called: library__find_book",
+        "It is on shelf B4; two copies are there.",
+    ];
+    check("mcp-tools", 0, &lines);
+}
+
+#[test]
 fn a_daemon_wakes_when_its_file_changes() {
     let lines = [
         "inbox.md: a line was written",

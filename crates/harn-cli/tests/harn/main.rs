@@ -15,6 +15,7 @@ mod hitl;
 mod language;
 mod live;
 mod log_file;
+mod mcp;
 mod models;
 mod program;
 mod pseudo_terminal;

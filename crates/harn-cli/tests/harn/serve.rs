@@ -1,5 +1,6 @@
 //! `harn serve acp`, as an editor starts it.
 
+mod listening;
 mod sdk;
 
 use std::fs;

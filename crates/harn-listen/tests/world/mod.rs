@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use axum::routing::{any, get as on_get};
 use axum::{Extension, Router};
 use harn_listen::{Caller, Clock, Counters, Credentials, Policy, Secret};
@@ -115,10 +116,14 @@ fn router(handled: Arc<AtomicU64>) -> Router {
     Router::new()
         .route(
             "/who",
-            on_get(async move |Extension(caller): Extension<Caller>| {
-                count();
-                who(&caller)
-            }),
+            on_get(
+                async move |Extension(caller): Extension<Caller>, headers: HeaderMap| {
+                    count();
+                    // Nobody behind the checks may see what was claimed.
+                    assert!(!headers.contains_key("x-harn-claims"));
+                    who(&caller)
+                },
+            ),
         )
         .route(
             "/echo",

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::{OneOrMany, Source, explain};
-use super::{Invalid, glob, version};
+use super::{Invalid, version};
+use crate::glob;
 use crate::wire::ModelTraits;
 
 /// The rules that come with the program.

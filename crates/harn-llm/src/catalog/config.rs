@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Environment, Invalid, glob};
+use super::{Environment, Invalid};
+use crate::glob;
 
 /// What is known without any configuration.
 const BUILT_IN: &str = include_str!("../../catalog/providers.toml");

@@ -14,7 +14,6 @@
 pub mod capabilities;
 pub mod config;
 mod environment;
-mod glob;
 pub mod introspect;
 mod invalid;
 pub mod price;

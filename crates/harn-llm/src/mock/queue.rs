@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::entry::Entry;
-use super::matching::fits;
+use crate::glob;
 
 /// Scripted answers in the order they were declared.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ impl Queue {
         }
         let fitting = |entry: &Entry| {
             let pattern = entry.pattern.as_deref();
-            pattern.is_some_and(|pattern| fits(pattern, text))
+            pattern.is_some_and(|pattern| glob::matches(pattern, text))
         };
         let at = self.entries.iter().position(fitting)?;
         if self.entries[at].consume_match {

@@ -40,7 +40,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
-use crate::mock::fits;
+use crate::glob;
 use crate::{Category, Error, Request, StreamEvent};
 
 pub use file::Mistake;
@@ -119,7 +119,7 @@ impl Scenario {
         let waits = |index: &usize| !self.is_played[*index];
         let fitting = |index: &usize| {
             let when = self.script.turns[*index].when.as_deref();
-            when.is_none_or(|pattern| fits(pattern, said))
+            when.is_none_or(|pattern| glob::matches(pattern, said))
         };
         let mut left = (0..self.script.turns.len()).filter(waits);
         left.find(fitting).ok_or_else(|| self.nothing_fits(said))

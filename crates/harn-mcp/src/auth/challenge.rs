@@ -46,6 +46,12 @@ impl Challenge {
         scopes.map(str::to_owned).collect()
     }
 
+    /// Whether more scopes are wanted, but none that are not among those `granted`.
+    pub(super) fn wants_no_more_than(&self, granted: &[String]) -> bool {
+        let is_granted = |scope: &String| granted.contains(scope);
+        self.wants_more_scopes() && self.scopes().iter().all(is_granted)
+    }
+
     /// Whether `token` came after the request that was refused.
     pub(crate) fn is_older_than(&self, token: &Secret) -> bool {
         self.sent.as_ref() != Some(token)

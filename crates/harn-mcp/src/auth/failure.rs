@@ -10,6 +10,9 @@ pub enum Failure {
     /// A login is needed, and there is nobody to log in.
     #[error("somebody has to log in, and nobody is there")]
     NobodyThere,
+    /// The server wants scopes that it has.
+    #[error("it wants scopes that were granted already")]
+    GrantedAlready,
     /// Neither the server nor anybody else says how to log in.
     #[error("the server asks for a login and publishes no metadata that say where")]
     NoMetadata,

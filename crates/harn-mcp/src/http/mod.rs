@@ -41,7 +41,7 @@ use access::Access;
 use client::HttpClient;
 pub(crate) use fault::HttpFault;
 
-use crate::auth::{AuthorizedServer, Authorizer, Challenge};
+use crate::auth::{AuthorizedServer, Authorizer};
 
 /// How often a request is sent on within its origin.
 const REDIRECTS_MAX: usize = 3;
@@ -58,11 +58,8 @@ const RESERVED: [&str; 5] = [
     "last-event-id",
 ];
 
-/// How often one piece of work waits until somebody has logged in.
-const LOGINS_MAX: usize = 1;
-
-/// How often one piece of work asks for more scopes.
-const STEPS_MAX: usize = 3;
+/// How often one piece of work has somebody log in, for the first time or for more scopes.
+const LOGINS_MAX: usize = 3;
 
 /// Opens a transport to a service. Nothing is sent before the link uses it.
 ///
@@ -117,22 +114,15 @@ pub(crate) fn auth_required(
     Some((endpoint.url.clone(), challenge.scope().map(str::to_owned)))
 }
 
-/// How often somebody was asked for one piece of work.
+/// How often somebody has logged in for one piece of work.
 #[derive(Default)]
-pub(crate) struct Attempts {
-    logins: usize,
-    steps: usize,
-}
+pub(crate) struct Attempts(usize);
 
 impl Attempts {
-    /// Whether this may be asked, once more.
-    fn admit(&mut self, challenge: &Challenge) -> bool {
-        let (count, max) = match challenge.wants_more_scopes() {
-            true => (&mut self.steps, STEPS_MAX),
-            false => (&mut self.logins, LOGINS_MAX),
-        };
-        *count += 1;
-        *count <= max
+    /// Whether it may be asked for once more.
+    fn admit(&mut self) -> bool {
+        self.0 += 1;
+        self.0 <= LOGINS_MAX
     }
 }
 
@@ -146,18 +136,14 @@ pub(crate) async fn login(
     web: &Web,
     attempts: &mut Attempts,
 ) -> Result<bool, ServerError> {
-    let Endpoint::Http(endpoint) = &config.endpoint else {
+    let Some(authorizer) = authorizer_of(config, web) else {
         return Ok(false);
     };
-    let Ok(url) = address(endpoint) else {
-        return Ok(false);
-    };
-    let authorizer = authorizer(endpoint, &url, web);
     let wanted = {
         let wanted = web.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         wanted.get(authorizer.resource()).cloned()
     };
-    let Some(challenge) = wanted.filter(|challenge| attempts.admit(challenge)) else {
+    let Some(challenge) = wanted.filter(|_| attempts.admit()) else {
         return Ok(false);
     };
     match authorizer.login(&challenge).await {
@@ -186,8 +172,16 @@ fn broken(config: &ServerConfig, problem: &str) -> ServerError {
     }
 }
 
-/// Proves to a server who asks.
-pub(crate) fn authorizer(endpoint: &HttpEndpoint, url: &Url, web: &Web) -> Authorizer {
+/// What proves to a server who asks, if that is a service.
+fn authorizer_of(config: &ServerConfig, web: &Web) -> Option<Authorizer> {
+    let Endpoint::Http(endpoint) = &config.endpoint else {
+        return None;
+    };
+    let url = address(endpoint).ok()?;
+    Some(authorizer(endpoint, &url, web))
+}
+
+fn authorizer(endpoint: &HttpEndpoint, url: &Url, web: &Web) -> Authorizer {
     let client_id = endpoint.client_id.clone();
     let server = AuthorizedServer {
         url: url.clone(),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use harn_agent::events::{Clock, SystemClock};
+use harn_agent::tool_servers::ServerConfig;
 
 use super::access::Wanted;
-use crate::auth::{Browser, Vault};
+use crate::auth::{Browser, Failure, Vault};
 use crate::card::Cards;
 use crate::fetcher::{FetchLimits, Fetcher, NamedOrigins, SystemResolver};
 
@@ -61,6 +62,28 @@ impl Web {
             proxies: Proxies::default(),
             cards: Arc::default(),
             wanted: Arc::default(),
+        }
+    }
+
+    /// Whether somebody has logged in to a server.
+    ///
+    /// # Errors
+    /// When what is kept cannot be read.
+    pub async fn has_login(&self, server: &ServerConfig) -> Result<bool, Failure> {
+        match super::authorizer_of(server, self) {
+            Some(authorizer) => self.vault.has_login(authorizer.resource()).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Forgets the login to a server. Says whether there was any.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub async fn logout(&self, server: &ServerConfig) -> Result<bool, Failure> {
+        match super::authorizer_of(server, self) {
+            Some(authorizer) => authorizer.logout().await,
+            None => Ok(false),
         }
     }
 }

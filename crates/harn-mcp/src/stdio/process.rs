@@ -27,25 +27,49 @@ const AFTER_TERMINATING: Duration = Duration::from_secs(2);
 
 /// The threads that see servers to their end.
 #[derive(Clone, Default)]
-pub(crate) struct Guardians(Arc<Mutex<Vec<JoinHandle<()>>>>);
+pub(crate) struct Guardians(Arc<Watch>);
+
+/// When the last who could start a server is gone, all servers are seen to their end.
+#[derive(Default)]
+struct Watch(Mutex<Vec<Guardian>>);
+
+struct Guardian {
+    orders: Sender<News>,
+    thread: JoinHandle<()>,
+}
 
 impl Guardians {
-    /// Waits for all of them. Each ends when the connection to its server was given up.
+    /// Ends all servers and waits until they have ended.
     pub(crate) fn join(&self) {
-        let threads = std::mem::take(&mut *self.lock());
-        for thread in threads {
-            let _it_has_reported_its_panic = thread.join();
+        self.0.join();
+    }
+
+    fn add(&self, guardian: Guardian) {
+        let mut guardians = self.0.lock();
+        guardians.retain(|guardian| !guardian.thread.is_finished());
+        guardians.push(guardian);
+    }
+}
+
+impl Watch {
+    fn join(&self) {
+        let guardians = std::mem::take(&mut *self.lock());
+        for guardian in &guardians {
+            let _it_may_have_ended = guardian.orders.send(News::Close);
+        }
+        for guardian in guardians {
+            let _it_has_reported_its_panic = guardian.thread.join();
         }
     }
 
-    fn add(&self, thread: JoinHandle<()>) {
-        let mut threads = self.lock();
-        threads.retain(|thread| !thread.is_finished());
-        threads.push(thread);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Guardian>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.join();
     }
 }
 
@@ -82,7 +106,11 @@ impl Process {
             let _nobody_may_listen = waiter_orders.send(News::Ended);
         })?;
         let guardian = thread::Builder::new().name("harn-mcp-guard".to_owned());
-        guardians.add(guardian.spawn(move || guard(child, leader, &news, &tell))?);
+        let thread = guardian.spawn(move || guard(child, leader, &news, &tell))?;
+        guardians.add(Guardian {
+            orders: orders.clone(),
+            thread,
+        });
         Ok((Self { orders, ended }, pipes))
     }
 

@@ -64,6 +64,8 @@ pub(crate) struct StdioTransport {
     fault: Fault,
     client: Arc<dyn ServerClient>,
     server: String,
+    /// Whether somebody was told that it prints where messages go.
+    has_warned: bool,
 }
 
 struct Outgoing {
@@ -110,6 +112,7 @@ pub(crate) fn open(
         fault: fault.clone(),
         client: Arc::clone(client),
         server: config.name.clone(),
+        has_warned: false,
     };
     Ok((transport, fault))
 }
@@ -172,9 +175,9 @@ impl Transport<RoleClient> for StdioTransport {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let strays = self.frames.strays;
             let next = self.frames.next().await;
-            if strays == 0 && self.frames.strays > 0 {
+            if self.frames.strays > 0 && !self.has_warned {
+                self.has_warned = true;
                 let text = "writes lines to its output that are no messages; they are skipped";
                 self.client
                     .warn(&format!("mcp server '{}' {text}", self.server));

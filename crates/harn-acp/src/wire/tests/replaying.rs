@@ -166,22 +166,26 @@ fn a_client_that_comes_back_to_a_crash_is_told_that_calls_have_ended() {
         "type": "tool_call", "tool_call_id": "a", "tool_name": "look", "kind": "read",
         "status": "in_progress", "raw_input": {},
     })));
-    // The client knows of the call already; that it has ended is news.
-    let mut told = Vec::new();
-    let mut subscription = world.subscribe();
-    let say = |one| std::future::ready(told.push(one));
-    block_on(replay(
-        &mut subscription,
-        mapping(),
-        &plain(),
-        Some(0),
-        false,
-        say,
-    ));
-    let told = updates(&told);
-    assert_eq!(told.len(), 1);
-    assert_eq!(
-        (&told[0]["toolCallId"], &told[0]["status"]),
-        (&json!("a"), &json!("failed"))
-    );
+    // The client knows of the call already; that it has ended is news. That is so also for one
+    // that goes on without a replay.
+    for after in [0, u64::MAX] {
+        let (mut told, profile) = (Vec::new(), plain());
+        let mut subscription = world.subscribe();
+        let say = |one| std::future::ready(told.push(one));
+        let replayed = replay(
+            &mut subscription,
+            mapping(),
+            &profile,
+            Some(after),
+            false,
+            say,
+        );
+        block_on(replayed);
+        let told = updates(&told);
+        assert_eq!(told.len(), 1);
+        assert_eq!(
+            (&told[0]["toolCallId"], &told[0]["status"]),
+            (&json!("a"), &json!("failed"))
+        );
+    }
 }

@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ use crate::registry::Backend;
 use crate::runtime::Runtime;
 use crate::shown::Shown;
 use crate::tool::{ToolCall, ToolError};
+use crate::tool_servers::calling;
 
 /// What came of a call.
 pub(super) struct Executed {
@@ -135,7 +137,7 @@ async fn execute_once(run: &Run<'_>, started: &Started) -> (Result<String, ToolE
 
 /// Lets whoever runs a tool make the call.
 pub(super) async fn run_backend(
-    runtime: &Runtime,
+    runtime: &Arc<Runtime>,
     session_id: &str,
     backend: &Backend,
     call: &Call,
@@ -166,7 +168,25 @@ pub(super) async fn run_backend(
                 call.name
             )),
         },
-        Backend::Mcp { server, handler } => match (handler, runtime.lending_host()) {
+        Backend::Mcp {
+            server,
+            tool,
+            handler,
+        } => match (handler, runtime.lending_host()) {
+            _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
+                Ok(found) => {
+                    let tool = tool.as_deref().unwrap_or(&call.name);
+                    let whose = calling::Whose {
+                        call: asked,
+                        model_id: &call.model_id,
+                    };
+                    calling::call(runtime, &found, tool, whose, &showing).await
+                }
+                Err(error) => Err(ToolError::Backend {
+                    category: error.category(),
+                    message: error.to_string(),
+                }),
+            },
             (Some(handler), _) => {
                 contained(async { handler.call_showing(asked, &showing).await }).await
             }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use harn_events::AgentEvent;
 use serde_json::{Value, json};
 
-use super::super::Run;
 use super::super::turn::Turn;
+use super::super::{Run, servers};
 use crate::callback::Callback;
 use crate::registry::told;
 use crate::session::Change;
@@ -51,6 +51,7 @@ async fn deactivate(run: &Run<'_>, turn: &Turn, id: &str) {
         iteration: turn.number(),
     })
     .await;
+    servers::release_of_skill(run, id);
     let skill = run.skills.options.registry.get(id);
     if let Some(hook) = skill.and_then(|skill| skill.on_deactivate.as_ref()) {
         call(run, id, "on_deactivate", hook).await;
@@ -84,21 +85,24 @@ async fn activate(run: &Run<'_>, turn: &Turn, skill: &Skill, candidate: &Candida
         })
         .await;
     }
-    bind_servers(run, skill);
+    bind_servers(run, skill).await;
     if let Some(hook) = &skill.on_activate {
         call(run, &id, "on_activate", hook).await;
     }
 }
 
-/// Brings up the MCP servers of a skill. There is no client for them yet, so what cannot be
-/// bound is recorded, and the skill does without.
-pub(super) fn bind_servers(run: &Run<'_>, skill: &Skill) {
+/// Brings up the MCP servers of a skill. What cannot be bound is recorded, and the skill does
+/// without.
+pub(super) async fn bind_servers(run: &Run<'_>, skill: &Skill) {
+    let id = skill.id();
     for server in &skill.servers {
-        let failure = json!({
-            "server": server,
-            "error": format!("mcp server '{server}' cannot be reached: there is no MCP client"),
-        });
-        note(run, "skill_mcp_bind_failed", &skill.id(), failure);
+        match servers::bind_for_skill(run, &id, server).await {
+            Ok(()) => note(run, "skill_mcp_bound", &id, json!({"server": server})),
+            Err(error) => {
+                let failure = json!({"server": server, "error": error.to_string()});
+                note(run, "skill_mcp_bind_failed", &id, failure);
+            }
+        }
     }
 }
 

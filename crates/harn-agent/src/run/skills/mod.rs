@@ -64,14 +64,14 @@ impl RunSkills {
 
 /// A loop begins: it starts with the skills that were active at the end of the last one, as far
 /// as it still has them.
-pub(super) fn restore(run: &Run<'_>) {
+pub(super) async fn restore(run: &Run<'_>) {
     let stored = run.session.read(|state| state.active_skills.clone());
     if stored.is_empty() {
         return;
     }
     let kept: Vec<String> = run.skills.with_ids(&stored).map(Skill::id).collect();
     for skill in run.skills.with_ids(&kept) {
-        activation::bind_servers(run, skill);
+        activation::bind_servers(run, skill).await;
     }
     if kept != stored {
         run.session.record(Change::SkillsSet { names: kept });

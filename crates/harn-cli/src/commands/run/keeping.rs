@@ -10,7 +10,9 @@ use harn_vm::agent::{OpenLog, SessionStorage};
 
 use super::interruption::Interruption;
 use super::screen::Screen;
+use crate::commands::mcp::Logins;
 use crate::commands::project::base_of;
+use crate::commands::tool_servers;
 use crate::environment;
 use crate::output::Untrusted;
 
@@ -79,8 +81,11 @@ pub(in crate::commands) fn files(base: &Path) -> Arc<SessionStorage> {
 /// For programs that are tried out: tests and what is typed at a prompt would fill a log that
 /// people read. Only who asks for files gets them.
 pub(in crate::commands) fn only_where_asked_for(manifest: Option<&Path>) -> AgentOptions {
-    AgentOptions {
+    let mut agents = AgentOptions {
         storage: Some(files(&base_of(manifest))),
         ..AgentOptions::default()
-    }
+    };
+    // What is wrong with the manifest is told by whoever runs the program for good.
+    let _told_elsewhere = tool_servers::add_to(&mut agents, manifest, None, Logins::Unwanted);
+    agents
 }

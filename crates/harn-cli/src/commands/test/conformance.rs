@@ -20,10 +20,13 @@ use harn_check::{CheckOptions, analyse};
 use harn_syntax::Severity;
 use harn_vm::llm::catalog::resolve::CALLS_DISABLED;
 use harn_vm::machine::{FaultKind, Stream};
-use harn_vm::{ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions};
+use harn_vm::{
+    AgentOptions, ModelOptions, Outcome as Ended, Program, RunOptions, Sink, WorldOptions,
+};
 use regex::Regex;
 
-use super::super::{Form, Outcome, answers, sources};
+use super::super::mcp::Logins;
+use super::super::{Form, Outcome, answers, sources, tool_servers};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted};
@@ -186,10 +189,14 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
     let mut environment = environment::all();
     // A promise must not depend on what a real model says today.
     environment.insert(CALLS_DISABLED.to_owned(), "1".to_owned());
+    let mut agents = AgentOptions::default();
+    // Without a manifest nothing can be wrong with it.
+    let _there_is_no_manifest = tool_servers::add_to(&mut agents, None, None, Logins::Unwanted);
     let options = RunOptions {
         world: WorldOptions {
             environment,
             models,
+            agents,
             ..WorldOptions::default()
         },
         timeout: Some(TIME_LIMIT),

@@ -23,6 +23,7 @@ fn a_builtin_has_a_page() {
         "import": null,
         "effect": "io",
         "known": true,
+        "available": true,
     }]});
     assert_eq!(answer, expected);
 }

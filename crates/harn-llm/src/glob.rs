@@ -51,4 +51,36 @@ mod tests {
             assert_eq!(matches(pattern, text), expected, "{pattern} on {text}");
         }
     }
+
+    #[test]
+    fn patterns_are_anchored_where_they_have_no_star() {
+        let rows = [
+            ("*", "", true),
+            ("*", "anything\nat all", true),
+            ("**", "x", true),
+            ("hello", "hello", true),
+            ("hello", "hello\nuser", false),
+            ("", "", true),
+            ("", "x", false),
+            ("hello*", "hello\nuser", true),
+            ("hello*", "oh hello", false),
+            ("*user", "hello\nuser", true),
+            ("*user", "user hello", false),
+            ("*b*", "abc", true),
+            ("*b*", "ac", false),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*a", "a", false),
+            ("ab*ba", "aba", false),
+            ("*a*b*", "b a", false),
+            ("*a*b*", "a b", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXcYb", false),
+            ("*ab*ab", "xab", false),
+            ("*é*", "café!", true),
+        ];
+        for (pattern, text, expected) in rows {
+            assert_eq!(matches(pattern, text), expected, "{pattern:?} on {text:?}");
+        }
+    }
 }

@@ -1,0 +1,176 @@
+//! Servers that do not behave: each gives a clear error, and can be used again where it should.
+
+use harn_agent::llm::Category;
+use harn_agent::tool_servers::Listed;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, call};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_command_that_is_not_there_cannot_be_spawned() {
+    let config = json!({"name": "it", "command": "/nowhere/at-all"});
+    let stage = Stage::of(config, Default::default());
+    let error = stage.server.connect().await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "failed to spawn '/nowhere/at-all': No such file or directory (os error 2)"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn printing_on_the_output_is_skipped_and_told_once() {
+    let stage = Stage::new("noisy", json!({}));
+    for _ in 0..3 {
+        assert_eq!(
+            stage.call("echo", json!({"text": "hi"})).await,
+            Ok("hi".to_owned())
+        );
+    }
+    assert_eq!(
+        *stage.seen.warnings.lock().unwrap(),
+        ["mcp server 'it' writes lines to its output that are no messages; they are skipped"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn nothing_but_garbage_ends_the_connection() {
+    let stage = Stage::new("garbage", json!({}));
+    let error = stage.server.connect().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "mcp server 'it' wrote 10000 lines in a row that are no messages and was disconnected"
+    );
+    assert_eq!(error.category(), Category::McpServerError);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_that_never_answers_has_a_limit() {
+    let stage = Stage::new("silent", json!({"connect_timeout_ms": 50}));
+    let error = stage.server.connect().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "mcp server 'it' did not answer 'connect' within 50 ms"
+    );
+    assert_eq!(error.category(), Category::Timeout);
+    let stage = Stage::new("deaf", json!({"idle_timeout_ms": 50}));
+    let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    assert_eq!(error, "mcp server 'it' did not answer 'echo' within 50 ms");
+    // The connection is as good as before.
+    assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_hundred_megabytes_are_refused_and_the_server_is_started_again() {
+    let stage = Stage::new("huge", json!({}));
+    let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    assert_eq!(
+        error,
+        "mcp server 'it' sent a message of more than 16777216 bytes and was disconnected"
+    );
+    assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn nesting_without_end_is_refused() {
+    let stage = Stage::new("deep", json!({}));
+    let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    assert_eq!(
+        error,
+        "mcp server 'it' sent a message nested deeper than 100 levels and was disconnected"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn an_answer_that_is_none_fails_its_call() {
+    let stage = Stage::new("malformed", json!({}));
+    let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    assert_eq!(
+        error,
+        "mcp server 'it' answered 'tools/call' with something else"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn answers_for_somebody_else_are_ignored() {
+    let stage = Stage::new("plain", json!({}));
+    assert_eq!(stage.call("odd", json!({})).await, Ok("odd".to_owned()));
+    stage.seen.heard("notifications/never/heard").await;
+    assert_eq!(
+        stage.call("echo", json!({"text": "hi"})).await,
+        Ok("hi".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn pages_without_end_are_refused() {
+    let stage = Stage::new("endless", json!({}));
+    let error = stage.server.list(Listed::Tools).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "mcp server 'it' never comes to an end of 'tools/list'"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn hostile_names_are_listed_as_they_are_and_the_first_of_two_counts() {
+    let stage = Stage::new("duplicates", json!({}));
+    let tools = stage.server.list(Listed::Tools).await.unwrap();
+    assert_eq!(tools.len(), 17);
+    assert_eq!(
+        stage.call("echo", json!({"text": "hi"})).await,
+        Ok("hi".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_that_dies_fails_its_calls_and_is_started_again() {
+    let stage = Stage::new("plain", json!({"env": {"KEY": "marked-value"}}));
+    let error = stage.server.call(call("die", json!({}))).await.unwrap_err();
+    assert_eq!(error.category(), Category::McpServerError);
+    let error = error.to_string();
+    assert!(
+        error.starts_with("mcp server 'it' ended before it answered"),
+        "{error}"
+    );
+    assert!(!error.contains("marked-value"), "{error}");
+    assert_eq!(
+        stage.call("echo", json!({"text": "hi"})).await,
+        Ok("hi".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_process_finds_the_harmless_variables_and_its_own() {
+    let stage = Stage::new("plain", json!({"env": {"KEY": "value"}}));
+    let found = stage.call("env", json!({})).await.unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["KEY"], "value");
+    assert!(found["PATH"].is_string());
+    assert!(found.get("OTHER").is_none());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
+    let stage = Stage::new("deaf", json!({}));
+    stage.server.connect().await.unwrap();
+    stage.server.list(Listed::Tools).await.unwrap();
+    let calling = stage.server.call(call("echo", json!({"text": "hi"})));
+    tokio::select! {
+        answered = calling => panic!("{answered:?}"),
+        () = stage.seen.heard("notifications/test/called") => {}
+    }
+    stage.seen.heard("notifications/test/cancelled").await;
+    // The connection is as good as before.
+    assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn closing_ends_a_server_also_one_that_does_not_want_to() {
+    let stage = Stage::new("plain", json!({}));
+    stage.server.connect().await.unwrap();
+    stage.server.close().await;
+    assert!(!stage.server.is_connected());
+    drop(stage.server);
+    // Nobody is left to wait for.
+    stage.servers.finish();
+}

@@ -1,0 +1,172 @@
+//! Servers to talk with, and a client that remembers what it was told.
+
+use std::sync::{Arc, Mutex};
+
+use harn_agent::BoxFuture;
+use harn_agent::tool_servers::{
+    CallJournal, Capabilities, ServerCall, ServerClient, ServerConfig, ServerNotice, ServerRequest,
+    ToolServer, ToolServers,
+};
+use harn_mcp::{Servers, Surroundings};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// What a server was seen to do.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) notices: Mutex<Vec<ServerNotice>>,
+    /// Told of every notice.
+    news: watch::Sender<()>,
+    pub(crate) changes: Mutex<usize>,
+    pub(crate) warnings: Mutex<Vec<String>>,
+    pub(crate) asked: Mutex<Vec<ServerRequest>>,
+    /// What there is to ask for.
+    pub(crate) capabilities: Capabilities,
+    /// What is answered.
+    pub(crate) answer: Option<Value>,
+}
+
+impl Seen {
+    /// Somebody who fills in forms.
+    pub(crate) fn person(answer: Value) -> Self {
+        Self {
+            capabilities: Capabilities {
+                forms: true,
+                ..Capabilities::default()
+            },
+            answer: Some(answer),
+            ..Self::default()
+        }
+    }
+
+    /// Until a notice was heard.
+    pub(crate) async fn heard(&self, method: &str) {
+        let mut news = self.news.subscribe();
+        while !self.methods().iter().any(|heard| heard == method) {
+            news.changed().await.unwrap();
+        }
+    }
+
+    pub(crate) fn methods(&self) -> Vec<String> {
+        let notices = self.notices.lock().unwrap();
+        notices.iter().map(|notice| notice.method.clone()).collect()
+    }
+}
+
+impl ServerClient for Seen {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn notice(&self, notice: ServerNotice) {
+        self.notices.lock().unwrap().push(notice);
+        self.news.send_replace(());
+    }
+
+    fn catalogue_changed(&self, _session_id: Option<&str>) {
+        *self.changes.lock().unwrap() += 1;
+        self.news.send_replace(());
+    }
+
+    fn auth_required(&self, _resource: &str, _scope: Option<&str>, _session_id: Option<&str>) {}
+
+    fn answer<'a>(
+        &'a self,
+        request: ServerRequest,
+        _session_id: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Value, String>> {
+        self.asked.lock().unwrap().push(request);
+        let answer = self
+            .answer
+            .clone()
+            .ok_or_else(|| "nobody is here".to_owned());
+        Box::pin(std::future::ready(answer))
+    }
+
+    fn warn(&self, text: &str) {
+        self.warnings.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// What was written down, in order.
+#[derive(Default)]
+pub(crate) struct Written(pub(crate) Mutex<Vec<Value>>);
+
+impl CallJournal for Written {
+    fn input_required(&self, round: Value) -> BoxFuture<'_, ()> {
+        self.0.lock().unwrap().push(round);
+        Box::pin(std::future::ready(()))
+    }
+
+    fn input_given(&self, round: Value) -> BoxFuture<'_, ()> {
+        self.0.lock().unwrap().push(round);
+        Box::pin(std::future::ready(()))
+    }
+
+    fn task_begun<'a>(&'a self, task_id: &'a str) -> BoxFuture<'a, ()> {
+        self.0.lock().unwrap().push(json!({"task": task_id}));
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A server of ours that behaves in a way, with more said about it.
+pub(crate) struct Stage {
+    pub(crate) server: Arc<dyn ToolServer>,
+    pub(crate) seen: Arc<Seen>,
+    pub(crate) servers: Servers,
+}
+
+impl Stage {
+    pub(crate) fn new(behaviour: &str, more: Value) -> Self {
+        Self::with(behaviour, more, Seen::default())
+    }
+
+    pub(crate) fn with(behaviour: &str, more: Value, seen: Seen) -> Self {
+        let file = match behaviour {
+            "modern" => "modern.py",
+            _ => "server.py",
+        };
+        let script = format!("{}/tests/servers/{file}", env!("CARGO_MANIFEST_DIR"));
+        let mut config = json!({"name": "it", "command": "python3", "args": [script, behaviour]});
+        for (key, value) in more.as_object().unwrap() {
+            config[key] = value.clone();
+        }
+        Self::of(config, seen)
+    }
+
+    pub(crate) fn of(config: Value, seen: Seen) -> Self {
+        let servers = Servers::new(Surroundings {
+            environment: [
+                ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                ("OTHER", "hidden"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+            ..Surroundings::default()
+        });
+        let seen = Arc::new(seen);
+        let config = ServerConfig::read(&config).unwrap();
+        let server = servers.server(config, Arc::clone(&seen) as _);
+        Self {
+            server,
+            seen,
+            servers,
+        }
+    }
+
+    /// Calls a tool and gives its text, or what went wrong.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<String, String> {
+        let result = self.server.call(call(tool, arguments)).await;
+        match result {
+            Ok(result) if result.is_error => Err(result.text()),
+            Ok(result) => Ok(result.text()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+pub(crate) fn call(tool: &str, arguments: Value) -> ServerCall {
+    let mut call = ServerCall::new(tool, arguments.as_object().unwrap().clone());
+    call.session_id = Some("s".to_owned());
+    call
+}
