@@ -7,7 +7,10 @@ use frames::lines::{Line, Lines};
 use serde_json::{Value, json};
 
 /// The sources alone: they need nothing of the rest of their crate.
-#[allow(dead_code, reason = "the target checks what it can without a connection")]
+#[allow(
+    dead_code,
+    reason = "the target checks what it can without a connection"
+)]
 #[path = "../../crates/harn-acp/src/frames"]
 mod frames {
     pub(crate) mod envelope;
@@ -79,10 +82,16 @@ fn check(line: &[u8]) {
 }
 
 fn check_message(message: &Envelope, json: &Value) {
-    assert_eq!(json.get("id").is_none(), matches!(message, Envelope::Notification { .. }));
+    assert_eq!(
+        json.get("id").is_none(),
+        matches!(message, Envelope::Notification { .. })
+    );
     match message {
         Envelope::Request { id, method, .. } => {
-            assert_eq!((&written(id), &json!(method)), (&json["id"], &json["method"]));
+            assert_eq!(
+                (&written(id), &json!(method)),
+                (&json["id"], &json["method"])
+            );
         }
         Envelope::Notification { method, .. } => assert_eq!(&json!(method), &json["method"]),
         Envelope::Response { id, .. } => assert_eq!(written(id), json["id"]),

@@ -15,13 +15,15 @@ use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
 /// `--smoke` does as little as proves that it still works.
-const BENCHMARKS: &[&str] = &["agent", "events", "front", "llm", "log", "stdlib", "vm"];
+const BENCHMARKS: &[&str] = &[
+    "acp", "agent", "events", "front", "llm", "log", "stdlib", "vm",
+];
 
 /// Those that measure the `harn` program itself, and look for it beside their own file.
-const OF_THE_PROGRAM: &[&str] = &["stdlib", "vm"];
+const OF_THE_PROGRAM: &[&str] = &["acp", "stdlib", "vm"];
 
 /// Those that measure themselves against programs that we install; see [`peers`].
-const AGAINST_PEERS: &[&str] = &["agent", "llm"];
+const AGAINST_PEERS: &[&str] = &["acp", "agent", "llm"];
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -216,7 +218,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("the benchmarks are agent, events")
+                .contains("the benchmarks are acp, agent, events")
         );
         assert!(matches!(planned(&[]), Err(Error::Usage(_))));
     }

@@ -4,6 +4,8 @@
 //! crates/harn-llm/tests/peers/models.txt ──► target/peers/models   a Python environment
 //!                             proxy.txt  ──► target/peers/proxy    another
 //!                             package*.json ► target/peers/aimock  a node_modules
+//! crates/harn-cli/tests/acp/python.txt   ──► target/peers/acp-python  a Python environment
+//!                           package*.json ► target/peers/acp     a node_modules
 //! bench/src/bin/agent/peers.txt          ──► target/peers/agents   a Python environment
 //! crates/harn-stdlib/tests/formats/package*.json ► target/peers/suites  a node_modules
 //! crates/harn-mcp/tests/peers/package*.json ► target/peers/tool-servers  a node_modules
@@ -49,6 +51,14 @@ const PEERS: &[Peer] = &[
     Peer {
         name: "aimock",
         source: Source::Node("crates/harn-llm/tests/peers"),
+    },
+    Peer {
+        name: "acp",
+        source: Source::Node("crates/harn-cli/tests/acp"),
+    },
+    Peer {
+        name: "acp-python",
+        source: Source::Python("crates/harn-cli/tests/acp/python.txt"),
     },
     Peer {
         name: "agents",

@@ -41,7 +41,7 @@ fn a_start_says_everything_about_the_call() {
         json!([{
             "sessionUpdate": "tool_call", "toolCallId": "a", "title": "read", "name": "read",
             "kind": "read", "status": "in_progress",
-            "locations": [{"path": "/work/src/a.rs", "line": 12}],
+            "locations": [{"path": "/folder/src/a.rs", "line": 12}],
             "rawInput": {"path": "src/a.rs", "offset": 12},
             "_meta": {"harn": {"index": 0}},
         }]),
@@ -294,7 +294,7 @@ fn locations_follow_the_arguments() {
         update(json!({"raw_input": {"path": "f"}})),
     ]);
     assert_eq!(told[0].get("locations"), None);
-    assert_eq!(told[1]["locations"], json!([{"path": "/work/f"}]));
+    assert_eq!(told[1]["locations"], json!([{"path": "/folder/f"}]));
 }
 
 fn candidate(parsing: bool, fields: Value) -> Value {
@@ -356,7 +356,7 @@ fn an_edit_is_a_diff_with_an_absolute_path() {
     let told = tell_plain(&[start(input), completed(json!({"text": "edited"}))]);
     assert_eq!(
         told[1]["content"],
-        json!([{"type": "diff", "path": "/work/src/a.rs", "oldText": "one", "newText": "two"}])
+        json!([{"type": "diff", "path": "/folder/src/a.rs", "oldText": "one", "newText": "two"}])
     );
 }
 
@@ -371,8 +371,8 @@ fn an_edit_that_failed_is_no_diff() {
 #[test]
 fn what_a_tool_shows_takes_the_place_of_its_text() {
     let shown = json!([
-        {"type": "edit", "path": "/work/new", "new_text": "two"},
-        {"type": "edit", "path": "/work/old", "old_text": "one", "new_text": "two"},
+        {"type": "edit", "path": "/folder/new", "new_text": "two"},
+        {"type": "edit", "path": "/folder/old", "old_text": "one", "new_text": "two"},
         {"type": "terminal", "terminal_id": "t1"},
     ]);
     let output = json!({"text": "done", "shown": shown});
@@ -380,8 +380,8 @@ fn what_a_tool_shows_takes_the_place_of_its_text() {
     assert_eq!(
         told[1]["content"],
         json!([
-            {"type": "diff", "path": "/work/new", "newText": "two"},
-            {"type": "diff", "path": "/work/old", "oldText": "one", "newText": "two"},
+            {"type": "diff", "path": "/folder/new", "newText": "two"},
+            {"type": "diff", "path": "/folder/old", "oldText": "one", "newText": "two"},
             {"type": "terminal", "terminalId": "t1"},
         ])
     );
@@ -435,7 +435,7 @@ fn paths_are_known_by_the_names_of_their_arguments() {
     assert_eq!(
         told[0]["locations"],
         json!([
-            {"path": "/work/b.md"}, {"path": "/c"}, {"path": "/work/d"}, {"path": "/work/e"},
+            {"path": "/folder/b.md"}, {"path": "/c"}, {"path": "/folder/d"}, {"path": "/folder/e"},
         ])
     );
     call["kind"] = json!("fetch");

@@ -46,7 +46,7 @@ fn seen(index: u64, fields: Value) -> Seen {
 }
 
 fn mapping() -> Mapping {
-    Mapping::new("/work")
+    Mapping::new("/folder")
 }
 
 /// What events say to a client, one after the other from index 0.
