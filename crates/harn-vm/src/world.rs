@@ -523,6 +523,7 @@ impl Drop for World {
     }
 }
 
+/// Milliseconds since the epoch.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the port that everybody else asks"

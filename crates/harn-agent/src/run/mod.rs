@@ -78,7 +78,7 @@ pub(crate) async fn run(
         let _session = run.runtime.bus.enter_session(run.session.id());
         let audit = run.ambient.audit.clone();
         let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
-        run.to_end().await
+        run.go_to_end().await
     };
     bus.scope_loop_sink(sink, inside).await
 }
@@ -171,7 +171,7 @@ impl Drop for Busy {
 }
 
 impl Run<'_> {
-    async fn to_end(&mut self) -> Result<LoopResult, Thrown> {
+    async fn go_to_end(&mut self) -> Result<LoopResult, Thrown> {
         let session_id = self.id();
         let session_id = &*session_id;
         let _busy = Busy::begin(self)?;

@@ -89,6 +89,10 @@ const TIMED_OUT: u8 = 124;
 /// harn.toml names, ~/.harn/skills, its packages, /etc/harn/skills and
 /// $XDG_CONFIG_HOME/harn/skills, in this order. A program sees them as `skills`.
 ///
+/// With --bridge a host speaks JSON-RPC at standard input and output: it says `initialize`,
+/// and then the program begins, with the operations, tools and skills that the host lends.
+/// What the program prints goes to standard error.
+///
 /// Ctrl-C ends a program with agents or processes in good order, with status 130; a second
 /// one, at once.
 ///
@@ -119,9 +123,6 @@ pub(crate) struct Arguments {
     max_memory: Option<usize>,
 
     /// Let a host at standard input and output lend the program what it can do
-    ///
-    /// The host says `initialize` first, then the program begins. What the program prints goes
-    /// to standard error.
     #[arg(long, requires = "file")]
     bridge: bool,
 

@@ -93,11 +93,24 @@ impl Editor {
         let id = self.ask(method, parameters);
         loop {
             let message = self.read().expect("every request is answered");
+            if message["method"] == "session/request_permission" {
+                self.refuse(&message);
+                continue;
+            }
             if message["id"] == id {
                 assert!(message.get("error").is_none(), "{message}");
                 return message["result"].clone();
             }
         }
+    }
+
+    /// Does not agree to what the agent wants to do.
+    fn refuse(&mut self, question: &Value) {
+        let outcome = json!({"outcome": "selected", "optionId": "reject_once"});
+        let answer =
+            json!({"jsonrpc": "2.0", "id": question["id"], "result": {"outcome": outcome}});
+        let input = self.input.as_mut().expect("it is open");
+        writeln!(input, "{answer}").expect("the agent reads");
     }
 
     fn session(&mut self) -> String {
@@ -223,7 +236,6 @@ fn the_coding_agent_has_modes_and_asks_before_it_runs_something() {
     let session = editor.call("session/new", parameters);
     assert_eq!(session["modes"]["currentModeId"], "code");
     let id = session["sessionId"].as_str().expect("it has an id");
-    // Whoever cannot be asked has not agreed.
     let answer = editor.prompt(id, "Go");
     assert_eq!(answer["stopReason"], "end_turn");
     assert_eq!(editor.said(), "Done.");

@@ -194,6 +194,28 @@ mod tests {
     }
 
     #[test]
+    fn the_environment_says_what_callers_do_not() {
+        let usual = |word: &str, modes: &[&str]| {
+            let capability = Capability {
+                thinking_modes: modes.iter().map(|mode| (*mode).to_owned()).collect(),
+                ..Capability::default()
+            };
+            let variable = ("HARN_LLM_THINKING".to_owned(), word.to_owned());
+            let environment = std::collections::BTreeMap::from([variable]);
+            usual(&environment, &capability)
+        };
+        let high = Thinking::Effort {
+            level: Effort::High,
+        };
+        assert_eq!(usual("high", &["effort"]), high);
+        assert_eq!(usual("on", &["enabled"]), ENABLED);
+        // What a model cannot do, and what nobody understands, is no reason to fail.
+        assert_eq!(usual("high", &["enabled"]), Thinking::Disabled);
+        assert_eq!(usual("much", &["effort"]), Thinking::Disabled);
+        assert_eq!(usual("", &["effort"]), Thinking::Disabled);
+    }
+
+    #[test]
     fn every_mistake_has_its_text() {
         let word = "thinking: expected bool, dict, or one of \"enabled\" | \"adaptive\" | \"low\" | \"medium\" | \"high\", got \"max\"";
         let mode = "thinking.mode: expected \"disabled\" | \"enabled\" | \"adaptive\" | \"effort\", got \"x\"";
