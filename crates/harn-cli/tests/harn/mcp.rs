@@ -1,9 +1,6 @@
 //! `harn mcp`, against servers on this machine.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that cannot go on says so by failing"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod suite;
 mod tracker;

@@ -3,10 +3,7 @@
 //! `cargo xtask test` installs them, and `cargo xtask peers` does nothing else. They run on this
 //! machine and talk with nobody.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that cannot go on says so by failing"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "../client/stage.rs"]
 #[expect(dead_code, reason = "the other tests use more of it")]
