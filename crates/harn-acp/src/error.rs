@@ -49,16 +49,6 @@ impl Refusal {
         Self::new(-32602, why)
     }
 
-    /// The caller has to sign in first.
-    pub(crate) fn not_authenticated() -> Self {
-        Self::new(-32000, "sign in first")
-    }
-
-    /// The caller may not do that.
-    pub(crate) fn not_allowed(reason: &str, message: impl Into<String>) -> Self {
-        Self::new(-32603, message).with(json!({"reason": reason}))
-    }
-
     /// There is no such session.
     pub(crate) fn unknown_session(id: &str) -> Self {
         Self::new(-32002, format!("there is no session `{id}`")).with(json!({"sessionId": id}))

@@ -237,7 +237,8 @@ impl Choices {
         };
         let mut values = known["options"].as_array().into_iter().flatten();
         let is_listed = values.any(|value| value["value"] == chosen);
-        if !is_listed && !(option == "model" && self.can_be_asked(chosen)) {
+        let is_known = is_listed || (option == "model" && self.can_be_asked(chosen));
+        if !is_known {
             let why = format!("`{chosen}` is no value of the option `{option}`");
             let data = json!({"configId": option, "value": chosen});
             return Err(Refusal::bad_parameters(why).with(data));

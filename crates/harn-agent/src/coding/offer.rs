@@ -133,8 +133,11 @@ pub(crate) struct Workshop<'a> {
     environment: &'a BTreeMap<String, String>,
     fence: &'a Fenced,
     host: Option<&'a dyn HostBridge>,
-    made: Vec<((Roots, bool), Vec<Arc<dyn Tool>>)>,
+    made: Vec<(Key, Vec<Arc<dyn Tool>>)>,
 }
+
+/// What tools are made for: the folders, and whether commands run in terminals of the host.
+type Key = (Roots, bool);
 
 /// The folders of a workspace.
 type Roots = Vec<PathBuf>;
@@ -168,7 +171,7 @@ impl<'a> Workshop<'a> {
         Some(self.find(name, (roots, in_terminals)))
     }
 
-    fn find(&mut self, name: &str, place: (Roots, bool)) -> Result<Arc<dyn Tool>, String> {
+    fn find(&mut self, name: &str, place: Key) -> Result<Arc<dyn Tool>, String> {
         let at = match self.made.iter().position(|(made, _)| *made == place) {
             Some(at) => at,
             None => {

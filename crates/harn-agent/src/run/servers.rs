@@ -35,7 +35,7 @@ pub(super) struct RunServers {
 /// A server that a loop asks for.
 enum Wanted {
     /// One that is described in its options.
-    Described(ServerConfig),
+    Described(Box<ServerConfig>),
     /// One of the project or of the host.
     Named(String),
 }
@@ -154,7 +154,7 @@ fn read(option: Option<&Value>) -> Result<Vec<Wanted>, Thrown> {
     for entry in entries {
         let one = match entry {
             Value::String(name) => Wanted::Named(name.clone()),
-            entry => Wanted::Described(ServerConfig::read(entry).map_err(wrong)?),
+            entry => Wanted::Described(Box::new(ServerConfig::read(entry).map_err(wrong)?)),
         };
         if wanted.iter().any(|known| known.name() == one.name()) {
             return Err(wrong(format!("two servers are called '{}'", one.name())));
@@ -190,7 +190,7 @@ async fn bind(run: &Run<'_>, wanted: &Wanted) -> Result<Bound, ServerError> {
     let (runtime, session_id) = (run.runtime, run.session.id());
     match wanted {
         Wanted::Described(config) => {
-            let server = runtime.make_server(config.clone(), Some(session_id))?;
+            let server = runtime.make_server(ServerConfig::clone(config), Some(session_id))?;
             server.connect().await?;
             runtime.bind_server(session_id, &server);
             let hold = Hold::Loop;

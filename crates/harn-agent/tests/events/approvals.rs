@@ -53,7 +53,11 @@ async fn a_decision_is_an_event_before_the_call() {
 #[tokio::test(start_paused = true)]
 async fn an_approval_has_a_record() {
     let arguments = json!({"path": "a", "password": "p"});
-    let stage = looking(&[arguments.clone()], Ok(selected("reject_once"))).await;
+    let stage = looking(
+        std::slice::from_ref(&arguments),
+        Ok(selected("reject_once")),
+    )
+    .await;
     let asked = &stage.host.asked(ASK)[0];
     let record = &asked["approvalRequest"];
     assert_eq!(

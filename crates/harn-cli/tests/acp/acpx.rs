@@ -64,7 +64,7 @@ impl Told {
 
     #[track_caller]
     pub(crate) fn exits_with(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.code, Some(code), "{}\n{}", self.stdout, self.stderr);
         self
     }
 

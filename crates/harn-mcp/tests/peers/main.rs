@@ -3,6 +3,8 @@
 //! `cargo xtask test` installs them, and `cargo xtask peers` does nothing else. They run on this
 //! machine and talk with nobody.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "../client/stage.rs"]
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod stage;

@@ -54,7 +54,10 @@ impl World {
     fn replayed(&self, profile: &Profile, after: Option<u64>) -> Vec<Outgoing> {
         let mut told = Vec::new();
         let mut subscription = self.subscribe();
-        let say = |one| std::future::ready(told.push(one));
+        let say = |one| {
+            told.push(one);
+            std::future::ready(())
+        };
         block_on(replay(
             &mut subscription,
             mapping(),
@@ -171,7 +174,10 @@ fn a_client_that_comes_back_to_a_crash_is_told_that_calls_have_ended() {
     for after in [0, u64::MAX] {
         let (mut told, profile) = (Vec::new(), plain());
         let mut subscription = world.subscribe();
-        let say = |one| std::future::ready(told.push(one));
+        let say = |one| {
+            told.push(one);
+            std::future::ready(())
+        };
         let replayed = replay(
             &mut subscription,
             mapping(),

@@ -85,7 +85,7 @@ fn denied(run: &Run<'_>, call: &Call, reason: String, status: ApprovalStatus) ->
         result: denied_result(&call.name, &reason),
         reason,
         category: ToolCallErrorCategory::PermissionDenied,
-        metadata: json!({"arguments": call.arguments, "approval": status.as_str()}),
+        metadata: Box::new(json!({"arguments": call.arguments, "approval": status.as_str()})),
         is_denial: true,
     }
 }

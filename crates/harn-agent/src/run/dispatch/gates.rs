@@ -34,7 +34,7 @@ pub(super) struct Refused {
     pub(super) result: String,
     pub(super) category: ToolCallErrorCategory,
     /// What the transcript says about it besides.
-    pub(super) metadata: Value,
+    pub(super) metadata: Box<Value>,
     /// Whether it counts as rejected.
     pub(super) is_denial: bool,
 }
@@ -118,7 +118,7 @@ pub(super) fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
             result: denied_result(&call.name, &policy_reason(&message)),
             reason: message,
             category: ToolCallErrorCategory::PermissionDenied,
-            metadata: json!({"arguments": call.arguments}),
+            metadata: Box::new(json!({"arguments": call.arguments})),
             is_denial: true,
         }
     })
@@ -149,11 +149,11 @@ async fn check_permissions(run: &Run<'_>, call: &Call) -> Result<Result<(), Refu
         result: denied_result(&call.name, &verdict.reason),
         reason: verdict.reason,
         category: ToolCallErrorCategory::PermissionDenied,
-        metadata: json!({
+        metadata: Box::new(json!({
             "arguments": call.arguments,
             "permission": "denied",
             "escalated": verdict.escalated,
-        }),
+        })),
         is_denial: true,
     }))
 }
@@ -173,7 +173,7 @@ fn check_required(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
             reason: result.strip_prefix("ERROR: ").unwrap_or(&result).to_owned(),
             result,
             category: ToolCallErrorCategory::SchemaValidation,
-            metadata: json!({"arguments": call.arguments}),
+            metadata: Box::new(json!({"arguments": call.arguments})),
             is_denial: false,
         }),
     }
@@ -185,7 +185,7 @@ impl Refused {
             reason: error.to_owned(),
             result: format!("ERROR: {error}"),
             category: ToolCallErrorCategory::SchemaValidation,
-            metadata: json!({}),
+            metadata: Box::new(json!({})),
             is_denial: false,
         }
     }
@@ -195,7 +195,7 @@ impl Refused {
             result: denied_result(tool, &reason),
             reason,
             category: ToolCallErrorCategory::PermissionDenied,
-            metadata: json!({}),
+            metadata: Box::new(json!({})),
             is_denial: true,
         }
     }
@@ -226,7 +226,7 @@ async fn refuse(run: &Run<'_>, turn: &mut Turn, call: &Call, refused: Refused) {
     metadata["tool_use_id"] = json!(call.model_id);
     metadata["rejected"] = json!(true);
     metadata["error_category"] = json!(category);
-    run.note_execution(&result, metadata);
+    run.note_execution(&result, *metadata);
     run.tell_ending(
         call,
         Ending {
