@@ -46,7 +46,7 @@ pub use models::{
 };
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use prompted::{
-    AnsweringProgram, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
+    AnsweringProgram, MODE, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
     TurnRunner, answering_pipeline, pipeline_takes,
 };
 pub use session::{Session, Typed};

@@ -43,8 +43,6 @@ const END_RECORDS: u64 = 16;
 const PROVIDER: &str = "HARN_LLM_PROVIDER";
 /// The variable that says how much it thinks.
 const THINKING: &str = "HARN_LLM_THINKING";
-/// The parameter of the pipeline that is the mode.
-const MODE: &str = "mode";
 
 /// A turn that runs.
 pub(super) struct Running {
@@ -156,10 +154,7 @@ impl Session {
                 variables,
             },
             prompt: self.commands.expand(prompt, &self.id),
-            parameters: mode
-                .map(|mode| (MODE.to_owned(), mode.to_owned()))
-                .into_iter()
-                .collect(),
+            mode: mode.map(str::to_owned),
         }
     }
 

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A turn is one run of the pipeline. Hosts bind its parameters by their names: `prompt` is what
-//! was written, and `session_id` the session that the conversation is kept in. One file serves
-//! all hosts, and they all find its pipeline here. [`TurnRunner`] runs it for them, on a thread of
+//! was written, `session_id` the session that the conversation is kept in, and `mode` how the
+//! agent is to work, empty if nobody has chosen a mode. One file serves all hosts, and they all find its pipeline here. [`TurnRunner`] runs it for them, on a thread of
 //! its own, one turn after the other.
 
 mod program;
@@ -26,6 +26,9 @@ pub const PROMPT: &str = "prompt";
 
 /// The parameter that is the id of the session.
 pub const SESSION_ID: &str = "session_id";
+
+/// The parameter that is the mode that somebody chose; empty if nobody did.
+pub const MODE: &str = "mode";
 
 /// The pipeline that answers prompts: the one named `default` if it takes a `prompt`, else the
 /// first that does. `None` if there is none.

@@ -20,7 +20,7 @@ use std::time::Duration;
 use harn_machine::{Failure, FaultKind, Stream, Value};
 
 use super::program::AnsweringProgram;
-use super::{PROMPT, SESSION_ID};
+use super::{MODE, PROMPT, SESSION_ID};
 use crate::driver::Outcome;
 use crate::interrupt::Interrupt;
 use crate::json::to_json;
@@ -55,8 +55,8 @@ pub struct Turn {
     pub partner: Partner,
     /// What.
     pub prompt: String,
-    /// Other parameters of the pipeline, by name. Those it does not have are left out.
-    pub parameters: BTreeMap<String, String>,
+    /// The mode, if somebody chose one.
+    pub mode: Option<String>,
 }
 
 /// How a turn has ended.
@@ -305,10 +305,8 @@ impl Worker {
             },
         };
         let program = &mut current.program;
-        for (name, text) in &turn.parameters {
-            program.set_parameter(name, text);
-        }
         program.set_parameter(PROMPT, &turn.prompt);
+        program.set_parameter(MODE, turn.mode.as_deref().unwrap_or_default());
         program.set_parameter(SESSION_ID, &current.partner.session_id);
         let again = current.has_run.then(|| program.run_again()).flatten();
         let outcome = again.unwrap_or_else(|| program.run());
