@@ -2,7 +2,8 @@
 //!
 //! Updates reach the client through the journal, a moment after they happened. A question about
 //! a call must not overtake the news that the call exists, so it waits for it here; and it
-//! repeats what was said about the call word by word.
+//! calls the call what it was called there. Its arguments are those that are decided about: the
+//! client may have seen only the beginning of them.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -54,7 +55,7 @@ impl Announced {
             }
         }
         let known = calls.known.entry(id.to_owned()).or_default();
-        for key in ["title", "kind", "rawInput", "locations"] {
+        for key in ["title", "kind", "locations"] {
             if let Some(value) = update.get(key) {
                 known.insert(key.to_owned(), value.clone());
             }
