@@ -50,8 +50,12 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
 /// The step of `cargo xtask test`: each benchmark once, so that none goes stale.
 pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
     let mut tally = Tally::default();
+    build_all(repo)?;
+    peers::ensure(repo)?;
     for name in BENCHMARKS {
-        let measured = measure(repo, name, &["--smoke".to_string()]);
+        let mut command = Command::new(repo.target_dir().join("release").join(name));
+        command.current_dir(repo.root()).arg("--smoke");
+        let measured = table_of(command);
         let outcome = measured.and_then(|measured| measured.failure.map_or(Ok(()), Err));
         tally.check(name, outcome);
     }
@@ -101,6 +105,11 @@ fn measure(repo: &Repo, name: &str, arguments: &[String]) -> Result<Measured, Er
     let mut command = process::cargo(repo, &["run", "--release", "--locked"]);
     command.args(["-p", "harn-bench", "--bin", name, "--"]);
     command.args(arguments);
+    table_of(command)
+}
+
+/// Runs a benchmark, showing its table as it grows.
+fn table_of(command: Command) -> Result<Measured, Error> {
     let described = process::describe(&command);
     let mut table = String::new();
     let status = process::lines(command, Stream::Stdout, |line| {
@@ -118,7 +127,17 @@ fn measure(repo: &Repo, name: &str, arguments: &[String]) -> Result<Measured, Er
 
 /// By itself, so that it has the features it is released with.
 fn build_program(repo: &Repo) -> Result<(), Error> {
-    let command = process::cargo(repo, &["build", "--release", "--locked", "-p", "harn-cli"]);
+    build(repo, &["-p", "harn-cli"])
+}
+
+/// All at once, so that what they share is built once.
+fn build_all(repo: &Repo) -> Result<(), Error> {
+    build(repo, &["-p", "harn-cli", "-p", "harn-bench", "--bins"])
+}
+
+fn build(repo: &Repo, packages: &[&str]) -> Result<(), Error> {
+    let mut command = process::cargo(repo, &["build", "--release", "--locked"]);
+    command.args(packages);
     let described = process::describe(&command);
     let status = process::live(command)?;
     if status.success() {
