@@ -57,7 +57,7 @@ fn denied(reason: &str) -> HostAnswer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_repeats_what_the_client_knows_of_the_call() {
+async fn a_request_names_the_call_as_the_client_knows_it_and_shows_what_is_decided() {
     let peer = FakePeer::new(json!({}), |_, _| selected("allow_once"));
     let host = host(&peer).await;
     host.said(&announced());
@@ -74,7 +74,7 @@ async fn a_request_repeats_what_the_client_knows_of_the_call() {
         sent["toolCall"],
         json!({
             "toolCallId": "c1", "status": "pending", "title": "Write a", "kind": "edit",
-            "rawInput": {"path": "/w/a"}, "locations": [{"path": "/w/a"}],
+            "rawInput": {"path": "/w/a", "key": "[redacted]"}, "locations": [{"path": "/w/a"}],
         })
     );
     assert_eq!(
