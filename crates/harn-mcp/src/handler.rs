@@ -44,10 +44,11 @@ impl Handler {
         });
     }
 
-    /// A list has changed. Who looks for its version next finds that out.
+    /// A list has changed. The version goes first: who hears the notice and then looks at the
+    /// version must find that the list is old.
     fn list_changed(&self, method: &str) {
-        self.notice(method, json!({}), None);
         self.catalogue.fetch_add(1, Ordering::AcqRel);
+        self.notice(method, json!({}), None);
         let session = self.in_flight.only_session();
         self.client.catalogue_changed(session.as_deref());
     }
