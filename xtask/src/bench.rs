@@ -11,10 +11,9 @@ use crate::error::Error;
 use crate::peers;
 use crate::process::{self, Stream};
 use crate::repo::Repo;
-use crate::scoreboard::Tally;
 
 /// The programs in `bench/`. Each prints a Markdown table on stdout, and with
-/// `--smoke` does as little as proves that it still works.
+/// `--smoke` does as little as proves that it still works; `bench/tests` does that with all.
 const BENCHMARKS: &[&str] = &[
     "acp", "agent", "events", "front", "llm", "log", "stdlib", "vm",
 ];
@@ -45,21 +44,6 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
         eprintln!("saved {file}");
     }
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-/// The step of `cargo xtask test`: each benchmark once, so that none goes stale.
-pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
-    let mut tally = Tally::default();
-    build_all(repo)?;
-    peers::ensure(repo)?;
-    for name in BENCHMARKS {
-        let mut command = Command::new(repo.target_dir().join("release").join(name));
-        command.current_dir(repo.root()).arg("--smoke");
-        let measured = table_of(command);
-        let outcome = measured.and_then(|measured| measured.failure.map_or(Ok(()), Err));
-        tally.check(name, outcome);
-    }
-    Ok(tally)
 }
 
 /// For the usage page.
@@ -127,17 +111,7 @@ fn table_of(command: Command) -> Result<Measured, Error> {
 
 /// By itself, so that it has the features it is released with.
 fn build_program(repo: &Repo) -> Result<(), Error> {
-    build(repo, &["-p", "harn-cli"])
-}
-
-/// All at once, so that what they share is built once.
-fn build_all(repo: &Repo) -> Result<(), Error> {
-    build(repo, &["-p", "harn-cli", "-p", "harn-bench", "--bins"])
-}
-
-fn build(repo: &Repo, packages: &[&str]) -> Result<(), Error> {
-    let mut command = process::cargo(repo, &["build", "--release", "--locked"]);
-    command.args(packages);
+    let command = process::cargo(repo, &["build", "--release", "--locked", "-p", "harn-cli"]);
     let described = process::describe(&command);
     let status = process::live(command)?;
     if status.success() {

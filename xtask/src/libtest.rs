@@ -1,8 +1,17 @@
-//! Runs `cargo test` and understands what it says.
+//! Builds the test programs, runs them and understands what they say.
 //!
-//! Cargo's exit code alone cannot tell us how many tests ran, and a run in
-//! which half the tests are skipped looks healthy to it. So we read the summary
-//! line each test program prints, while the output passes by on the terminal.
+//! Cargo runs one program after the other, and many tests wait for other programs more than
+//! they work; so we run as many programs at once as there are cores. Exit codes alone cannot
+//! tell us how many tests ran, and a run in which half the tests are skipped looks healthy; so
+//! we read the summary line that each program prints.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, thread};
+
+use serde::Deserialize;
 
 use crate::error::Error;
 use crate::process::{self, Stream};
@@ -17,30 +26,140 @@ struct Summary {
     ignored: u64,
 }
 
-/// Runs `cargo test` with these arguments and counts.
-pub(crate) fn run(repo: &Repo, arguments: &[&str]) -> Result<Tally, Error> {
-    let mut command = vec!["test", "--workspace", "--no-fail-fast", "--locked"];
-    command.extend(arguments);
-    let mut sum = Summary::default();
-    let status = process::lines(process::cargo(repo, &command), Stream::Stdout, |line| {
-        println!("{line}");
-        if let Some(summary) = parse(line) {
-            sum.passed += summary.passed;
-            sum.failed += summary.failed;
-            sum.ignored += summary.ignored;
+impl Summary {
+    /// Adds a line of a test program, if it is such a summary.
+    fn note(&mut self, line: &str) {
+        if let Some(other) = parse(line) {
+            self.passed += other.passed;
+            self.failed += other.failed;
+            self.ignored += other.ignored;
         }
-    })?;
-    if sum.ignored > 0 {
-        println!(
-            "{} ignored: a test that cannot pass yet asserts today's behaviour instead",
-            sum.ignored
-        );
     }
+}
+
+/// Runs all tests but those in comments.
+pub(crate) fn run(repo: &Repo) -> Result<Tally, Error> {
+    let queue = Mutex::new(build(repo)?.into_iter());
+    let total = Mutex::new(Tally::default());
+    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(program) = take() {
+            let (text, tally) = program.run();
+            // Held while it is printed, so that nobody else prints in between.
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            println!("{text}");
+            total.passed += tally.passed;
+            total.failed += tally.failed;
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(work);
+        }
+    });
+    Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Runs the tests in comments, which cargo does on its own.
+pub(crate) fn run_doc(repo: &Repo) -> Result<Tally, Error> {
+    let command = process::cargo(repo, &["test", "--workspace", "--locked", "--doc"]);
+    let mut sum = Summary::default();
+    let status = process::lines(command, Stream::Stdout, |line| {
+        println!("{line}");
+        sum.note(line);
+    })?;
     Ok(judge(sum, status.success()))
 }
 
-/// An ignored test is a failure, and so is a run that broke before any test
-/// could fail: code that does not compile, or a program that crashed.
+/// A program full of tests.
+#[derive(Debug, PartialEq, Eq)]
+struct Program {
+    /// The target of cargo that it is built from.
+    name: String,
+    file: PathBuf,
+    /// The folder of its package, where cargo would run it.
+    folder: PathBuf,
+}
+
+/// Builds all test programs. Large ones come first, because they have the most tests, and the
+/// last to begin should be done soon.
+fn build(repo: &Repo) -> Result<Vec<Program>, Error> {
+    let mut command = process::cargo(repo, &["test", "--workspace", "--locked", "--no-run"]);
+    command.args(["--lib", "--bins", "--tests", "--examples"]);
+    command.arg("--message-format=json-render-diagnostics");
+    let described = process::describe(&command);
+    let mut programs = Vec::new();
+    let status = process::lines(command, Stream::Stdout, |line| {
+        programs.extend(built(line));
+    })?;
+    if !status.success() {
+        return Err(Error::Failed {
+            command: described,
+            outcome: status.to_string(),
+        });
+    }
+    let size = |program: &Program| fs::metadata(&program.file).map_or(0, |file| file.len());
+    programs.sort_by_cached_key(|program| std::cmp::Reverse(size(program)));
+    Ok(programs)
+}
+
+/// What cargo says about something it has built, as far as it matters here.
+#[derive(Deserialize)]
+struct Artifact {
+    manifest_path: PathBuf,
+    target: Target,
+    profile: Profile,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// The test program that a line of cargo's tells of.
+fn built(line: &str) -> Option<Program> {
+    let artifact: Artifact = serde_json::from_str(line).ok()?;
+    let file = artifact.executable.filter(|_| artifact.profile.test)?;
+    Some(Program {
+        name: artifact.target.name,
+        file,
+        folder: artifact.manifest_path.parent()?.to_path_buf(),
+    })
+}
+
+impl Program {
+    /// Everything it printed, and what that amounts to.
+    fn run(&self) -> (String, Tally) {
+        let mut command = Command::new(&self.file);
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(why) => {
+                return (
+                    format!("{}: {why}", self.name),
+                    judge(Summary::default(), false),
+                );
+            }
+        };
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let mut sum = Summary::default();
+        shown.lines().for_each(|line| sum.note(line));
+        let folder = self.folder.file_name().unwrap_or_default();
+        let title = format!("── {}: {} ──", folder.display(), self.name);
+        let tally = judge(sum, output.status.success());
+        (format!("{title}\n{shown}{said}"), tally)
+    }
+}
+
+/// An ignored test is a failure: one that cannot pass yet asserts today's behaviour instead.
+/// So is a program that broke before any test could fail.
 fn judge(sum: Summary, success: bool) -> Tally {
     let mut failed = sum.failed + sum.ignored;
     if !success && failed == 0 {
@@ -98,12 +217,41 @@ mod tests {
     }
 
     #[test]
+    fn test_programs_are_told_from_everything_else_that_is_built() {
+        let line = |test, file| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/r/a/Cargo.toml",
+                    "target":{{"name":"t"}},"profile":{{"test":{test}}},"executable":{file}}}"#
+            )
+        };
+        let expected = Program {
+            name: "t".to_string(),
+            file: PathBuf::from("/r/target/t-1"),
+            folder: PathBuf::from("/r/a"),
+        };
+        assert_eq!(built(&line(true, r#""/r/target/t-1""#)), Some(expected));
+        assert_eq!(built(&line(false, r#""/r/target/t-1""#)), None);
+        assert_eq!(built(&line(true, "null")), None);
+        assert_eq!(built(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_started_is_a_failure() {
+        let program = Program {
+            name: "t".to_string(),
+            file: PathBuf::from("no-such-program-here"),
+            folder: PathBuf::from("."),
+        };
+        assert_eq!(program.run().1.failed, 1);
+    }
+
+    #[test]
     fn an_ignored_test_is_a_failure() {
         assert_eq!(judge(summary(5, 0, 2), true).failed, 2);
     }
 
     #[test]
-    fn code_that_does_not_compile_is_one_failure() {
+    fn a_program_that_crashes_is_one_failure() {
         assert_eq!(judge(summary(0, 0, 0), false).failed, 1);
     }
 

@@ -1,7 +1,7 @@
 //! The project's chores, as one small program: `cargo xtask COMMAND`.
 //!
 //! ```text
-//! main ──► commands ──┬─► test_run ──► setup, libtest, book, tidy, gen, fuzz, bench
+//! main ──► commands ──┬─► test_run ──► setup, peers, libtest, book, tidy, gen, fuzz
 //!                     ├─► bench   one benchmark, result saved
 //!                     ├─► crash   the whole crash campaign
 //!                     ├─► docs    the book for a browser

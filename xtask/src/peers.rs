@@ -98,12 +98,14 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
 }
 
 /// Installs what is missing. Only what could not be installed is counted, as a failure.
-pub(crate) fn install(repo: &Repo, tally: &mut Tally) {
+pub(crate) fn install(repo: &Repo) -> Tally {
+    let mut tally = Tally::default();
     for peer in PEERS {
         if let Err(why) = peer.ensure(repo) {
             tally.check::<Error>(peer.name, Err(why));
         }
     }
+    tally
 }
 
 /// Installs what is missing, for whoever cannot go on without it.
@@ -167,7 +169,7 @@ fn node(folder: &Path, package: &Path) -> Result<(), Error> {
     }
     let mut npm = Command::new("npm");
     npm.current_dir(folder).args(["ci", "--ignore-scripts"]);
-    npm.args(["--no-audit", "--no-fund"]);
+    npm.args(["--no-audit", "--no-fund", "--loglevel=error"]);
     must_succeed(npm)
 }
 

@@ -40,6 +40,13 @@ impl Scoreboard {
         self.rows.push((step, tally, took));
     }
 
+    /// A row for what is worth one only if it went wrong.
+    pub(crate) fn add_failures(&mut self, step: &'static str, tally: Tally, took: Duration) {
+        if tally.failed > 0 {
+            self.add(step, tally, took);
+        }
+    }
+
     pub(crate) fn total(&self) -> Tally {
         let mut total = Tally::default();
         for (_, tally, _) in &self.rows {
@@ -103,6 +110,16 @@ mod tests {
     fn a_row_shows_counts_and_seconds() {
         let text = board(&[(3, 0)]).to_string();
         assert!(text.contains("step           3       0      1.5"), "{text}");
+    }
+
+    #[test]
+    fn what_is_only_worth_a_row_when_it_fails_has_none_otherwise() {
+        let mut board = Scoreboard::default();
+        let tally = |failed| Tally { passed: 0, failed };
+        board.add_failures("fine", tally(0), Duration::ZERO);
+        board.add_failures("wrong", tally(1), Duration::ZERO);
+        let text = board.to_string();
+        assert!(!text.contains("fine") && text.contains("wrong"), "{text}");
     }
 
     #[test]

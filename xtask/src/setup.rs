@@ -6,10 +6,9 @@
 use std::process::Command;
 
 use crate::error::Error;
-use crate::repo::Repo;
+use crate::process;
 use crate::scoreboard::Tally;
 use crate::test_run::Step;
-use crate::{peers, process};
 
 /// A program some steps cannot do without.
 struct Requirement {
@@ -28,9 +27,6 @@ enum Source {
     /// A component of the Rust toolchain in use.
     Rustup(&'static str),
 }
-
-/// The steps that talk to programs of other people; see [`peers`].
-const PEER_STEPS: &[Step] = &[Step::Unit, Step::Bench];
 
 const REQUIREMENTS: &[Requirement] = &[
     Requirement {
@@ -54,7 +50,7 @@ const REQUIREMENTS: &[Requirement] = &[
     Requirement {
         // The tests of the event log on NATS start real servers.
         name: "nats-server",
-        steps: &[Step::Unit, Step::Bench],
+        steps: &[Step::Unit],
         probes: &[&["nats-server", "--version"]],
         source: Source::Apt(&["nats-server"]),
     },
@@ -69,41 +65,41 @@ const REQUIREMENTS: &[Requirement] = &[
         // Its parser and its machine are what ours are measured against, and servers and SDKs
         // that we talk to are written in it; so is the server of an example.
         name: "python3",
-        steps: &[Step::Unit, Step::Book, Step::Bench],
+        steps: &[Step::Unit, Step::Book],
         probes: &[&["python3", "--version"]],
         source: Source::Apt(&["python3"]),
     },
     Requirement {
         // Those servers and SDKs live in environments of their own.
         name: "Python environments",
-        steps: PEER_STEPS,
+        steps: &[Step::Unit],
         probes: &[&["python3", "-c", "import ensurepip, venv"]],
         source: Source::Apt(&["python3-venv"]),
     },
     Requirement {
         // Likewise.
         name: "node",
-        steps: PEER_STEPS,
+        steps: &[Step::Unit],
         probes: &[&["node", "--version"]],
         source: Source::Apt(&["nodejs"]),
     },
     Requirement {
         name: "npm",
-        steps: PEER_STEPS,
+        steps: &[Step::Unit],
         probes: &[&["npm", "--version"]],
         source: Source::Apt(&["npm"]),
     },
     Requirement {
         // What our machine is measured against.
         name: "lua5.4",
-        steps: &[Step::Bench],
+        steps: &[Step::Unit],
         probes: &[&["lua5.4", "-v"]],
         source: Source::Apt(&["lua5.4"]),
     },
     Requirement {
         // Tells how much memory a program had.
         name: "GNU time",
-        steps: &[Step::Bench],
+        steps: &[Step::Unit],
         probes: &[&["/usr/bin/time", "--version"]],
         source: Source::Apt(&["time"]),
     },
@@ -119,7 +115,7 @@ const REQUIREMENTS: &[Requirement] = &[
 /// Makes sure that everything the chosen steps need is there. Only a
 /// requirement that could not be met is counted, as a failure: having a
 /// compiler is not a check of the project.
-pub(crate) fn run(repo: &Repo, steps: &[Step]) -> Tally {
+pub(crate) fn run(steps: &[Step]) -> Tally {
     let mut tally = Tally::default();
     let mut apt = Apt::default();
     for requirement in REQUIREMENTS.iter().filter(|one| one.is_needed_by(steps)) {
@@ -130,9 +126,6 @@ pub(crate) fn run(repo: &Repo, steps: &[Step]) -> Tally {
         if let Err(why) = requirement.install(&mut apt) {
             tally.check::<Error>(requirement.name, Err(why));
         }
-    }
-    if PEER_STEPS.iter().any(|step| steps.contains(step)) {
-        peers::install(repo, &mut tally);
     }
     tally
 }

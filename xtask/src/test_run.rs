@@ -5,13 +5,14 @@
 //! the clue to the first.
 
 use std::process::ExitCode;
+use std::thread;
 use std::time::Instant;
 
 use crate::error::Error;
 use crate::repo::Repo;
 use crate::scoreboard::{Scoreboard, Tally};
 use crate::verdict::{Verdict, complain};
-use crate::{bench, book, fuzz, r#gen, libtest, process, setup, tidy};
+use crate::{book, fuzz, r#gen, libtest, peers, process, setup, tidy};
 
 /// A named part of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +25,11 @@ pub(crate) enum Step {
     Tidy,
     Gen,
     Fuzz,
-    Bench,
 }
 
 impl Step {
     /// In the order they run: quick and frequent complaints first.
-    const ALL: [Step; 9] = [
+    const ALL: [Step; 8] = [
         Step::Fmt,
         Step::Clippy,
         Step::Unit,
@@ -38,7 +38,6 @@ impl Step {
         Step::Tidy,
         Step::Gen,
         Step::Fuzz,
-        Step::Bench,
     ];
 
     fn name(self) -> &'static str {
@@ -51,22 +50,24 @@ impl Step {
             Step::Tidy => "tidy",
             Step::Gen => "gen",
             Step::Fuzz => "fuzz",
-            Step::Bench => "bench",
         }
+    }
+
+    /// Whether it talks to programs of other people.
+    fn needs_peers(self) -> bool {
+        self == Step::Unit
     }
 
     fn run(self, repo: &Repo) -> Result<Tally, Error> {
         match self {
             Step::Fmt => Ok(format(repo)),
             Step::Clippy => Ok(clippy(repo)),
-            // Benchmarks have their own step; `--all-targets` would run them here.
-            Step::Unit => libtest::run(repo, &["--lib", "--bins", "--tests", "--examples"]),
-            Step::Doc => libtest::run(repo, &["--doc"]),
+            Step::Unit => libtest::run(repo),
+            Step::Doc => libtest::run_doc(repo),
             Step::Book => book::check(repo),
             Step::Tidy => tidy::check(repo),
             Step::Gen => r#gen::check(repo),
             Step::Fuzz => fuzz::check(repo),
-            Step::Bench => bench::check(repo),
         }
     }
 }
@@ -76,27 +77,36 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
     let steps = chosen(arguments)?;
     let mut board = Scoreboard::default();
     let started = Instant::now();
-    let tally = setup::run(repo, &steps);
-    if tally.failed > 0 {
-        board.add("setup", tally, started.elapsed());
-    }
-    for step in steps {
-        println!("\n── {} ──", step.name());
-        let started = Instant::now();
-        let tally = step.run(repo).unwrap_or_else(|why| {
-            println!("FAILED  {}: {why}", step.name());
-            Tally {
-                passed: 0,
-                failed: 1,
+    board.add_failures("setup", setup::run(&steps), started.elapsed());
+    thread::scope(|scope| {
+        // They come from elsewhere and need little of this machine, so they come meanwhile.
+        let needs_peers = steps.iter().any(|step| step.needs_peers());
+        let mut arriving = needs_peers.then(|| scope.spawn(|| peers::install(repo)));
+        for step in steps {
+            if let Some(peers) = arriving.take_if(|_| step.needs_peers()) {
+                let tally = peers.join().expect("installing does not panic");
+                board.add_failures("peers", tally, started.elapsed());
             }
-        });
-        board.add(step.name(), tally, started.elapsed());
-    }
+            println!("\n── {} ──", step.name());
+            let started = Instant::now();
+            board.add(step.name(), tally_of(step, repo), started.elapsed());
+        }
+    });
     println!("\n{board}");
     Ok(if board.succeeded() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    })
+}
+
+fn tally_of(step: Step, repo: &Repo) -> Tally {
+    step.run(repo).unwrap_or_else(|why| {
+        println!("FAILED  {}: {why}", step.name());
+        Tally {
+            passed: 0,
+            failed: 1,
+        }
     })
 }
 

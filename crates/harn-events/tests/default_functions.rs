@@ -1,6 +1,7 @@
 //! The free functions in front of the process-default bus. All tests of this
 //! file share that bus, so each has sessions of its own, and none resets it.
 
+#[path = "events/support/mod.rs"]
 mod support;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Resetting the process-default bus. It touches every session, so this test has
 //! a process of its own.
 
+#[path = "events/support/mod.rs"]
 mod support;
 
 use harn_events::{

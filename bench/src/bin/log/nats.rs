@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use super::{event, line, topic};
 
-#[path = "../../../../crates/harn-log/tests/support/nats_server.rs"]
+#[path = "../../../../crates/harn-log/tests/log/support/nats_server.rs"]
 #[expect(dead_code, reason = "a benchmark never restarts its server")]
 mod nats_server;
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::ORDERS;
 use crate::program::{Call, finished, program};
 
-#[path = "../../../../harn-log/tests/support/nats_server.rs"]
+#[path = "../../../../harn-log/tests/log/support/nats_server.rs"]
 #[expect(dead_code, reason = "the tests of the log do more with a server")]
 mod nats_server;
 

@@ -1,0 +1,177 @@
+//! What only a log in a SQLite file promises.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use harn_log::{CompactForce, EventLog, LogError, SqliteEventLog};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::support::{Driver, LIMIT, block_on, event, next, topic};
+
+fn place() -> (TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.sqlite");
+    (folder, path)
+}
+
+fn open(path: &Path) -> Driver<SqliteEventLog> {
+    Driver(SqliteEventLog::open(path, 16).unwrap())
+}
+
+#[test]
+fn a_log_opened_for_reading_is_read_and_followed_and_not_changed() {
+    let (_folder, path) = place();
+    let writer = open(&path);
+    writer.append_numbers(&topic("t"), 2);
+    let reader = Driver(SqliteEventLog::open_read_only(&path, 16).unwrap());
+    let mut stream = reader.subscribe(&topic("t"), None);
+    assert_eq!(next(&mut stream).0, 1);
+    assert_eq!(next(&mut stream).0, 2);
+    writer.append(&topic("t"), event(3));
+    assert_eq!(next(&mut stream).0, 3);
+    let error = block_on(reader.0.append(&topic("t"), event(4))).unwrap_err();
+    assert_eq!(error.to_string(), "the log was opened for reading only");
+    block_on(reader.0.flush()).unwrap();
+    assert!(reader.verify(&topic("t")).verified);
+}
+
+#[test]
+fn a_file_that_is_missing_or_no_log_is_named() {
+    let (folder, path) = place();
+    let refused = |path: &Path| match SqliteEventLog::open_read_only(path, 16) {
+        Ok(_) => panic!("it opened"),
+        Err(error) => error.to_string(),
+    };
+    let error = refused(&path);
+    assert!(error.contains("events.sqlite"), "{error}");
+    assert!(!path.exists(), "nothing is made");
+
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "not a database, but long enough to look at".repeat(40),
+    )
+    .unwrap();
+    for error in [
+        refused(&text),
+        SqliteEventLog::open(&text, 16).err().unwrap().to_string(),
+    ] {
+        assert!(error.contains("notes.txt"), "{error}");
+        assert!(error.contains("not a database"), "{error}");
+    }
+
+    let other = folder.path().join("other.sqlite");
+    let database = Connection::open(&other).unwrap();
+    database.execute_batch("CREATE TABLE x (y)").unwrap();
+    let error = refused(&other);
+    assert!(error.contains("is no event log"), "{error}");
+}
+
+/// 5.3: a flush moves everything into the file itself.
+#[test]
+fn after_a_flush_the_file_alone_is_the_log() {
+    let (folder, path) = place();
+    let log = open(&path);
+    log.append_numbers(&topic("t"), 10);
+    block_on(log.0.flush()).unwrap();
+    let copy = folder.path().join("copy.sqlite");
+    std::fs::copy(&path, &copy).unwrap();
+    let copied = open(&copy);
+    assert_eq!(copied.latest(&topic("t")), Some(10));
+    assert!(copied.verify(&topic("t")).verified);
+}
+
+/// 5.3: a compaction is followed by a truncating checkpoint.
+#[test]
+fn a_compaction_gives_back_the_write_ahead_log() {
+    let (folder, path) = place();
+    let log = open(&path);
+    log.append_numbers(&topic("t"), 100);
+    let report = log.compact(&topic("t"), 90, CompactForce::Respect).unwrap();
+    assert!(report.checkpointed);
+    let wal = std::fs::metadata(folder.path().join("events.sqlite-wal")).unwrap();
+    assert_eq!(wal.len(), 0);
+    let nothing = log.compact(&topic("t"), 90, CompactForce::Respect).unwrap();
+    assert_eq!((nothing.removed, nothing.checkpointed), (0, false));
+}
+
+#[test]
+fn somebody_elses_transaction_is_waited_for() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    log.append(&topic("t"), event(1));
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (says, hears) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| says.send(log.append(&topic("t"), event(2))).unwrap());
+        // Whether it has begun to wait or not, it does not get through.
+        assert!(hears.try_recv().is_err());
+        other.execute_batch("COMMIT").unwrap();
+        assert_eq!(hears.recv_timeout(LIMIT), Ok(2));
+    });
+}
+
+#[test]
+fn a_table_that_is_gone_fails_the_whole_group_and_leaves_nothing() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    log.append(&topic("t"), event(1));
+    let other = Connection::open(&path).unwrap();
+    other
+        .execute_batch("ALTER TABLE topic_heads RENAME TO hidden")
+        .unwrap();
+    let error = block_on(log.0.append(&topic("t"), event(2))).unwrap_err();
+    assert!(error.to_string().contains("events.sqlite"), "{error}");
+    assert!(error.to_string().contains("topic_heads"), "{error}");
+    assert!(!error.is_transient());
+    assert_eq!(log.0.health().failures, 1);
+    other
+        .execute_batch("ALTER TABLE hidden RENAME TO topic_heads")
+        .unwrap();
+    assert_eq!(log.append(&topic("t"), event(2)), 2);
+    assert!(log.verify(&topic("t")).verified);
+    assert_eq!(log.ids(&topic("t"), None, 9), [1, 2]);
+}
+
+#[test]
+fn groups_share_transactions() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| log.append_numbers(&topic("t"), 20));
+        }
+    });
+    let health = log.0.health();
+    assert_eq!(health.records_appended, 320);
+    assert!(health.groups < 300, "{} groups", health.groups);
+}
+
+#[test]
+fn a_record_that_is_too_deep_is_refused_by_itself() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    let deep = (0..200).fold(serde_json::json!(1), |inner, _| serde_json::json!([inner]));
+    let mut too_deep = event(1);
+    too_deep.payload = deep;
+    let error = block_on(log.0.append(&topic("t"), too_deep)).unwrap_err();
+    assert!(matches!(error, LogError::TooDeep { .. }), "{error}");
+    assert_eq!(log.append(&topic("t"), event(1)), 1);
+}
+
+#[test]
+fn more_topics_than_are_remembered_go_on_where_they_were() {
+    /// More than the writer remembers.
+    const TOPICS: usize = 4200;
+    let (_folder, path) = place();
+    let log = open(&path);
+    let topics: Vec<_> = (0..TOPICS).map(|n| topic(&format!("t{n}"))).collect();
+    let ids: Vec<u64> = topics.iter().map(|it| log.append(it, event(1))).collect();
+    assert!(ids.iter().all(|id| *id == 1));
+    for topic in [&topics[0], &topics[TOPICS - 1]] {
+        assert_eq!(log.append(topic, event(2)), 2);
+        assert!(log.verify(topic).verified);
+    }
+}
