@@ -33,6 +33,9 @@ pub(crate) fn drive_until(
         match isolate.step() {
             Step::Done(result) => return Outcome::Ended(result),
             Step::SliceSpent => {}
+            // Not asked after the wait alone: the nudge of whoever raised it may have come, and
+            // be gone, while the isolate took its step.
+            Step::Awaiting { .. } if interrupt.is_raised() => return Outcome::Interrupted,
             Step::Awaiting { until: wake } => {
                 let time = time_to_wait(isolate, wake, until);
                 isolate.wait(time);
@@ -53,6 +56,8 @@ pub(crate) fn rest_until(isolate: &mut Isolate, is_over: &dyn Fn() -> bool) {
     while !is_over() {
         match isolate.step() {
             Step::Done(_) | Step::SliceSpent => {}
+            // For the same reason as above.
+            Step::Awaiting { .. } if is_over() => return,
             Step::Awaiting { until: wake } => {
                 let time = time_to_wait(isolate, wake, None);
                 isolate.wait(time);

@@ -5,6 +5,7 @@ mod bodies;
 mod host;
 #[cfg(feature = "net")]
 mod http;
+mod interrupts;
 mod loaded;
 mod people;
 mod skills;
