@@ -13,7 +13,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::client::{Scene, Setting};
 
-const WAITS: &str = "[[turn]]\ncall = [{ tool = \"run\", arguments = { command = \"sleep 30\" } }]\n\
+const WAITS: &str = "[[turn]]\nwhen = \"Wait\"\ncall = [{ tool = \"run\", arguments = { command = \"sleep 30\" } }]\n\
      [[turn]]\ntext = \"Here I am.\"\nrepeat = true\n";
 const RETAIN: Duration = Duration::from_secs(300);
 
