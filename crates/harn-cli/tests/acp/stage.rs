@@ -4,23 +4,41 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::process::Pid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// An agent that works on the files of its folder and asks before it changes one.
+/// An agent that works on the files of its folder and, unless it is trusting, asks before it
+/// changes one. Commands that somebody wants to see run in terminals of the editor.
 const PROGRAM: &str = r#"
-pipeline chat(prompt, session_id) {
+pipeline chat(prompt, session_id, mode) {
+  let asking = if mode == "trusting" { [] } else { ["write", "edit"] }
+  let place = if prompt.starts_with("show") { "client" } else { "local" }
   let result = agent_loop(
     prompt,
-    "You look after a folder.",
+    "You look after some files.",
     {
       session_id: session_id,
-      tools: coding_tools(),
-      approval_policy: {auto_approve: ["read", "list", "run"], require_approval: ["write", "edit"]},
+      tools: coding_tools({terminals: place}),
+      approval_policy: {auto_approve: ["read", "list", "run"], require_approval: asking},
     },
   )
   return result.visible_text
 }
+"#;
+
+/// Its modes.
+const MANIFEST: &str = r#"
+[package]
+name = "stage"
+
+[[personas]]
+name = "careful"
+description = "Asks before it changes a file"
+
+[[personas]]
+name = "trusting"
+description = "Changes files as it likes"
 "#;
 
 /// What its model says to what was said last, however often and in whichever process.
@@ -60,6 +78,16 @@ call = [{ tool = "run", arguments = { command = "echo begun >> runs.txt; echo > 
 repeat = true
 
 [[turn]]
+when = "show slowly*"
+call = [{ tool = "run", arguments = { command = "sleep 60" } }]
+repeat = true
+
+[[turn]]
+when = "show*"
+call = [{ tool = "run", arguments = { command = "echo shown" } }]
+repeat = true
+
+[[turn]]
 when = "run*"
 call = [{ tool = "run", arguments = { command = "echo quick" } }]
 repeat = true
@@ -76,19 +104,26 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let root = tempfile::tempdir().expect("a scratch folder can be made");
-        let stage = Self { root };
-        for folder in ["project", "home"] {
-            fs::create_dir(stage.root.path().join(folder)).expect("it is empty");
-        }
-        stage.write("agent.harn", PROGRAM);
-        stage.write("agent.scenario.toml", SCENARIO);
+        let stage = Self::of(PROGRAM, SCENARIO);
         stage.write("notes.txt", "remember the milk\n");
-        stage.write("harn.toml", "[package]\nname = \"stage\"\n");
+        stage.write("harn.toml", MANIFEST);
         // The slow command waits there until somebody wants to know that it has begun.
         let fifo = stage.project().join("begun");
         let made = Command::new("mkfifo").arg(fifo).status();
         assert!(made.expect("mkfifo is there").success());
+        stage
+    }
+
+    /// A folder with a program in it, and with what its model says.
+    pub(crate) fn of(program: &str, scenario: &str) -> Self {
+        let root = tempfile::tempdir().expect("a scratch folder can be made");
+        let stage = Self { root };
+        for folder in ["project", "home", "wires"] {
+            fs::create_dir(stage.root.path().join(folder)).expect("it is empty");
+        }
+        stage.write("agent.harn", program);
+        stage.write("agent.scenario.toml", scenario);
+        stage.write("harn.toml", "[package]\nname = \"stage\"\n");
         stage
     }
 
@@ -110,21 +145,46 @@ impl Stage {
         fs::read_to_string(self.project().join(name)).expect("the file is there")
     }
 
-    fn wire(&self) -> PathBuf {
-        self.root.path().join("wire")
+    /// A file of the stage that is none of the project's.
+    pub(crate) fn aside(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// What the agent has said, one file for each connection. What it was told is beside it.
+    fn wires(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.aside("wires")).expect("it was made");
+        let files = files.map(|file| file.expect("the folder can be read").path());
+        let mut wires: Vec<PathBuf> = files.filter(|file| file.extension().is_none()).collect();
+        wires.sort();
+        wires
+    }
+
+    /// Those who write down what an agent of this stage says, as long as it runs. Their ids are
+    /// in the names of what they write; by now some may belong to others.
+    pub(crate) fn recorders(&self) -> Vec<Pid> {
+        let wires = self.wires();
+        let names = wires.iter().filter_map(|wire| wire.file_name()?.to_str());
+        let ids = names.filter_map(|name| name.strip_prefix("stdio-")?.parse().ok());
+        let folder = self.aside("wires").display().to_string();
+        let is_ours = |id: &i32| {
+            let command = fs::read_to_string(format!("/proc/{id}/cmdline"));
+            command.is_ok_and(|command| command.contains(&folder))
+        };
+        ids.filter(is_ours).filter_map(Pid::from_raw).collect()
     }
 
     /// Everything the agent has said so far.
     pub(crate) fn wire_text(&self) -> String {
-        fs::read_to_string(self.wire()).expect("the agent has spoken")
+        let texts = self.wires().into_iter().map(fs::read_to_string);
+        texts.map(|text| text.expect("it is text")).collect()
     }
 
     /// What starts the agent, with its wire written down.
     pub(crate) fn agent(&self) -> Vec<String> {
         let file = |name: &str| self.project().join(name).display().to_string();
         let mut command = vec!["python3".to_owned(), ours("record.py")];
-        command.push(self.wire().display().to_string());
-        command.push(self.root.path().join("stderr").display().to_string());
+        command.push(self.aside("wires").display().to_string());
+        command.push(self.aside("stderr").display().to_string());
         command.push(env!("CARGO_BIN_EXE_harn").to_owned());
         command.extend(["serve", "acp"].map(str::to_owned));
         command.push(file("agent.harn"));
@@ -136,11 +196,17 @@ impl Stage {
     /// Lets an editor do these steps and gives what came of each.
     #[track_caller]
     pub(crate) fn editor(&self, editor: Editor, steps: &[Value]) -> Vec<Value> {
-        let file = self.root.path().join("steps.json");
-        fs::write(&file, json!(steps).to_string()).expect("the folder can be written");
-        let mut command = editor.command();
-        command.arg(&file).arg("stdio").args(self.agent());
+        let mut command = editor.command("client");
+        command.arg(self.script(steps));
+        command.arg("stdio").args(self.agent());
         self.finished(command, steps.len())
+    }
+
+    /// The file that says what to do.
+    pub(crate) fn script(&self, steps: &[Value]) -> PathBuf {
+        let file = self.aside("steps.json");
+        fs::write(&file, json!(steps).to_string()).expect("the folder can be written");
+        file
     }
 
     #[track_caller]
@@ -149,7 +215,7 @@ impl Stage {
         let output = command.output().expect("the editor is installed");
         let stdout = String::from_utf8_lossy(&output.stdout);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let agent = fs::read_to_string(self.root.path().join("stderr")).unwrap_or_default();
+        let agent = fs::read_to_string(self.aside("stderr")).unwrap_or_default();
         let told = format!("stdout: {stdout}\nstderr: {stderr}\nagent: {agent}");
         assert!(output.status.success(), "{told}");
         // A library that does not understand an update says so there, and drops it.
@@ -166,7 +232,7 @@ impl Stage {
     #[track_caller]
     pub(crate) fn check_wire(&self) {
         let mut command = Command::new("node");
-        command.arg(ours("check_wire.mjs")).arg(self.wire());
+        command.arg(ours("check_wire.mjs")).args(self.wires());
         command.env("HARN_TEST_PACKAGES", packages());
         let output = command.output().expect("node is installed");
         let told = String::from_utf8_lossy(&output.stdout);
@@ -186,15 +252,15 @@ pub(crate) enum Editor {
 }
 
 impl Editor {
-    fn command(self) -> Command {
-        let mut command = match self {
-            Self::Python => Command::new(peers("acp-python").join("bin/python")),
-            Self::TypeScript => Command::new("node"),
+    pub(crate) const ALL: [Self; 2] = [Self::Python, Self::TypeScript];
+
+    /// Runs one of our programs on the library.
+    pub(crate) fn command(self, program: &str) -> Command {
+        let (mut command, ending) = match self {
+            Self::Python => (Command::new(peers("acp-python").join("bin/python")), "py"),
+            Self::TypeScript => (Command::new("node"), "mjs"),
         };
-        command.arg(ours(match self {
-            Self::Python => "client.py",
-            Self::TypeScript => "client.mjs",
-        }));
+        command.arg(ours(&format!("{program}.{ending}")));
         command.env("HARN_TEST_PACKAGES", packages());
         command
     }
