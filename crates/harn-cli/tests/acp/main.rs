@@ -6,5 +6,6 @@
 
 mod acpx;
 mod crash;
+mod network;
 mod sdk;
 mod stage;

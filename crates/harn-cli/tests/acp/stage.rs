@@ -1,8 +1,9 @@
 //! A project with an agent, and the editors that talk to it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::Pid;
 use serde_json::{Value, json};
@@ -193,12 +194,44 @@ impl Stage {
         command
     }
 
+    /// The agent, listening on this machine for clients with this key, or for all of them.
+    pub(crate) fn listen(&self, key: Option<&str>) -> Listening {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+        command.args(["serve", "acp", "agent.harn", "--listen", "127.0.0.1:0"]);
+        command.args(["--scenario", "agent.scenario.toml"]);
+        command.envs(key.map(|key| ("HARN_API_KEYS", format!("ci={key}"))));
+        command.current_dir(self.project()).stdin(Stdio::null());
+        let errors = File::create(self.aside("stderr")).expect("the folder can be written");
+        command.stdout(Stdio::piped()).stderr(errors);
+        let mut child = command.spawn().expect("it starts");
+        let output = child.stdout.take().expect("it is piped");
+        let mut listening = Listening {
+            child,
+            url: String::new(),
+        };
+        let mut line = String::new();
+        let said = BufReader::new(output).read_line(&mut line);
+        said.expect("it says where");
+        let url = line.trim().strip_prefix("listening on http");
+        url.expect("it listens").clone_into(&mut listening.url);
+        listening
+    }
+
     /// Lets an editor do these steps and gives what came of each.
     #[track_caller]
     pub(crate) fn editor(&self, editor: Editor, steps: &[Value]) -> Vec<Value> {
         let mut command = editor.command("client");
         command.arg(self.script(steps));
         command.arg("stdio").args(self.agent());
+        self.finished(command, steps.len())
+    }
+
+    /// The same on the network, where the steps say where to connect to.
+    #[track_caller]
+    pub(crate) fn editor_on_network(&self, editor: Editor, steps: &[Value]) -> Vec<Value> {
+        let mut command = editor.command("client");
+        command.arg(self.script(steps));
+        command.arg("net").arg(self.aside("wires"));
         self.finished(command, steps.len())
     }
 
@@ -241,6 +274,27 @@ impl Stage {
         });
         assert_eq!(told["problems"], json!([]));
         assert!(told["frames"].as_u64() > Some(0), "{told}");
+    }
+}
+
+/// An agent that listens, until this is dropped.
+pub(crate) struct Listening {
+    child: Child,
+    /// Where, without the `http` or `ws` at its beginning.
+    url: String,
+}
+
+impl Listening {
+    pub(crate) fn url(&self, transport: &str) -> String {
+        format!("{transport}{}", self.url)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
