@@ -6,6 +6,7 @@
 
 mod acpx;
 mod crash;
+mod host;
 mod network;
 mod sdk;
 mod stage;
