@@ -8,13 +8,25 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::host::{Ended, SCENARIO, asked, host, initialize, input, lit};
-use crate::stage::{Editor, Stage};
+use crate::stage::{Editor, Stage, check_wires};
 
-/// A program and a host at its standard input and output. Gives how both ended, and what the
-/// program printed.
+/// Runs a program with a host of each library at its standard input and output, and looks at
+/// the status of the program, what it printed, and what became of the host.
 #[track_caller]
-fn run(program: &str, editor: Editor, calls: Value) -> (Option<i32>, String, Ended) {
-    let stage = Stage::of(program, SCENARIO);
+fn check(program: &str, calls: &Value, look: impl Fn(Option<i32>, &str, &Ended)) {
+    let stages = Editor::ALL.map(|editor| {
+        let stage = Stage::of(program, SCENARIO);
+        let (status, ended) = run(&stage, editor, calls);
+        let printed = fs::read_to_string(stage.aside("stderr")).expect("it is there");
+        look(status, &printed, &ended);
+        stage
+    });
+    check_wires(&stages);
+}
+
+/// Gives how both ended.
+#[track_caller]
+fn run(stage: &Stage, editor: Editor, calls: &Value) -> (Option<i32>, Ended) {
     let people = json!({"approved": true, "reviewer": "ada"});
     let serve = json!({"do": "serve", "calls": calls, "people": people});
     stage.script(&[initialize(), serve]);
@@ -25,16 +37,13 @@ fn run(program: &str, editor: Editor, calls: Value) -> (Option<i32>, String, End
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let errors = fs::File::create(stage.aside("stderr")).expect("the folder can be written");
     let mut child = command.stderr(errors).spawn().expect("it starts");
-    let ended = host(&stage, editor, 1, |host| {
+    let ended = host(stage, editor, 1, |host| {
         host.arg("bare")
             .env("HARN_TEST_PROGRAM", child.id().to_string());
         host.stdin(child.stdout.take().expect("it is piped"));
         host.stdout(child.stdin.take().expect("it is piped"));
     });
-    let status = child.wait().expect("it ends").code();
-    let printed = fs::read_to_string(stage.aside("stderr")).expect("it is there");
-    stage.check_wire();
-    (status, printed, ended)
+    (child.wait().expect("it ends").code(), ended)
 }
 
 const BORROWS: &str = r#"
@@ -66,35 +75,39 @@ fn a_program_without_sessions_uses_what_its_host_lends() {
         "math.bye": [{"withdrawn": "math.slow"}, {"result": null}],
         "lamp": [{"result": {"is_on": true}}],
     });
-    for editor in Editor::ALL {
-        let (status, printed, host) = run(BORROWS, editor, calls.clone());
-        assert_eq!(status, Some(0), "{editor:?}: {printed}");
-        let lines: Vec<&str> = printed.lines().collect();
-        let parts = [
-            "[{deprecated: false, description: , name: lamp, schema: nil}]",
-            "true",
-            "3",
-            "not today",
-            "math.gone",
-            "out of order (7150)",
-            "other.thing",
-            "{is_on: true}",
-            "Method not found",
-            "[ada]",
-            "good bye",
-        ];
-        assert_eq!(lines.len(), parts.len(), "{editor:?}: {printed}");
-        for (line, part) in lines.iter().zip(parts) {
-            assert!(line.contains(part), "{editor:?}: no `{part}` in `{line}`");
-        }
-        assert!(host.status.success(), "{editor:?}");
+    let parts = [
+        "[{deprecated: false, description: , name: lamp, schema: nil}]",
+        "true",
+        "3",
+        "not today",
+        "math.gone",
+        "out of order (7150)",
+        "other.thing",
+        "{is_on: true}",
+        "Method not found",
+        "[ada]",
+        "good bye",
+    ];
+    check(BORROWS, &calls, |status, printed, host| {
+        assert_eq!(status, Some(0), "{printed}");
+        assert_lines(printed, &parts);
+        assert!(host.status.success());
         let served = &host.outcomes[1];
-        assert_eq!(served["withdrawn"], json!(["math.slow"]), "{editor:?}");
+        assert_eq!(served["withdrawn"], json!(["math.slow"]));
         // What it does not lend it is not called for, and what it lends is asked once.
         let mut names = asked(served);
         assert!(!names.contains(&"other.thing"), "{names:?}");
         names.retain(|name| *name == "_harn/host/capabilities");
-        assert_eq!(names.len(), 1, "{editor:?}");
+        assert_eq!(names.len(), 1);
+    });
+}
+
+/// Each line has a part of its own in it.
+#[track_caller]
+fn assert_lines(printed: &str, parts: &[&str]) {
+    assert_eq!(printed.lines().count(), parts.len(), "{printed}");
+    for (line, part) in printed.lines().zip(parts) {
+        assert!(line.contains(part), "no `{part}` in `{line}`");
     }
 }
 
@@ -128,29 +141,28 @@ fn the_loops_of_a_program_without_sessions_are_steered() {
         "look.interrupt_immediate": steer("interrupt_immediate"),
         "lamp": [lit()],
     });
-    for editor in Editor::ALL {
-        let (status, printed, host) = run(STEERED, editor, calls.clone());
-        assert_eq!(status, Some(0), "{editor:?}: {printed}");
-        assert_eq!(printed, "I do.\nI do.\nI do.\n", "{editor:?}");
-        let expected = [
-            "_harn/host/capabilities",
-            // The call is made, and then it is heard.
-            "look.finish_step",
-            "permission",
-            "lamp",
-            "look.finish_step",
-            // The model answers before that.
-            "look.wait_for_completion",
-            "permission",
-            "lamp",
-            "look.wait_for_completion",
-            "look.wait_for_completion",
-            // There is no call.
-            "look.interrupt_immediate",
-            "look.interrupt_immediate",
-        ];
-        assert_eq!(asked(&host.outcomes[1]), expected, "{editor:?}");
-    }
+    let expected = [
+        "_harn/host/capabilities",
+        // The call is made, and then it is heard.
+        "look.finish_step",
+        "permission",
+        "lamp",
+        "look.finish_step",
+        // The model answers before that.
+        "look.wait_for_completion",
+        "permission",
+        "lamp",
+        "look.wait_for_completion",
+        "look.wait_for_completion",
+        // There is no call.
+        "look.interrupt_immediate",
+        "look.interrupt_immediate",
+    ];
+    check(STEERED, &calls, |status, printed, host| {
+        assert_eq!(status, Some(0), "{printed}");
+        assert_eq!(printed, "I do.\nI do.\nI do.\n");
+        assert_eq!(asked(&host.outcomes[1]), expected);
+    });
 }
 
 const ASKS_TWICE: &str = r#"
@@ -162,25 +174,19 @@ exit(3)
 #[test]
 fn a_program_outlives_a_host_that_vanishes_during_a_call() {
     let calls = json!({"math.add": [{"vanish": true}]});
-    for editor in Editor::ALL {
-        let (status, printed, host) = run(ASKS_TWICE, editor, calls.clone());
-        assert_eq!(host.status.signal(), Some(9), "{editor:?}");
-        assert_eq!(status, Some(3), "{editor:?}: {printed}");
-        let lines: Vec<&str> = printed.lines().collect();
-        assert_eq!(lines.len(), 2, "{editor:?}: {printed}");
-        assert!(lines[0].contains("closed the connection"), "{printed}");
-        assert!(lines[1].contains("math.add"), "{printed}");
-    }
+    check(ASKS_TWICE, &calls, |status, printed, host| {
+        assert_eq!(host.status.signal(), Some(9));
+        assert_eq!(status, Some(3), "{printed}");
+        assert_lines(printed, &["closed the connection", "math.add"]);
+    });
 }
 
 #[test]
 fn a_program_that_is_interrupted_withdraws_what_it_asked() {
     let calls = json!({"math.add": [{"interrupt": true}]});
-    for editor in Editor::ALL {
-        let (status, printed, host) = run(ASKS_TWICE, editor, calls.clone());
-        assert_eq!(status, Some(130), "{editor:?}: {printed}");
-        assert!(host.status.success(), "{editor:?}");
-        let served = &host.outcomes[1];
-        assert_eq!(served["withdrawn"], json!(["math.add"]), "{editor:?}");
-    }
+    check(ASKS_TWICE, &calls, |status, printed, host| {
+        assert_eq!(status, Some(130), "{printed}");
+        assert!(host.status.success());
+        assert_eq!(host.outcomes[1]["withdrawn"], json!(["math.add"]));
+    });
 }

@@ -23,8 +23,6 @@ import time
 import acp
 from acp import PROTOCOL_VERSION, RequestError, connect_to_agent, spawn_agent_process, text_block
 from acp.connection import StreamDirection
-from acp.http import create_http_stream
-from acp.http.client import AcpHttpStatusError
 from acp.schema import (
     AllowedOutcome,
     ClientCapabilities,
@@ -38,8 +36,13 @@ from acp.schema import (
     WaitForTerminalExitResponse,
     WriteTextFileResponse,
 )
-from acp.ws.client import create_websocket_stream
-from websockets.exceptions import InvalidStatus
+
+if sys.argv[2] == "net":
+    # They take a while to load.
+    from acp.http import create_http_stream
+    from acp.http.client import AcpHttpStatusError
+    from acp.ws.client import create_websocket_stream
+    from websockets.exceptions import InvalidStatus
 
 LIMIT = 64 * 1024 * 1024
 WITHDRAWAL = "$/cancel_request"

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Editor, Stage};
+use crate::stage::{Editor, Stage, check_wires};
 
 /// The kinds of updates that every client understands.
 const KINDS: [&str; 11] = [
@@ -22,7 +22,7 @@ const KINDS: [&str; 11] = [
 /// Lets each editor do the same on a stage of its own, then looks at the wire.
 #[track_caller]
 fn check(steps: impl Fn(&Stage) -> Vec<Value>, look: impl Fn(&Stage, &[Value])) {
-    for editor in Editor::ALL {
+    let stages = Editor::ALL.map(|editor| {
         let stage = Stage::new();
         let outcomes = stage.editor(editor, &steps(&stage));
         for outcome in &outcomes {
@@ -30,8 +30,9 @@ fn check(steps: impl Fn(&Stage) -> Vec<Value>, look: impl Fn(&Stage, &[Value])) 
             assert_updates(outcome);
         }
         look(&stage, &outcomes);
-        stage.check_wire();
-    }
+        stage
+    });
+    check_wires(&stages);
 }
 
 /// All updates are of a known kind, and their indices never go back.

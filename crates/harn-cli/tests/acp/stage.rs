@@ -264,17 +264,25 @@ impl Stage {
     /// Holds everything the agent has said so far against the schema of the protocol.
     #[track_caller]
     pub(crate) fn check_wire(&self) {
-        let mut command = Command::new("node");
-        command.arg(ours("check_wire.mjs")).args(self.wires());
-        command.env("HARN_TEST_PACKAGES", packages());
-        let output = command.output().expect("node is installed");
-        let told = String::from_utf8_lossy(&output.stdout);
-        let told: Value = serde_json::from_str(&told).unwrap_or_else(|_| {
-            panic!("{}", String::from_utf8_lossy(&output.stderr));
-        });
-        assert_eq!(told["problems"], json!([]));
-        assert!(told["frames"].as_u64() > Some(0), "{told}");
+        check_wires(std::slice::from_ref(self));
     }
+}
+
+/// Holds everything that was said on these stages against the schema of the protocol. One for
+/// all of them, because reading the schema takes most of the time.
+#[track_caller]
+pub(crate) fn check_wires(stages: &[Stage]) {
+    let mut command = Command::new("node");
+    command.arg(ours("check_wire.mjs"));
+    command.args(stages.iter().flat_map(Stage::wires));
+    command.env("HARN_TEST_PACKAGES", packages());
+    let output = command.output().expect("node is installed");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let told: Value = serde_json::from_str(&told).unwrap_or_else(|_| {
+        panic!("{}", String::from_utf8_lossy(&output.stderr));
+    });
+    assert_eq!(told["problems"], json!([]));
+    assert!(told["frames"].as_u64() > Some(0), "{told}");
 }
 
 /// An agent that listens, until this is dropped.
