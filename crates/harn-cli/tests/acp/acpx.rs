@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use rustix::process::{Signal, kill_process};
+
 use crate::stage::{Stage, packages};
 
 /// `acpx` in the folder of a stage.
@@ -43,11 +45,10 @@ impl<'a> Acpx<'a> {
 
     /// Kills what runs in the folder of the stage, without a word.
     pub(crate) fn kill_agents(&self) {
-        let pattern = format!("serve acp {}", self.stage.project().display());
-        let killed = Command::new("pkill")
-            .args(["-KILL", "-f", &pattern])
-            .status();
-        killed.expect("pkill is there");
+        for recorder in self.stage.recorders() {
+            // The agent dies with whoever writes down what it says, if that did not end by itself.
+            let _ = kill_process(recorder, Signal::KILL);
+        }
     }
 }
 
@@ -171,12 +172,21 @@ fn a_running_prompt_is_cancelled_within_two_seconds() {
 }
 
 #[test]
-fn options_take_effect() {
+fn modes_and_options_take_effect() {
     let stage = Stage::new();
     let acpx = Acpx::new(&stage);
+    let asked = |wire: &str| wire.matches("\"session/request_permission\"").count();
     acpx.run(&["sessions", "new", "--name", "t1"]).exits_with(0);
     acpx.run(&["set", "-s", "t1", "model", "gpt-4o-mini"])
         .exits_with(0);
-    let told = acpx.run(&["--format", "quiet", "prompt", "-s", "t1", "hello"]);
-    told.exits_with(0).says("Hello from Harn.");
+    for (mode, questions) in [("trusting", 0), ("careful", 1)] {
+        stage.write("notes.txt", "old\n");
+        acpx.run(&["set-mode", "-s", "t1", mode]).exits_with(0);
+        let prompt = ["--approve-all", "--format", "quiet", "prompt", "-s", "t1"];
+        let told = acpx.run(&[&prompt[..], &["write it"]].concat());
+        told.exits_with(0).says("Done.");
+        assert_eq!(stage.read("notes.txt"), "new\n");
+        assert_eq!(asked(&stage.wire_text()), questions, "{mode}");
+    }
+    stage.check_wire();
 }

@@ -1,16 +1,17 @@
 // An editor on the TypeScript SDK: does the steps of a file and tells what came of each.
 //
 //     client.mjs STEPS stdio COMMAND ARGUMENT...
-//     client.mjs STEPS http|ws URL
+//     client.mjs STEPS net WIRES
 //
 // See client.py, which does the same on the Python SDK.
 
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
 // The packages are installed elsewhere, and modules are looked for beside the file.
 const require = createRequire(process.env.HARN_TEST_PACKAGES + "/");
@@ -85,6 +86,7 @@ const app = acp
   })
   .onRequest(client.terminal.release, ({ params }) => {
     editor.released.push(params.terminalId);
+    editor.letGo?.();
     kill(editor.terminals.get(params.terminalId));
     return {};
   });
@@ -106,17 +108,36 @@ function seen() {
 
 /** Ends when an update has the wanted fields, or the turn is over without one. */
 function reaches(wanted, turn) {
-  const fits = (update) => Object.entries(wanted).every(([key, value]) => update[key] === value);
+  const fits = (update) =>
+    Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(update[key], value));
   if (editor.updates.some(fits)) return;
   const seen = new Promise((resolve) => (editor.until = { fits, seen: resolve }));
   return Promise.race([seen, turn.catch(() => {})]);
 }
 
 const agent = { ...acp.methods.agent };
+let connection;
 let session;
 let child;
 
 const doing = {
+  async connect(_ctx, step) {
+    await leave();
+    connection = app.connect(recorded(await network(step)));
+    return {};
+  },
+  async knock(ctx, step) {
+    // A refusal shows in the first message, and says its status in one of two ways.
+    try {
+      await doing.connect(ctx, step);
+      await doing.initialize(connection.agent, step);
+      return { status: 200 };
+    } catch (error) {
+      const status = error.status ?? Number(/server response: (\d+)/.exec(error.message)?.[1]);
+      if (!status) throw error;
+      return { status };
+    }
+  },
   initialize: (ctx, step) =>
     ctx.request(agent.initialize, {
       protocolVersion: acp.PROTOCOL_VERSION,
@@ -176,28 +197,63 @@ const doing = {
     return answer;
   },
   list: (ctx, step) => ctx.request(agent.session.list, step.cwd ? { cwd: step.cwd } : {}),
-  mode: (ctx, step) => ctx.request(agent.session.setMode, { sessionId: session, modeId: step.mode }),
+  async mode(ctx, step) {
+    forget();
+    const answer = await ctx.request(agent.session.setMode, { sessionId: session, modeId: step.mode });
+    return { ...answer, ...seen() };
+  },
   config: (ctx, step) =>
     ctx.request(agent.session.setConfigOption, {
       sessionId: session,
       configId: step.option,
       value: step.value,
     }),
+  async released(_ctx, step) {
+    while (editor.released.length < step.count) {
+      await new Promise((resolve) => (editor.letGo = resolve));
+    }
+    return { released: [...editor.released].sort() };
+  },
   close: (ctx) => ctx.request(agent.session.close, { sessionId: session }),
 };
 
-async function stream() {
-  const token = process.env.HARN_TEST_TOKEN;
+/** Closes the connection and waits until it is. */
+async function leave() {
+  connection?.close();
+  await connection?.closed;
+}
+
+async function network({ transport, url, token }) {
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   if (transport === "http") {
     const { createHttpStream } = await load("@agentclientprotocol/sdk/experimental/http-client");
-    return createHttpStream(rest[0], { headers });
+    return createHttpStream(url, { headers });
   }
-  if (transport === "ws") {
-    const { createWebSocketStream } = await load("@agentclientprotocol/sdk/experimental/ws-client");
-    const { WebSocket } = await load("ws");
-    return createWebSocketStream(rest[0], { headers, WebSocket });
-  }
+  const { createWebSocketStream } = await load("@agentclientprotocol/sdk/experimental/ws-client");
+  return createWebSocketStream(url, { headers, WebSocket: require("ws") });
+}
+
+/** Writes down every message: what the agent says, and with the ending `.in` what it is told. */
+function recorded(stream) {
+  const file = `${rest[0]}/net-${process.pid}-${process.hrtime.bigint()}`;
+  for (const name of [file, file + ".in"]) writeFileSync(name, "");
+  const note = (name, message) => appendFileSync(name, JSON.stringify(message) + "\n");
+  const writer = stream.writable.getWriter();
+  const write = (message) => {
+    note(file + ".in", message);
+    return writer.write(message);
+  };
+  const transform = (message, controller) => {
+    note(file, message);
+    controller.enqueue(message);
+  };
+  return {
+    readable: stream.readable.pipeThrough(new TransformStream({ transform })),
+    writable: new WritableStream({ write, close: () => writer.close(), abort: (why) => writer.abort(why) }),
+  };
+}
+
+function started() {
   child = spawn(rest[0], rest.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
   return acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
 }
@@ -210,18 +266,18 @@ function within(work) {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-await app.connectWith(await stream(), async (ctx) => {
-  for (const step of steps) {
-    let outcome;
-    try {
-      outcome = (await within(doing[step.do](ctx, step))) ?? {};
-    } catch (error) {
-      if (!(error instanceof acp.RequestError)) throw error;
-      outcome = { error: { code: error.code, message: error.message, data: error.data } };
-    }
-    process.stdout.write(JSON.stringify(outcome) + "\n");
+if (transport === "stdio") connection = app.connect(started());
+for (const step of steps) {
+  let outcome;
+  try {
+    outcome = (await within(doing[step.do](connection?.agent, step))) ?? {};
+  } catch (error) {
+    if (!(error instanceof acp.RequestError)) throw error;
+    outcome = { error: { code: error.code, message: error.message, data: error.data } };
   }
-});
+  process.stdout.write(JSON.stringify(outcome) + "\n");
+}
+await leave();
 child?.stdin.end();
 await new Promise((resolve) => (child && child.exitCode === null ? child.on("close", resolve) : resolve()));
 process.exit(0);

@@ -1,21 +1,28 @@
 """An editor on the Python SDK: does the steps of a file and tells what came of each.
 
     client.py STEPS stdio COMMAND ARGUMENT...
-    client.py STEPS http|ws URL
+    client.py STEPS net WIRES
 
 STEPS is a JSON list of `{"do": NAME, ...}`. One line of JSON is printed for each step, or
 `{"error": {"code", "message", "data"}}` if the agent refused it. What the library itself complains
 about goes to the standard error, which must stay empty.
+
+On the network the steps say where to connect to, and every message of a connection is written to
+a file of its own in the folder WIRES: what the agent said, and with the ending `.in` what it was
+told.
 """
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
+import time
 
 import acp
 from acp import PROTOCOL_VERSION, RequestError, connect_to_agent, spawn_agent_process, text_block
+from acp.connection import StreamDirection
 from acp.schema import (
     AllowedOutcome,
     ClientCapabilities,
@@ -30,7 +37,20 @@ from acp.schema import (
     WriteTextFileResponse,
 )
 
+if sys.argv[2] == "net":
+    # They take a while to load.
+    from acp.http import create_http_stream
+    from acp.http.client import AcpHttpStatusError
+    from acp.ws.client import create_websocket_stream
+    from websockets.exceptions import InvalidStatus
+
 LIMIT = 64 * 1024 * 1024
+WITHDRAWAL = "$/cancel_request"
+
+# The library has no route for what withdraws a request, and says so; all its other complaints are
+# faults.
+logging.basicConfig(level=logging.WARNING)
+logging.getLogger().handlers[0].addFilter(lambda record: WITHDRAWAL not in record.getMessage())
 
 
 class Terminal:
@@ -56,6 +76,7 @@ class Editor(acp.Client):
         self.answer = "allow_once"
         self.terminals = {}
         self.released = []
+        self.let_go = asyncio.Event()
         self.seen = asyncio.Event()
         self.until = None
 
@@ -128,6 +149,7 @@ class Editor(acp.Client):
 
     async def release_terminal(self, session_id, terminal_id, **meta):
         self.released.append(terminal_id)
+        self.let_go.set()
         process = self.terminals[terminal_id].process
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -143,14 +165,53 @@ class Editor(acp.Client):
 class Talk:
     """One connection, and the session that is spoken of."""
 
-    def __init__(self, connection, editor, process):
+    def __init__(self, editor, connection=None, process=None, wires=None):
         self.connection = connection
         self.editor = editor
         self.process = process
+        self.wires = wires
         self.session = None
 
     async def do(self, step):
         return await getattr(self, "do_" + step["do"])(step)
+
+    async def do_connect(self, step):
+        """Leaves, and comes again."""
+        await self.leave()
+        headers = {"Authorization": f"Bearer {step['token']}"} if "token" in step else {}
+        if step["transport"] == "http":
+            stream = create_http_stream(step["url"], headers=headers)
+        else:
+            stream = await create_websocket_stream(step["url"], headers=headers)
+        observers = [self.recorder()]
+        self.connection = connect_to_agent(self.editor, stream, use_unstable_protocol=True, observers=observers)
+        return {}
+
+    def recorder(self):
+        wire = os.path.join(self.wires, f"net-{os.getpid()}-{time.monotonic_ns()}")
+        said, heard = open(wire, "w"), open(wire + ".in", "w")
+
+        def record(event):
+            is_incoming = event.direction == StreamDirection.INCOMING
+            print(json.dumps(event.message), file=said if is_incoming else heard, flush=True)
+
+        return record
+
+    async def do_knock(self, step):
+        """Tries whether it would be let in."""
+        try:
+            await self.do_connect(step)
+            await self.do_initialize(step)
+        except AcpHttpStatusError as error:
+            return {"status": error.status_code}
+        except InvalidStatus as error:
+            return {"status": error.response.status_code}
+        return {"status": 200}
+
+    async def leave(self):
+        if self.connection:
+            await self.connection.close()
+        self.connection = None
 
     async def do_initialize(self, step):
         files = step.get("fs", False)
@@ -233,7 +294,8 @@ class Talk:
     async def do_mode(self, step):
         self.editor.forget()
         answer = await self.connection.set_session_mode(session_id=self.session, mode_id=step["mode"])
-        return told(answer)
+        await asyncio.sleep(0)
+        return told(answer) | self.seen()
 
     async def do_config(self, step):
         return told(
@@ -241,6 +303,13 @@ class Talk:
                 session_id=self.session, config_id=step["option"], value=step["value"]
             )
         )
+
+    async def do_released(self, step):
+        """Waits for terminals that may be let go after the turn."""
+        while len(self.editor.released) < step["count"]:
+            self.editor.let_go.clear()
+            await self.editor.let_go.wait()
+        return {"released": sorted(self.editor.released)}
 
     async def do_close(self, step):
         return told(await self.connection.close_session(session_id=self.session))
@@ -280,24 +349,11 @@ async def main(file, transport, *rest):
             editor, *rest, env=dict(os.environ), transport_kwargs=kwargs, use_unstable_protocol=True
         )
         async with spawned as (connection, process):
-            await steps(Talk(connection, editor, process), list_of_steps)
+            await steps(Talk(editor, connection, process), list_of_steps)
         return
-    if transport == "http":
-        from acp.http import create_http_stream
-
-        stream = create_http_stream(rest[0], headers=headers())
-    else:
-        from acp.ws.client import create_websocket_stream
-
-        stream = await create_websocket_stream(rest[0], headers=headers())
-    connection = connect_to_agent(editor, stream, use_unstable_protocol=True)
-    await steps(Talk(connection, editor, None), list_of_steps)
-    await connection.close()
-
-
-def headers():
-    token = os.environ.get("HARN_TEST_TOKEN")
-    return {"Authorization": f"Bearer {token}"} if token else {}
+    talk = Talk(editor, wires=rest[0])
+    await steps(talk, list_of_steps)
+    await talk.leave()
 
 
 asyncio.run(main(*sys.argv[1:]))

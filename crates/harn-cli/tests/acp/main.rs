@@ -5,6 +5,9 @@
 //! against the schema that the npm package ships.
 
 mod acpx;
+mod bare;
 mod crash;
+mod host;
+mod network;
 mod sdk;
 mod stage;

@@ -1,7 +1,8 @@
-"""Runs an agent and writes down what it says: record.py WIRE STDERR COMMAND ARGUMENT...
+"""Runs an agent and writes down what it says: record.py WIRES STDERR COMMAND ARGUMENT...
 
-WIRE gets every byte of its standard output, WIRE.in of its input, STDERR its standard error. The agent is killed, not asked
-to end, if this process is killed.
+A file of our own in the folder WIRES gets every byte of its standard output, one with the ending
+`.in` those of its input, and STDERR its standard error. The agent is killed, not asked to end, if
+this process is killed.
 """
 
 import ctypes
@@ -18,7 +19,8 @@ def dies_with_us():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-wire, errors, *command = sys.argv[1:]
+wires, errors, *command = sys.argv[1:]
+wire = os.path.join(wires, f"stdio-{os.getpid()}")
 said, heard, errors = open(wire, "ab", 0), open(wire + ".in", "ab", 0), open(errors, "ab")
 agent = subprocess.Popen(
     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, preexec_fn=dies_with_us

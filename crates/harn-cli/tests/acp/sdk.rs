@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{Editor, Stage};
+use crate::stage::{Editor, Stage, check_wires};
 
 /// The kinds of updates that every client understands.
 const KINDS: [&str; 11] = [
@@ -19,12 +19,10 @@ const KINDS: [&str; 11] = [
     "usage_update",
 ];
 
-const EDITORS: [Editor; 2] = [Editor::Python, Editor::TypeScript];
-
 /// Lets each editor do the same on a stage of its own, then looks at the wire.
 #[track_caller]
 fn check(steps: impl Fn(&Stage) -> Vec<Value>, look: impl Fn(&Stage, &[Value])) {
-    for editor in EDITORS {
+    let stages = Editor::ALL.map(|editor| {
         let stage = Stage::new();
         let outcomes = stage.editor(editor, &steps(&stage));
         for outcome in &outcomes {
@@ -32,24 +30,34 @@ fn check(steps: impl Fn(&Stage) -> Vec<Value>, look: impl Fn(&Stage, &[Value])) 
             assert_updates(outcome);
         }
         look(&stage, &outcomes);
-        stage.check_wire();
-    }
+        stage
+    });
+    check_wires(&stages);
 }
 
 /// All updates are of a known kind, and their indices never go back.
 #[track_caller]
-fn assert_updates(outcome: &Value) {
+pub(crate) fn assert_updates(outcome: &Value) {
     let mut last = 0;
     for update in outcome["updates"].as_array().into_iter().flatten() {
         let kind = update["sessionUpdate"]
             .as_str()
             .expect("an update has a kind");
         assert!(KINDS.contains(&kind), "{update}");
+        if update.get("_meta").is_none() && is_no_event(update) {
+            continue;
+        }
         let index = update["_meta"]["harn"]["index"].as_u64();
         let index = index.unwrap_or_else(|| panic!("no index in {update}"));
         assert!(index >= last, "{index} after {last}: {update}");
         last = index;
     }
+}
+
+/// Whether an update was made from nothing that the journal has: a choice before anything has
+/// happened in the session, and the terminal that a command is shown in.
+fn is_no_event(update: &Value) -> bool {
+    update["sessionUpdate"] == "current_mode_update" || update["content"][0]["type"] == "terminal"
 }
 
 fn begin(stage: &Stage) -> Vec<Value> {
@@ -60,16 +68,16 @@ fn new(stage: &Stage) -> Value {
     json!({"do": "new", "cwd": stage.project()})
 }
 
-fn prompt(text: &str) -> Value {
+pub(crate) fn prompt(text: &str) -> Value {
     json!({"do": "prompt", "text": text})
 }
 
-fn in_project(stage: &Stage, step: &str) -> Value {
+pub(crate) fn in_project(stage: &Stage, step: &str) -> Value {
     json!({"do": step, "cwd": stage.project()})
 }
 
 /// The states a call goes through, repetitions left out.
-fn statuses(outcome: &Value) -> Vec<&str> {
+pub(crate) fn statuses(outcome: &Value) -> Vec<&str> {
     let updates = outcome["updates"].as_array().expect("a turn has updates");
     let statuses = updates
         .iter()
@@ -83,7 +91,7 @@ fn statuses(outcome: &Value) -> Vec<&str> {
     statuses
 }
 
-fn methods(outcome: &Value) -> Vec<&str> {
+pub(crate) fn methods(outcome: &Value) -> Vec<&str> {
     let asked = outcome["asked"].as_array().expect("a turn has questions");
     let methods = asked.iter().map(|one| one["method"].as_str());
     methods
@@ -210,6 +218,72 @@ fn files_are_read_and_written_by_the_editor_that_offers_it() {
 }
 
 #[test]
+fn commands_run_in_the_terminals_of_the_editor_that_has_them() {
+    check(
+        |stage| {
+            vec![
+                json!({"do": "initialize", "terminal": true}),
+                new(stage),
+                prompt("show it"),
+                json!({"do": "prompt", "text": "show slowly", "cancel_at": {"content": [
+                    {"type": "terminal", "terminalId": "terminal-1"},
+                ]}}),
+                json!({"do": "released", "count": 2}),
+            ]
+        },
+        |_, outcomes| {
+            let turn = &outcomes[2];
+            assert_eq!(methods(turn), ["terminal/create"]);
+            assert_eq!(turn["asked"][0]["args"], json!(["-c", "echo shown"]));
+            let once = json!({"made": ["terminal-0"], "released": ["terminal-0"]});
+            assert_eq!(turn["terminals"], once);
+            assert_eq!(statuses(turn).last(), Some(&"completed"));
+            let shown = json!([{"type": "terminal", "terminalId": "terminal-0"}]);
+            let updates = turn["updates"].as_array().unwrap();
+            assert!(updates.iter().any(|update| update["content"] == shown));
+            // One that is not over in time is killed.
+            let cancelled = &outcomes[3];
+            assert_eq!(cancelled["stopReason"], "cancelled");
+            assert_eq!(methods(cancelled), ["terminal/create", "terminal/kill"]);
+            let both = json!(["terminal-0", "terminal-1"]);
+            assert_eq!(outcomes[4]["released"], both);
+        },
+    );
+}
+
+#[test]
+fn modes_take_effect_and_stay() {
+    check(
+        |stage| {
+            let mut steps = begin(stage);
+            steps.push(json!({"do": "mode", "mode": "trusting"}));
+            steps.push(prompt("write it"));
+            steps.push(in_project(stage, "load"));
+            steps.push(json!({"do": "config", "option": "mode", "value": "careful"}));
+            steps.push(prompt("write it"));
+            steps
+        },
+        |_, outcomes| {
+            let modes = &outcomes[1]["modes"];
+            assert_eq!(modes["currentModeId"], "careful");
+            let ids = |at: usize| modes["availableModes"][at]["id"].as_str();
+            assert_eq!([ids(0), ids(1)], [Some("careful"), Some("trusting")]);
+            let told = &outcomes[2]["updates"];
+            assert_eq!(told[0]["sessionUpdate"], "current_mode_update");
+            assert_eq!(told[0]["currentModeId"], "trusting");
+            // Now nobody is asked, and everybody is again after the next choice.
+            assert_eq!(methods(&outcomes[3]), Vec::<&str>::new());
+            assert_eq!(statuses(&outcomes[3]).last(), Some(&"completed"));
+            assert_eq!(outcomes[4]["modes"]["currentModeId"], "trusting");
+            let options = outcomes[5]["configOptions"].as_array().unwrap();
+            let mode = options.iter().find(|option| option["category"] == "mode");
+            assert_eq!(mode.expect("it is an option")["currentValue"], "careful");
+            assert_eq!(methods(&outcomes[6]), ["session/request_permission"]);
+        },
+    );
+}
+
+#[test]
 fn a_turn_can_be_cancelled_while_a_tool_is_busy() {
     check(
         |stage| {
@@ -265,7 +339,7 @@ fn sessions_are_listed_loaded_resumed_forked_and_closed() {
 
 #[test]
 fn a_conversation_goes_on_in_another_process() {
-    for editor in EDITORS {
+    for editor in Editor::ALL {
         let stage = Stage::new();
         let mut steps = begin(&stage);
         steps.push(prompt("hello"));
@@ -290,7 +364,7 @@ fn a_conversation_goes_on_in_another_process() {
 
 #[test]
 fn mistakes_are_told_with_their_codes() {
-    for editor in EDITORS {
+    for editor in Editor::ALL {
         let stage = Stage::new();
         let mut steps = begin(&stage);
         steps.push(json!({"do": "new", "cwd": "relative/folder"}));
