@@ -125,7 +125,7 @@ pub fn builtin_need(name: &str) -> Option<Need> {
         | "spawn_agent"
         | "sub_agent_run" => MODEL,
         "connector_call" => CONNECTOR,
-        "host_tool_call" => HOST_TOOL,
+        "host_tool_call" | "__host_builtin" => HOST_TOOL,
         _ => return family_need(name),
     };
     Some(need)
@@ -270,6 +270,7 @@ mod tests {
         ("connector_call", "connector.call/network"),
         ("__agent_state_write", "agent_state.access"),
         ("host_tool_call", "host.tool_call"),
+        ("__host_builtin", "host.tool_call"),
     ];
 
     #[test]
