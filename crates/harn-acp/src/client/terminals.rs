@@ -89,11 +89,13 @@ impl EditorTerminals {
             }
         };
         let seen = terminal.output().await?;
+        let terminal_id = terminal.id.clone();
         terminal.release().await;
         if !timed_out && seen["exitStatus"].is_object() {
             exit_code = self::exit_code(&seen["exitStatus"]);
         }
         Ok(TerminalEnd {
+            terminal_id,
             exit_code,
             timed_out,
             output: seen["output"].as_str().unwrap_or_default().to_owned(),
