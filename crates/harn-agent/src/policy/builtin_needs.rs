@@ -243,7 +243,7 @@ mod tests {
         CapabilityPolicy::read("policy", &value).expect("the policy is well formed")
     }
 
-    const ROWS: [(&str, &str); 26] = [
+    const ROWS: [(&str, &str); 27] = [
         ("read_file", "workspace.read_text"),
         ("read_file_bytes", "workspace.read_text"),
         ("read_file_result", "workspace.read_text"),
