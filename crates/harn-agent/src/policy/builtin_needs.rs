@@ -125,7 +125,7 @@ pub fn builtin_need(name: &str) -> Option<Need> {
         | "spawn_agent"
         | "sub_agent_run" => MODEL,
         "connector_call" => CONNECTOR,
-        "host_tool_call" | "__host_builtin" => HOST_TOOL,
+        "host_tool_call" | "host_builtin" => HOST_TOOL,
         _ => return family_need(name),
     };
     Some(need)
