@@ -11,14 +11,11 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use agent_client_protocol::{
-    Agent, Builder, Client, ConnectTo, ConnectionTo, Dispatch, Responder, UntypedMessage,
-    is_incoming_transport_closed,
-};
+use agent_client_protocol::{ConnectTo, Responder};
 use harn_vm::agent::log::AnyEventLog;
 use harn_vm::agent::{BoxFuture, HostBridge};
 use serde_json::{Value, json};
@@ -28,7 +25,10 @@ use tokio::sync::{oneshot, watch};
 use crate::client::{EditorHost, Peers, SessionFacts, Told, handle_extension};
 use crate::error::Refusal;
 use crate::frames::{Counters, End, Limits, Outbox, serve};
-use crate::peer::{ClientFacts, Peer, PeerError};
+use crate::limits::{Refused, SessionLimits};
+use crate::link::{Desk, Link, respond, serve_at, unless_withdrawn};
+use crate::peer::{BridgeFacts, ClientFacts, Peer};
+use crate::versions;
 
 /// How a bridge is made.
 pub struct BridgeOptions {
@@ -81,16 +81,19 @@ impl Bridge {
         let entered = runtime.enter();
         let host = EditorHost::new(facts(options), Arc::clone(&peers));
         drop(entered);
-        let peer = Arc::new(BarePeer {
-            client: OnceLock::new(),
-            facts: Mutex::default(),
+        let counters = Arc::<Counters>::default();
+        let outbox = Outbox::new(Limits::default(), Arc::clone(&counters));
+        let desk = Arc::new(BareDesk {
+            link: Link::new(Arc::new(outbox.clone()), Arc::clone(&counters)),
+            outbox,
+            counters,
             host: Arc::downgrade(&host),
             phase,
         });
-        peers.attach(Arc::clone(&peer) as Arc<dyn Peer>);
+        peers.attach(Arc::clone(&desk.link) as Arc<dyn Peer>);
         let thread = thread::Builder::new().name("harn-bridge".to_owned());
         let thread = thread.spawn(move || {
-            runtime.block_on(connect(peer, input, output, ended));
+            runtime.block_on(connect(desk, input, output, ended));
             // Somebody may still wait for input, which nobody can stop.
             runtime.shutdown_background();
         })?;
@@ -131,6 +134,8 @@ fn facts(options: BridgeOptions) -> SessionFacts {
         is_bare: true,
         roots: options.roots,
         answer_within: None,
+        permissions_max: SessionLimits::default().permissions_max,
+        refused: Refused::default(),
         log: options.log,
         bus: None,
         now: options.now,
@@ -138,35 +143,16 @@ fn facts(options: BridgeOptions) -> SessionFacts {
 }
 
 async fn connect(
-    peer: Arc<BarePeer>,
+    desk: Arc<BareDesk>,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
     ended: oneshot::Receiver<()>,
 ) {
-    let (limits, counters) = (Limits::default(), Arc::<Counters>::default());
-    let outbox = Outbox::new(limits, Arc::clone(&counters));
-    let asked = Arc::clone(&peer);
-    let agent = Builder::new(Agent).name("harn").on_receive_dispatch(
-        async move |message: Dispatch, client| {
-            asked.attach(client);
-            match message {
-                Dispatch::Request(request, responder) => {
-                    asked.answer(request, responder);
-                    Ok(())
-                }
-                Dispatch::Notification(notification) => {
-                    asked.hear(notification);
-                    Ok(())
-                }
-                Dispatch::Response(result, router) => router.route_with_result(result),
-            }
-        },
-        agent_client_protocol::on_receive_dispatch!(),
-    );
-    let agent = agent.into_channel_and_future();
+    let (outbox, counters) = (&desk.outbox, Arc::clone(&desk.counters));
+    let agent = serve_at(Arc::clone(&desk)).into_channel_and_future();
     let serving = async {
-        serve(input, output, agent, &outbox, limits, counters).await;
-        peer.phase.send_replace(Phase::Over);
+        serve(input, output, agent, outbox, Limits::default(), counters).await;
+        desk.phase.send_replace(Phase::Over);
     };
     let ending = async {
         let _the_program_has_ended = ended.await;
@@ -180,32 +166,23 @@ async fn connect(
     }
 }
 
-/// The host, as whoever asks it sees it.
-struct BarePeer {
-    /// The SDK's end, known from the first message on.
-    client: OnceLock<ConnectionTo<Client>>,
-    facts: Mutex<Option<Arc<ClientFacts>>>,
+/// Answers the host of one program.
+struct BareDesk {
+    link: Arc<Link>,
+    outbox: Outbox,
+    counters: Arc<Counters>,
     host: Weak<EditorHost>,
     phase: watch::Sender<Phase>,
 }
 
-impl BarePeer {
-    fn attach(&self, client: ConnectionTo<Client>) {
-        let _known_since_the_first_message = self.client.set(client);
+impl Desk for BareDesk {
+    fn link(&self) -> &Arc<Link> {
+        &self.link
     }
 
-    fn facts(&self) -> std::sync::MutexGuard<'_, Option<Arc<ClientFacts>>> {
-        let facts = self.facts.lock();
-        facts.unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn answer(self: &Arc<Self>, request: UntypedMessage, responder: Responder) {
-        let (method, parameters) = request.into_parts();
+    fn answer(self: &Arc<Self>, method: String, parameters: Value, responder: Responder) {
         if method == "initialize" {
             return respond(responder, Ok(self.initialize(&parameters)));
-        }
-        if self.facts().is_none() {
-            return respond(responder, Err(Refusal::not_initialized(&method)));
         }
         let Some(told) = Told::named(&method) else {
             return respond(responder, Err(Refusal::unknown_method(&method)));
@@ -213,97 +190,51 @@ impl BarePeer {
         let Some(host) = self.host.upgrade() else {
             return respond(responder, Err(Refusal::internal("the program has ended")));
         };
+        let cancellation = responder.cancellation();
         tokio::spawn(async move {
-            respond(responder, handle_extension(&host, told, &parameters).await);
+            let work = handle_extension(&host, told, &parameters);
+            respond(responder, unless_withdrawn(cancellation, work).await);
         });
     }
 
-    fn hear(&self, notification: UntypedMessage) {
-        let (method, parameters) = notification.into_parts();
+    fn hear(self: &Arc<Self>, method: String, parameters: Value) {
         let (Some(told), Some(host)) = (Told::named(&method), self.host.upgrade()) else {
-            return;
+            return self.link.drop_notification(&method, "nobody knows it");
         };
+        let link = Arc::clone(&self.link);
         tokio::spawn(async move {
             if let Err(refusal) = handle_extension(&host, told, &parameters).await {
-                tracing::debug!(target: "acp", method, %refusal, "a notification makes no sense");
+                link.drop_notification(&method, &refusal.message);
             }
         });
     }
 
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        // The program sees that nobody is there when it asks.
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl BareDesk {
     fn initialize(&self, parameters: &Value) -> Value {
         let mut facts = ClientFacts::read(parameters);
         // Whoever speaks to us this way lends the bridge; how, it may say.
-        facts.bridge.get_or_insert(crate::peer::BridgeFacts {
+        facts.bridge.get_or_insert(BridgeFacts {
             version: 1,
             has_legacy_names: false,
         });
-        *self.facts() = Some(Arc::new(facts));
+        self.link.introduce(facts);
         self.phase.send_replace(Phase::Ready);
         let version = env!("CARGO_PKG_VERSION");
         json!({
-            "protocolVersion": 1,
+            "protocolVersion": versions::ACP,
             "agentInfo": {"name": "harn", "title": "Harn", "version": version},
             "authMethods": [],
             "agentCapabilities": {"_meta": {"harn": {
                 "version": version,
-                "bridge": 1,
+                "bridge": versions::BRIDGE,
                 "extensionMethods": Told::canonical().collect::<Vec<_>>(),
             }}},
         })
-    }
-}
-
-fn respond(responder: Responder, result: Result<Value, Refusal>) {
-    let result = result.map_err(agent_client_protocol::Error::from);
-    if responder.respond_with_result(result).is_err() {
-        tracing::debug!(target: "acp", "nobody waits for an answer any more");
-    }
-}
-
-impl Peer for BarePeer {
-    fn request<'a>(
-        &'a self,
-        method: &'a str,
-        parameters: Value,
-    ) -> BoxFuture<'a, Result<Value, PeerError>> {
-        Box::pin(async move {
-            let client = self.client.get().ok_or_else(PeerError::gone)?;
-            let message = UntypedMessage::new(method, parameters);
-            let message = message.map_err(|error| peer_error(&error))?;
-            let answer = client.send_request(message).block_task().await;
-            answer.map_err(|error| peer_error(&error))
-        })
-    }
-
-    fn notify(&self, method: &str, parameters: Value) {
-        let Some(client) = self.client.get() else {
-            return;
-        };
-        let sent = UntypedMessage::new(method, parameters)
-            .and_then(|message| client.send_notification(message));
-        if sent.is_err() {
-            tracing::debug!(target: "acp", method, "not sent");
-        }
-    }
-
-    fn client(&self) -> Arc<ClientFacts> {
-        self.facts().clone().unwrap_or_default()
-    }
-
-    fn is_gone(&self) -> bool {
-        let client = self.client.get();
-        client.is_some_and(|client| client.is_incoming_closed() || client.termination().is_some())
-    }
-}
-
-fn peer_error(error: &agent_client_protocol::Error) -> PeerError {
-    if is_incoming_transport_closed(error) {
-        return PeerError::gone();
-    }
-    PeerError {
-        code: i64::from(i32::from(error.code)),
-        message: error.message.clone(),
-        data: error.data.clone(),
-        is_gone: false,
     }
 }

@@ -20,11 +20,14 @@
 //! | `client`  | what is asked of the client, and what it tells a running program  |
 //! | `bare`    | the host bridge alone, for programs without sessions of a client  |
 //! | `wire`    | what the records of a session say to a client                     |
+//! | `limits`  | how much clients may have open at once                            |
+//! | `link`    | the client, at the other end of the SDK's connection              |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
 //! | `stdio`   | a connection over a pair of byte streams                          |
 //! | `net`     | connections over HTTP and web sockets                             |
 //! | `frames`  | what comes in from a client and goes out to it, within limits     |
 //! | `error`   | the codes of the wire                                             |
+//! | `versions`| the versions of what is spoken here                               |
 //!
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
 //! work to a task and returns; one that waited for the client would wait for ever.
@@ -34,14 +37,18 @@ mod bare;
 mod client;
 mod error;
 mod frames;
+mod limits;
+mod link;
 mod net;
 mod peer;
 mod server;
 mod session;
 mod stdio;
+pub mod versions;
 mod wire;
 
 pub use bare::{Bridge, BridgeOptions};
+pub use limits::SessionLimits;
 pub use net::Network;
 pub use server::{Server, ServerOptions};
 pub use session::Mode;

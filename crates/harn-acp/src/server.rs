@@ -14,10 +14,11 @@ use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use crate::error::Refusal;
+use crate::limits::{Refused, SessionLimits};
 use crate::session::{self, Choices, Mode, Past, Session, Settings};
 
-/// How many sessions may be open at once, on all connections together.
-const SESSIONS_MAX: usize = 1024;
+/// How long a client should wait that asks for a session too many.
+const RETRY_AFTER_MS: u64 = 1000;
 
 /// How a server is made.
 pub struct ServerOptions {
@@ -36,6 +37,8 @@ pub struct ServerOptions {
     /// How long a session is kept ready for whoever comes back after its last client has gone,
     /// with the turn that runs in it. On standard input and output nobody comes back: zero.
     pub retain: Duration,
+    /// How much clients may have open at once.
+    pub limits: SessionLimits,
     /// Takes what the program prints. It never reaches the client: the output of the process
     /// may be its connection.
     pub printed: Arc<dyn Fn(&str) + Send + Sync>,
@@ -48,6 +51,8 @@ pub struct Server {
     pub(crate) keeper: Arc<Keeper>,
     /// What clients can choose.
     pub(crate) choices: Choices,
+    /// How often the limits were met.
+    pub(crate) refused: Refused,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// The sessions that are being opened or closed.
     doors: Mutex<HashMap<String, Weak<AsyncMutex<()>>>>,
@@ -60,6 +65,7 @@ impl Server {
             keeper: Keeper::new(Arc::clone(&options.log)),
             choices: Choices::new(&options.run, options.modes.clone()),
             options,
+            refused: Refused::default(),
             sessions: Mutex::default(),
             doors: Mutex::default(),
         })
@@ -69,7 +75,7 @@ impl Server {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A session that is open.
+    /// A session that is open, or about to be closed.
     pub(crate) fn opened(&self, id: &str) -> Option<Arc<Session>> {
         self.sessions().get(id).cloned()
     }
@@ -80,15 +86,33 @@ impl Server {
     /// There are too many.
     pub(crate) fn add(&self, session: &Arc<Session>) -> Result<(), Refusal> {
         let mut sessions = self.sessions();
-        if sessions.len() >= SESSIONS_MAX && !sessions.contains_key(&session.id) {
-            let message = format!("{SESSIONS_MAX} sessions are open");
-            return Err(Refusal::overloaded(message, 1000));
+        if !sessions.contains_key(&session.id) {
+            self.check_room(&sessions)?;
         }
         sessions.insert(session.id.clone(), Arc::clone(session));
         Ok(())
     }
 
-    /// Closes a session. Its journal stays.
+    /// Whether there is room for one more session. Asked before one is made, so that nothing is
+    /// left of one that is refused.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn admit(&self) -> Result<(), Refusal> {
+        self.check_room(&self.sessions())
+    }
+
+    fn check_room(&self, sessions: &HashMap<String, Arc<Session>>) -> Result<(), Refusal> {
+        let max = self.options.limits.sessions_max;
+        if sessions.len() < max {
+            return Ok(());
+        }
+        self.refused.session();
+        let message = format!("{max} sessions are open, and there may be no more");
+        Err(Refusal::overloaded(message, RETRY_AFTER_MS))
+    }
+
+    /// Closes a session, for whoever holds its door. Its journal stays.
     pub(crate) async fn close(&self, session: &Arc<Session>) {
         session.close().await;
         let mut sessions = self.sessions();
@@ -118,7 +142,7 @@ impl Server {
             tokio::time::sleep(server.options.retain).await;
             // Whoever wants it now waits until it is closed, and opens it again.
             let _door = server.door(&session.id).await;
-            if session.visits() == visits {
+            if session.visits() == visits && session.is_deserted() {
                 server.close(&session).await;
             }
         });
@@ -131,6 +155,7 @@ impl Server {
             session.cancel();
         }
         for session in &sessions {
+            let _door = self.door(&session.id).await;
             self.close(session).await;
         }
     }

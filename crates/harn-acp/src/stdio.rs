@@ -7,7 +7,7 @@ use agent_client_protocol::ConnectTo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::agent;
-use crate::frames::{self, Ended, Limits, Outbox};
+use crate::frames::{self, Counters, Ended, Limits, Outbox};
 use crate::server::Server;
 
 impl Server {
@@ -21,9 +21,10 @@ impl Server {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> io::Result<()> {
-        let (limits, counters) = (Limits::default(), Arc::default());
+        let (limits, counters) = (Limits::default(), Arc::<Counters>::default());
         let outbox = Outbox::new(limits, Arc::clone(&counters));
-        let agent = agent::agent(self, Arc::new(outbox.clone()));
+        let room = Arc::new(outbox.clone());
+        let agent = agent::agent(self, room, Arc::clone(&counters));
         let agent = agent.into_channel_and_future();
         let ended = frames::serve(input, output, agent, &outbox, limits, counters).await;
         match ended {

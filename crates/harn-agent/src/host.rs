@@ -68,6 +68,12 @@ pub trait HostBridge: Send + Sync {
         Vec::new()
     }
 
+    /// How often the host has said that its skills are not what they were. A loop that sees
+    /// another number at a seam asks for them again, with the request `skills/list`.
+    fn skills_version(&self) -> u64 {
+        0
+    }
+
     /// Whether the host runs tools and operations of its own. One that does not is asked for
     /// permission at most.
     fn lends_tools(&self) -> bool {

@@ -29,7 +29,7 @@ use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::run::Pause;
 use crate::session::{Session, SessionStore};
-use crate::skills::SkillSetup;
+use crate::skills::{SkillLibrary, SkillSetup};
 use crate::tool::Tool;
 use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
@@ -52,6 +52,8 @@ pub struct Runtime {
     pub(crate) fence: Fenced,
     /// What is known about skills.
     pub(crate) skills: SkillSetup,
+    /// The skills that were discovered, with those that the host has now.
+    library: Mutex<Arc<SkillLibrary>>,
     sessions: Mutex<SessionStore>,
     hooks: Mutex<HookChain>,
     /// Where work goes on by itself; `None`: where this is run.
@@ -203,6 +205,7 @@ impl Runtime {
             folder: options.folder,
             environment: options.environment,
             fence: Fenced(options.fence),
+            library: Mutex::new(Arc::clone(&options.skills.library)),
             skills: options.skills,
             hooks: Mutex::new(hooks),
             spawner: options.spawner,
@@ -233,6 +236,19 @@ impl Runtime {
     /// The host, if it runs tools of its own.
     pub(crate) fn lending_host(&self) -> Option<&Arc<dyn HostBridge>> {
         self.bridge.as_ref().filter(|bridge| bridge.lends_tools())
+    }
+
+    /// The skills that were discovered.
+    pub(crate) fn skill_library(&self) -> Arc<SkillLibrary> {
+        let library = self.library.lock();
+        Arc::clone(&library.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The host has these skills now, and no others. Gives all that are known.
+    pub(crate) fn renew_host_skills(&self, told: &[Value]) -> Arc<SkillLibrary> {
+        let mut library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
+        *library = Arc::new(library.with_host(told));
+        Arc::clone(&library)
     }
 
     /// The sessions.

@@ -56,6 +56,22 @@ impl Limits {
         "replay_entries",
     ];
 
+    /// All of them, by the names they can be set by.
+    pub fn all(&self) -> [(&'static str, u64); 9] {
+        let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
+        [
+            ("connections", number(self.connections_max)),
+            ("head_secs", self.head_timeout.as_secs()),
+            ("head_bytes", number(self.head_bytes_max)),
+            ("signed_body_bytes", number(self.signed_body_bytes_max)),
+            ("failures", u64::from(self.failures_max)),
+            ("failures_secs", self.failures_window.as_secs()),
+            ("failing_peers", number(self.failing_peers_max)),
+            ("clock_secs", self.clock_window.as_secs()),
+            ("replay_entries", number(self.replay_entries_max)),
+        ]
+    }
+
     /// Sets a limit by its name; `false` if there is none of that name.
     pub fn set(&mut self, name: &str, value: u32) -> bool {
         let secs = Duration::from_secs(u64::from(value));
@@ -85,7 +101,7 @@ mod tests {
         for name in Limits::NAMES {
             let mut limits = Limits::default();
             assert!(limits.set(name, 7), "{name}");
-            assert_ne!(limits, Limits::default(), "{name}");
+            assert!(limits.all().contains(&(name, 7)), "{name}");
         }
         assert!(!Limits::default().set("none", 1));
     }

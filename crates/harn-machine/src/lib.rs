@@ -64,6 +64,7 @@ pub use net::{
     SocketMessage, SocketRequest, TlsOptions,
 };
 pub use registry::{Body, BuiltinId, Each, Guard, Plain, Receiver, Registry, WaitingBody};
+pub use run::undefined::builtin as undefined_builtin;
 pub use scheduler::{Scheduler, Start};
 pub use sync::{Bell, Channel, FiberId, Task, TaskState, Waiters};
 pub use value::Value;

@@ -19,8 +19,9 @@ use std::task::Poll;
 use harn_check::builtins::{self, Builtin};
 use hashbrown::HashMap;
 
-use crate::context::{Context, Waiting};
+use crate::context::{Context, Waiting, argument};
 use crate::fault::Failure;
+use crate::run::undefined;
 use crate::value::Value;
 
 /// A builtin, by its position among all of them.
@@ -180,16 +181,26 @@ pub struct Registry {
 /// An error is that of the call, and a value is what the call gives without being made.
 pub type Guard = fn(&mut Context<'_>, BuiltinId, &[Value]) -> Result<Option<Value>, Failure>;
 
+/// Calls what nobody here has defined.
+pub(crate) const HOST_BUILTIN: &str = "__host_builtin";
+
 impl Default for Registry {
     fn default() -> Self {
-        Self {
+        let mut registry = Self {
             builtins: vec![None; BuiltinId::count()],
             methods: Vec::new(),
             by_name: HashMap::new(),
             files: HashMap::new(),
             guard: None,
-        }
+        };
+        registry.plain(&[(HOST_BUILTIN, without_host)]);
+        registry
     }
+}
+
+/// Without a host there is nobody else who could know a function.
+fn without_host(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    Err(undefined::builtin(&argument(arguments, 0).show()))
 }
 
 impl Registry {

@@ -58,6 +58,13 @@ enum Asked {
         args: Value,
         session: Option<String>,
     },
+    /// A function that the program calls and nobody else has defined.
+    Builtin {
+        name: String,
+        #[serde(default)]
+        args: Vec<Value>,
+        session: Option<String>,
+    },
     /// The tools there are.
     Tools,
 }
@@ -116,6 +123,11 @@ impl HostPort {
                     args,
                     session,
                 } => desk.tool(&name, args, session).await,
+                Asked::Builtin {
+                    name,
+                    args,
+                    session,
+                } => desk.builtin(&name, args, session).await,
                 Asked::Tools => desk.tools().await,
                 Asked::Attached | Asked::Known => {
                     Err(Thrown::Runtime("this is answered at once".to_owned()))
@@ -177,6 +189,14 @@ impl Desk {
         let parameters = json!({"name": name, "args": [args]});
         let answer = self.ask("builtin_call", name, parameters, session).await;
         told(&format!("host_tool_call: {name}"), answer)
+    }
+
+    async fn builtin(&self, name: &str, args: Vec<Value>, session: Option<String>) -> Outcome {
+        let parameters = json!({"name": name, "args": args});
+        match self.ask("builtin_call", name, parameters, session).await {
+            Err(HostError::Lacking(_)) => Ok(json!({"lacks": true})),
+            answer => told(name, answer),
+        }
     }
 
     async fn tools(&self) -> Outcome {

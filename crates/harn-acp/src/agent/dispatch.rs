@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use agent_client_protocol::{Responder, UntypedMessage};
+use agent_client_protocol::Responder;
 use serde_json::Value;
 
 use super::connection::Connection;
@@ -11,28 +11,27 @@ use super::methods::{self, Answer};
 use super::{initialize, prompt};
 use crate::client::{Told, handle_extension};
 use crate::error::Refusal;
-use crate::peer::Peer;
+use crate::link::{respond, unless_withdrawn};
 use crate::session::From;
 
 /// Answers a request, perhaps later.
-pub(super) fn request(connection: &Arc<Connection>, request: UntypedMessage, responder: Responder) {
-    let (method, parameters) = request.into_parts();
-    if method == "initialize" {
-        return answer(responder, initialize::initialize(connection, &parameters));
-    }
-    if !connection.is_initialized() {
-        return answer(responder, Err(Refusal::not_initialized(&method)));
-    }
+pub(super) fn request(
+    connection: &Arc<Connection>,
+    method: &str,
+    parameters: Value,
+    responder: Responder,
+) {
     let own = Arc::clone(connection);
     let is_kept = !connection.server.options.is_ephemeral;
-    match &*method {
+    match method {
+        "initialize" => respond(responder, initialize::initialize(connection, &parameters)),
         "session/new" => later(connection, responder, async move {
             methods::new(&own, &parameters).await
         }),
         // It takes its place in the order of turns before anything that comes after it.
         "session/prompt" => match prompt::begin(connection, &parameters) {
             Ok(turn) => later_to_its_end(responder, turn),
-            Err(refusal) => answer(responder, Err(refusal)),
+            Err(refusal) => respond(responder, Err(refusal)),
         },
         "session/load" if is_kept => later(connection, responder, async move {
             let from = methods::after(&parameters)?;
@@ -47,53 +46,53 @@ pub(super) fn request(connection: &Arc<Connection>, request: UntypedMessage, res
         "session/list" if is_kept => later(connection, responder, async move {
             methods::list(&own.server, &parameters).await
         }),
-        "session/close" if is_kept => later(connection, responder, async move {
-            methods::close(&own, &parameters).await
-        }),
-        "session/delete" if is_kept => later(connection, responder, async move {
-            methods::delete(&own, &parameters).await
-        }),
-        "session/set_mode" => answer(responder, methods::set_mode(connection, &parameters)),
+        "session/close" if is_kept => match methods::close(connection, &parameters) {
+            Ok(begun) => later(connection, responder, begun.end()),
+            Err(refusal) => respond(responder, Err(refusal)),
+        },
+        "session/delete" if is_kept => match methods::delete(connection, &parameters) {
+            Ok(begun) => later(connection, responder, begun.end()),
+            Err(refusal) => respond(responder, Err(refusal)),
+        },
+        "session/set_mode" => respond(responder, methods::set_mode(connection, &parameters)),
         "session/set_config_option" => {
-            answer(
+            respond(
                 responder,
                 methods::set_config_option(connection, &parameters),
             );
         }
-        _ => match Told::named(&method) {
+        _ => match Told::named(method) {
             Some(told) => later(connection, responder, async move {
                 let told = extension(&own, told, &parameters).await?;
                 Ok(Answer::plain(told))
             }),
             // `authenticate` and `logout` too: nobody has to sign in here.
-            None => answer(responder, Err(Refusal::unknown_method(&method))),
+            None => respond(responder, Err(Refusal::unknown_method(method))),
         },
     }
 }
 
-/// Takes note of a notification. What is not understood is let go.
-pub(super) fn notification(connection: &Arc<Connection>, notification: UntypedMessage) {
-    let (method, parameters) = notification.into_parts();
-    match &*method {
-        "session/cancel" => {
-            let id = parameters["sessionId"].as_str().unwrap_or_default();
-            if let Ok(session) = connection.session(id) {
-                session.cancel();
-            }
+/// Takes note of a notification. What is not understood is counted and let go.
+pub(super) fn notification(connection: &Arc<Connection>, method: String, parameters: Value) {
+    if method == "session/cancel" {
+        match methods::session_id(&parameters) {
+            // Whoever is not there has nothing to stop.
+            Ok(id) => connection.session(id).iter().for_each(|one| one.cancel()),
+            Err(refusal) => connection.link.drop_notification(&method, &refusal.message),
         }
-        "$/cancel_request" => {} // The SDK has told the responder.
-        _ => match Told::named(&method) {
-            Some(told) => {
-                let own = Arc::clone(connection);
-                tokio::spawn(async move {
-                    if let Err(refusal) = extension(&own, told, &parameters).await {
-                        tracing::debug!(target: "acp", method, %refusal, "it makes no sense");
-                    }
-                });
-            }
-            None => tracing::debug!(target: "acp", method, "a notification that nobody knows"),
-        },
+        return;
     }
+    let Some(told) = Told::named(&method) else {
+        return connection
+            .link
+            .drop_notification(&method, "nobody knows it");
+    };
+    let own = Arc::clone(connection);
+    tokio::spawn(async move {
+        if let Err(refusal) = extension(&own, told, &parameters).await {
+            own.link.drop_notification(&method, &refusal.message);
+        }
+    });
 }
 
 /// Does what a client tells a session that it follows. Who follows just one need not name it.
@@ -111,13 +110,6 @@ async fn extension(
     handle_extension(&session.host, told, parameters).await
 }
 
-fn answer(responder: Responder, result: Result<Value, Refusal>) {
-    let result = result.map_err(agent_client_protocol::Error::from);
-    if responder.respond_with_result(result).is_err() {
-        tracing::debug!(target: "acp", "nobody waits for an answer any more");
-    }
-}
-
 /// Answers when something was done; who does not want to wait any more need not.
 fn later(
     connection: &Arc<Connection>,
@@ -125,17 +117,14 @@ fn later(
     work: impl Future<Output = Result<Answer, Refusal>> + Send + 'static,
 ) {
     let cancellation = responder.cancellation();
-    let peer = Arc::clone(connection) as Arc<dyn Peer>;
+    let peer = connection.peer();
     tokio::spawn(async move {
-        let result = tokio::select! {
-            result = work => result,
-            () = cancellation.cancelled() => Err(Refusal::cancelled()),
-        };
+        let result = unless_withdrawn(cancellation, work).await;
         let follows = result
             .as_ref()
             .ok()
             .and_then(|answer| answer.follows.clone());
-        answer(responder, result.map(|answer| answer.value));
+        respond(responder, result.map(|answer| answer.value));
         if let Some(session) = follows {
             session.start(&peer);
         }
@@ -156,6 +145,6 @@ fn later_to_its_end(responder: Responder, turn: prompt::Begun) {
                 ended.await
             }
         };
-        answer(responder, result);
+        respond(responder, result);
     });
 }

@@ -6,16 +6,8 @@ use super::connection::Connection;
 use crate::client::Told;
 use crate::error::Refusal;
 use crate::peer::ClientFacts;
+use crate::versions;
 use crate::wire::{AGENT_EVENT, TOOL_CALL_META, UPDATE_KINDS};
-
-/// The version of the protocol that is spoken here. Whoever asks for another is told this one.
-const VERSION: u64 = 1;
-
-/// The version of the catalogue of events, as its format says.
-const EVENT_CATALOGUE: u64 = 1;
-
-/// The version of the host bridge.
-const BRIDGE: u64 = 1;
 
 /// Takes note of what the client can do, and says what we can. Who says it again changes
 /// nothing but that.
@@ -27,11 +19,11 @@ pub(super) fn initialize(connection: &Connection, parameters: &Value) -> Result<
         let why = "`protocolVersion` has to be a number";
         return Err(Refusal::bad_parameters(why));
     }
-    connection.introduce(ClientFacts::read(parameters));
+    connection.link.introduce(ClientFacts::read(parameters));
     let title = connection.server.options.title.as_deref();
     let version = env!("CARGO_PKG_VERSION");
     Ok(json!({
-        "protocolVersion": VERSION,
+        "protocolVersion": versions::ACP,
         "agentInfo": {"name": "harn", "title": title.unwrap_or("Harn"), "version": version},
         "authMethods": [],
         "agentCapabilities": capabilities(!connection.server.options.is_ephemeral),
@@ -54,12 +46,12 @@ fn capabilities(is_kept: bool) -> Value {
         "sessionCapabilities": sessions,
         "_meta": {"harn": {
             "version": env!("CARGO_PKG_VERSION"),
-            "eventCatalogue": EVENT_CATALOGUE,
+            "eventCatalogue": versions::EVENT_CATALOGUE,
             "extensionNotifications": [AGENT_EVENT],
             "extensionMethods": Told::canonical().collect::<Vec<_>>(),
             "sessionUpdateKinds": UPDATE_KINDS,
             "toolCallMeta": TOOL_CALL_META,
-            "bridge": BRIDGE,
+            "bridge": versions::BRIDGE,
         }},
     })
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use harn_vm::agent::rfc3339;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use super::connection::Connection;
 use super::cursor;
 use crate::error::Refusal;
 use crate::peer::Peer;
 use crate::server::Server;
-use crate::session::{self, Fork, From, Opening, Past, Place, Session, Settings};
+use crate::session::{self, Fork, From, Opening, Past, Place, Session, Settings, Visit};
 
 /// How many sessions a page of the list has.
 const PAGE: usize = 50;
@@ -54,8 +55,11 @@ pub(super) async fn new(
         tool_servers: server.lent(parameters)?,
         title: None,
     };
+    server.admit()?;
     let session = Session::create(server, new_id(), opening).await?;
-    let answer = opened(connection, session, From::Now).await?;
+    let visit = session.visit();
+    server.add(&session)?;
+    let answer = opened(connection, visit, From::Now).await?;
     Ok(answer.naming_session())
 }
 
@@ -74,28 +78,36 @@ pub(super) async fn load(
     let id = session_id(parameters)?;
     // Nobody else opens it meanwhile, and nobody closes it.
     let door = server.door(id).await;
-    let session = match server.opened(id) {
+    let found = match server.opened(id) {
+        // Somebody wants it closed and is behind us at the door.
+        Some(session) if session.is_closed() => {
+            server.close(&session).await;
+            None
+        }
+        found => found,
+    };
+    let session = match found {
         Some(session) => {
             check_folder(&session.settings(), &place)?;
-            session.lend(tool_servers);
             session
         }
         None => {
-            let (state, mut settings) = server.find(id).await?;
+            let (state, settings) = server.find(id).await?;
             check_folder(&settings, &place)?;
-            settings.additional_directories = place.more;
             let opening = Opening {
                 settings,
-                tool_servers,
+                tool_servers: Vec::new(),
                 title: session::title(&state),
             };
             Session::open(server, id.to_owned(), opening).await?
         }
     };
     server.add(&session)?;
-    session.visit();
+    let visit = session.visit();
+    // What this client says replaces what was said before, whether or not the session is open.
+    session.reopen(place.more, tool_servers)?;
     drop(door);
-    opened(connection, session, from).await
+    opened(connection, visit, from).await
 }
 
 /// Where a client that loads a session has left off.
@@ -154,21 +166,27 @@ pub(super) async fn fork(
         },
         tool_servers,
     };
+    server.admit()?;
     let session = Session::fork(server, new_id(), &fork, opening).await?;
-    let mut answer = opened(connection, session, From::Now).await?;
+    let visit = session.visit();
+    server.add(&session)?;
+    let mut answer = opened(connection, visit, From::Now).await?;
     let meta = json!({"parentId": fork.parent_id, "branchedAt": fork.branched_at()});
     answer.value["_meta"] = json!({"harn": meta});
     Ok(answer.naming_session())
 }
 
 /// A session is open: the client follows it, and is told what it is.
-async fn opened(
-    connection: &Arc<Connection>,
-    session: Arc<Session>,
-    from: From,
-) -> Result<Answer, Refusal> {
-    connection.server.add(&session)?;
+///
+/// # Errors
+/// The log cannot be read, or somebody has closed the session meanwhile.
+async fn opened(connection: &Arc<Connection>, visit: Visit, from: From) -> Result<Answer, Refusal> {
+    let session = Arc::clone(visit.session());
     connection.follow(&session, from).await?;
+    if session.is_closed() {
+        connection.forget(&session);
+        return Err(Refusal::unknown_session(&session.id));
+    }
     let settings = session.settings();
     let choices = &connection.server.choices;
     let mut value = json!({"configOptions": choices.options(&settings)});
@@ -226,35 +244,57 @@ fn info(past: &Past) -> Value {
     info
 }
 
-/// `session/close`.
+/// What was begun, and goes on whether or not somebody waits for it: a session that is closed
+/// halfway could neither be used nor be opened again.
+pub(super) struct Begun(JoinHandle<Result<Answer, Refusal>>);
+
+impl Begun {
+    fn new(work: impl Future<Output = Result<Answer, Refusal>> + Send + 'static) -> Self {
+        Self(tokio::spawn(work))
+    }
+
+    /// What comes of it.
+    pub(super) async fn end(self) -> Result<Answer, Refusal> {
+        let ended = self.0.await;
+        ended.unwrap_or_else(|_| Err(Refusal::internal("the session cannot be closed")))
+    }
+}
+
+/// `session/close`. What comes after it finds the session closed.
 ///
 /// # Errors
 /// There is no such session.
-pub(super) async fn close(
-    connection: &Arc<Connection>,
-    parameters: &Value,
-) -> Result<Answer, Refusal> {
+pub(super) fn close(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
     let session = connection.session(session_id(parameters)?)?;
-    connection.server.close(&session).await;
-    connection.forget(&session.id);
-    Ok(Answer::plain(json!({})))
+    session.begin_closing();
+    let own = Arc::clone(connection);
+    Ok(Begun::new(async move {
+        let _door = own.server.door(&session.id).await;
+        own.server.close(&session).await;
+        own.forget(&session);
+        Ok(Answer::plain(json!({})))
+    }))
 }
 
 /// `session/delete`. A session that is not there is gone.
 ///
 /// # Errors
-/// The log cannot be changed.
-pub(super) async fn delete(
-    connection: &Arc<Connection>,
-    parameters: &Value,
-) -> Result<Answer, Refusal> {
-    let id = session_id(parameters)?;
-    if let Some(session) = connection.server.opened(id) {
-        connection.server.close(&session).await;
-        connection.forget(id);
+/// The parameters name none.
+pub(super) fn delete(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
+    let (own, id) = (Arc::clone(connection), session_id(parameters)?.to_owned());
+    if let Some(session) = own.server.opened(&id) {
+        session.begin_closing();
     }
-    connection.server.remove(id).await?;
-    Ok(Answer::plain(json!({})))
+    Ok(Begun::new(async move {
+        let _door = own.server.door(&id).await;
+        // Also one that was opened meanwhile.
+        if let Some(session) = own.server.opened(&id) {
+            own.server.close(&session).await;
+            own.forget(&session);
+        }
+        own.server.remove(&id).await?;
+        Ok(Answer::plain(json!({})))
+    }))
 }
 
 /// `session/set_mode`.
@@ -267,8 +307,7 @@ pub(super) fn set_mode(connection: &Arc<Connection>, parameters: &Value) -> Resu
     let mode = mode.ok_or_else(|| Refusal::bad_parameters("`modeId` has to be a text"))?;
     let settings = session.choose(|choices, settings| choices.set_mode(settings, mode))?;
     tell_mode(&session, mode);
-    let peer = Arc::clone(connection) as Arc<dyn Peer>;
-    tell_options(connection, &session, &settings, Some(&peer));
+    tell_options(connection, &session, &settings, Some(&connection.peer()));
     Ok(json!({}))
 }
 
@@ -289,8 +328,7 @@ pub(super) fn set_config_option(
     if option == "mode" {
         tell_mode(&session, value);
     }
-    let peer = Arc::clone(connection) as Arc<dyn Peer>;
-    let options = tell_options(connection, &session, &settings, Some(&peer));
+    let options = tell_options(connection, &session, &settings, Some(&connection.peer()));
     Ok(json!({"configOptions": options}))
 }
 

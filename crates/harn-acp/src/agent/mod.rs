@@ -1,14 +1,11 @@
 //! One connection: what a client can call.
 //!
 //! ```text
-//! frame ─► SDK ─► dispatch: initialised? known? ─► task ─► answer
-//!                     │ session/cancel, at once
-//!                     ▼
-//!                  session
+//! link ─► dispatch: known? ─► task ─► answer
+//!            │ session/cancel, at once
+//!            ▼
+//!         session
 //! ```
-//!
-//! The SDK calls handlers one at a time, in the order in which messages arrive. Whatever takes
-//! time goes on in a task, which has the responder.
 
 mod connection;
 mod cursor;
@@ -19,42 +16,41 @@ mod prompt;
 
 use std::sync::Arc;
 
-use agent_client_protocol::{Agent, Builder, Client, ConnectTo, Dispatch};
+use agent_client_protocol::{Client, ConnectTo, Responder};
+use harn_vm::agent::BoxFuture;
+use serde_json::Value;
 
 use connection::Connection;
 
-use crate::frames::Room;
+use crate::frames::{Counters, Room};
+use crate::link::{self, Desk, Link};
 use crate::server::Server;
 
 /// The agent that one client talks to, as the SDK knows it. Updates of sessions ask for `room`
-/// before they are sent.
+/// before they are sent; `counters` are told what nobody knows.
 pub(crate) fn agent(
     server: &Arc<Server>,
     room: Arc<dyn Room>,
+    counters: Arc<Counters>,
 ) -> impl ConnectTo<Client> + 'static + use<> {
-    let connection = Connection::new(Arc::clone(server), room);
-    let (asked, closing) = (Arc::clone(&connection), connection);
-    Builder::new(Agent)
-        .name("harn")
-        .on_receive_dispatch(
-            async move |message: Dispatch, client| {
-                asked.attach(client);
-                match message {
-                    Dispatch::Request(request, responder) => {
-                        dispatch::request(&asked, request, responder);
-                        Ok(())
-                    }
-                    Dispatch::Notification(notification) => {
-                        dispatch::notification(&asked, notification);
-                        Ok(())
-                    }
-                    Dispatch::Response(result, router) => router.route_with_result(result),
-                }
-            },
-            agent_client_protocol::on_receive_dispatch!(),
-        )
-        .on_close(async move |_client| {
-            closing.close().await;
-            Ok(())
-        })
+    let link = Link::new(room, counters);
+    link::serve_at(Connection::new(Arc::clone(server), link))
+}
+
+impl Desk for Connection {
+    fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    fn answer(self: &Arc<Self>, method: String, parameters: Value, responder: Responder) {
+        dispatch::request(self, &method, parameters, responder);
+    }
+
+    fn hear(self: &Arc<Self>, method: String, parameters: Value) {
+        dispatch::notification(self, method, parameters);
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { Connection::close(&self).await })
+    }
 }

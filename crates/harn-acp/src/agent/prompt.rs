@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::methods::session_id;
 use crate::error::Refusal;
-use crate::peer::Peer;
 use crate::session::{Prompt, Session};
 
 /// A turn that has begun.
@@ -24,8 +23,7 @@ pub(super) struct Begun {
 /// There is no such session, it has a turn running, or the prompt is not understood.
 pub(super) fn begin(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
     let session = connection.session(session_id(parameters)?)?;
-    let peer = Arc::clone(connection) as Arc<dyn Peer>;
     let prompt = Prompt::read(&parameters["prompt"])?;
-    let ended = session.prompt(&prompt, &peer)?;
+    let ended = session.prompt(&prompt, &connection.peer())?;
     Ok(Begun { session, ended })
 }

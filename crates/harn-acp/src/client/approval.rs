@@ -7,7 +7,7 @@
 use harn_vm::agent::{HostError, rfc3339};
 use serde_json::{Map, Value, json};
 
-use super::EditorHost;
+use super::{EditorHost, lock};
 
 const ALLOW_ONCE: &str = "allow_once";
 const REJECT_ONCE: &str = "reject_once";
@@ -29,8 +29,12 @@ const KINDS: [&str; 10] = [
 ];
 
 impl EditorHost {
-    /// Asks whether a call may be made.
+    /// Asks whether a call may be made. Too many questions at once are too many for a person.
     pub(super) async fn ask_permission(&self, asked: Value) -> Result<Value, HostError> {
+        let Some(_place) = Place::take(self) else {
+            self.facts.refused.permission();
+            return Ok(denied("too many questions wait for an answer"));
+        };
         let call_id = asked["toolCall"]["toolCallId"].as_str().unwrap_or_default();
         // The calls of subagents are not announced on their own.
         let is_announced = !self.facts.is_bare && asked["sessionId"] == *self.facts.id;
@@ -78,6 +82,24 @@ impl EditorHost {
             fields.insert("deadline".to_owned(), json!(rfc3339(deadline)));
         }
         record
+    }
+}
+
+/// The place of one question among those that may wait for an answer.
+struct Place<'a>(&'a EditorHost);
+
+impl<'a> Place<'a> {
+    fn take(host: &'a EditorHost) -> Option<Self> {
+        let mut asking = lock(&host.permissions);
+        let has_room = *asking < host.facts.permissions_max;
+        *asking += usize::from(has_room);
+        has_room.then(|| Self(host))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.permissions) -= 1;
     }
 }
 

@@ -6,8 +6,8 @@ use harn_vm::agent::log::{AnyEventLog, EventLog, LogError, Topic};
 use harn_vm::agent::people::{RESPONDED, Requests, RespondError, Response, respond};
 use serde_json::{Value, json};
 
+use super::EditorHost;
 use super::inputs::{InputError, InputMode};
-use super::{EditorHost, lock};
 use crate::error::Refusal;
 
 /// Something a client tells us.
@@ -119,7 +119,7 @@ pub(crate) async fn handle_extension(
         }
         Told::Respond => host.respond(parameters).await,
         Told::SkillsChanged => {
-            *lock(&host.skills_changed) = true;
+            host.note_other_skills();
             Ok(json!({}))
         }
         Told::Emit => host.emit(parameters).await,

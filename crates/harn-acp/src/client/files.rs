@@ -13,7 +13,7 @@ use harn_vm::agent::coding::{Lines, TextFiles};
 use harn_vm::agent::real_path::resolve;
 use serde_json::{Value, json};
 
-use super::Peers;
+use super::{Peers, Roots, lock};
 use crate::peer::{ClientFacts, PeerError};
 
 /// How long an editor has for a file.
@@ -22,7 +22,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(300);
 /// The files of a session, through its client.
 pub(super) struct EditorFiles {
     pub(super) session_id: String,
-    pub(super) roots: Vec<PathBuf>,
+    pub(super) roots: Roots,
     pub(super) peers: Arc<Peers>,
 }
 
@@ -69,7 +69,7 @@ impl TextFiles for EditorFiles {
         lines: Option<Lines>,
     ) -> BoxFuture<'a, Option<Result<String, String>>> {
         Box::pin(async move {
-            let path = match inside(&self.roots, path) {
+            let path = match inside(&lock(&self.roots).clone(), path) {
                 Ok(path) => path,
                 Err(reason) => return Some(Err(reason)),
             };
@@ -94,7 +94,7 @@ impl TextFiles for EditorFiles {
         text: &'a str,
     ) -> BoxFuture<'a, Option<Result<(), String>>> {
         Box::pin(async move {
-            let path = match inside(&self.roots, path) {
+            let path = match inside(&lock(&self.roots).clone(), path) {
                 Ok(path) => path,
                 Err(reason) => return Some(Err(reason)),
             };

@@ -34,6 +34,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +49,7 @@ use tokio::runtime::Handle;
 pub(crate) use extension::{Told, handle_extension};
 pub(crate) use peers::Peers;
 
+use crate::limits::Refused;
 use announced::Announced;
 use inputs::Inputs;
 use people::PeopleDesk;
@@ -55,6 +57,9 @@ use people::PeopleDesk;
 /// How long people have to decide when the client is on the network. On standard input and
 /// output they sit in front of it, and have all the time they want.
 pub(crate) const NETWORK_ANSWER_WITHIN: Duration = Duration::from_secs(600);
+
+/// The folders of a session, as they are now.
+type Roots = Arc<Mutex<Vec<PathBuf>>>;
 
 /// What a host knows about its session.
 #[derive(Clone)]
@@ -64,10 +69,14 @@ pub(crate) struct SessionFacts {
     /// Whether there is no session that the client knows: the program has its own, and the
     /// client hears nothing of what happens in them. What is said is for whichever listens.
     pub(crate) is_bare: bool,
-    /// Where it works, and then its additional folders.
+    /// Where it works, and then its additional folders, when it is opened.
     pub(crate) roots: Vec<PathBuf>,
     /// How long a person has to decide; `None`: as long as it takes.
     pub(crate) answer_within: Option<Duration>,
+    /// How many questions may wait whether a call may be made.
+    pub(crate) permissions_max: usize,
+    /// Counts those beyond.
+    pub(crate) refused: Refused,
     /// The log that keeps the session. The program has to keep its requests to people there
     /// too, so that answers are found.
     pub(crate) log: Arc<AnyEventLog>,
@@ -81,14 +90,21 @@ pub(crate) struct SessionFacts {
 /// answer is no.
 pub(crate) struct EditorHost {
     facts: SessionFacts,
+    /// Where the session works, and then its additional folders. Whoever opens it again may
+    /// name others.
+    roots: Roots,
     peers: Arc<Peers>,
     announced: Arc<Announced>,
     inputs: Inputs,
     people: PeopleDesk,
+    /// How many questions wait whether a call may be made.
+    permissions: Mutex<usize>,
     /// The sessions whose waiting loop was asked to go on.
     resumes: Mutex<BTreeSet<String>>,
-    /// Whether the skills of the host are not what they were.
+    /// Whether the skills of the host are not what they were when a program asked for them.
     skills_changed: Mutex<bool>,
+    /// How often the host has said that they are not.
+    skills_version: AtomicU64,
     /// Where to wait for the host, for a thread that is none of ours.
     executor: Option<Handle>,
 }
@@ -100,19 +116,34 @@ impl EditorHost {
         Arc::new_cyclic(|host| Self {
             people: PeopleDesk::new(host.clone()),
             inputs: Inputs::new(&facts),
+            roots: Arc::new(Mutex::new(facts.roots.clone())),
             facts,
             peers,
             announced: Arc::default(),
+            permissions: Mutex::default(),
             resumes: Mutex::default(),
             skills_changed: Mutex::default(),
+            skills_version: AtomicU64::new(0),
             executor: Handle::try_current().ok(),
         })
+    }
+
+    /// From now on the session is kept in these folders.
+    pub(crate) fn set_roots(&self, roots: Vec<PathBuf>) {
+        *lock(&self.roots) = roots;
     }
 
     /// The client was sent this update. Whoever asks about a tool call waits until the client
     /// knows it.
     pub(crate) fn said(&self, update: &Value) {
         self.announced.note(update);
+    }
+
+    /// The host has other skills now. A loop that runs sees it at its next seam, and the next
+    /// turn has them found anew.
+    fn note_other_skills(&self) {
+        *lock(&self.skills_changed) = true;
+        self.skills_version.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Whether the host has said since that its skills are not what they were.
@@ -196,6 +227,10 @@ impl HostBridge for EditorHost {
         }
     }
 
+    fn skills_version(&self) -> u64 {
+        self.skills_version.load(Ordering::SeqCst)
+    }
+
     fn lends_tools(&self) -> bool {
         self.peers.find(|client| client.bridge.is_some()).is_some()
     }
@@ -203,7 +238,7 @@ impl HostBridge for EditorHost {
     fn text_files(&self) -> Option<Arc<dyn TextFiles>> {
         Some(Arc::new(files::EditorFiles {
             session_id: self.facts.id.clone(),
-            roots: self.facts.roots.clone(),
+            roots: Arc::clone(&self.roots),
             peers: Arc::clone(&self.peers),
         }))
     }
@@ -211,7 +246,7 @@ impl HostBridge for EditorHost {
     fn terminals(&self) -> Option<Arc<dyn Terminals>> {
         Some(Arc::new(terminals::EditorTerminals {
             session_id: self.facts.id.clone(),
-            roots: self.facts.roots.clone(),
+            roots: Arc::clone(&self.roots),
             peers: Arc::clone(&self.peers),
             announced: (!self.facts.is_bare).then(|| Arc::clone(&self.announced)),
             executor: self.executor.clone(),
@@ -219,7 +254,7 @@ impl HostBridge for EditorHost {
     }
 
     fn roots(&self) -> Option<Vec<PathBuf>> {
-        Some(self.facts.roots.clone())
+        Some(lock(&self.roots).clone())
     }
 }
 

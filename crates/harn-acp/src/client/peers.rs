@@ -2,7 +2,7 @@
 //!
 //! A session outlives its connections. Whoever came last is asked. If it goes while we wait for
 //! its answer, the question is put to whoever comes within the time that the session is kept
-//! for; after that nobody is left to ask.
+//! for; after that the session is closed, and with it the question.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,9 +17,14 @@ use crate::peer::{ClientFacts, Peer, PeerError};
 pub(crate) struct Peers {
     attached: Mutex<Vec<Arc<dyn Peer>>>,
     came: Notify,
-    /// How long a question waits for somebody to come back.
+    /// How long a session is kept for somebody who comes back; a question waits a little longer.
     kept_for: Duration,
 }
+
+/// How much longer. A session that nobody has come back to is closed, which ends its turn as
+/// cancelled, and so the question. A question that gave up first would be a no, with which the
+/// turn would go on.
+const LONGER: Duration = Duration::from_secs(10);
 
 impl Peers {
     /// No connections yet. On standard input and output nobody comes back, so there `kept_for`
@@ -131,6 +136,7 @@ impl Peers {
         if self.kept_for.is_zero() || anybody_else.is_some() {
             return None;
         }
-        tokio::time::timeout(self.kept_for, comes).await.ok()
+        let kept_for = self.kept_for.saturating_add(LONGER);
+        tokio::time::timeout(kept_for, comes).await.ok()
     }
 }

@@ -12,7 +12,6 @@
 //! client may have made it already; then the answer is awaited elsewhere, to release what it
 //! names.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,9 +21,9 @@ use harn_vm::agent::coding::{TerminalCommand, TerminalEnd, Terminals};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::Peers;
 use super::announced::Announced;
 use super::files::inside;
+use super::{Peers, Roots, lock};
 use crate::peer::{Peer, PeerError};
 
 /// How long a client has to make a terminal, to end it, or to say what is in it.
@@ -36,7 +35,7 @@ const TIMED_OUT: i32 = 124;
 /// The terminals of a session, at its client.
 pub(super) struct EditorTerminals {
     pub(super) session_id: String,
-    pub(super) roots: Vec<PathBuf>,
+    pub(super) roots: Roots,
     pub(super) peers: Arc<Peers>,
     /// `None`: the client hears nothing of calls.
     pub(super) announced: Option<Arc<Announced>>,
@@ -62,7 +61,7 @@ impl EditorTerminals {
         peer: Arc<dyn Peer>,
         command: TerminalCommand<'_>,
     ) -> Result<TerminalEnd, String> {
-        let folder = inside(&self.roots, command.folder)?;
+        let folder = inside(&lock(&self.roots).clone(), command.folder)?;
         let environment = command.environment.iter();
         let environment = environment.map(|(name, value)| json!({"name": name, "value": value}));
         let parameters = json!({
@@ -89,11 +88,13 @@ impl EditorTerminals {
             }
         };
         let seen = terminal.output().await?;
+        let terminal_id = terminal.id.clone();
         terminal.release().await;
         if !timed_out && seen["exitStatus"].is_object() {
             exit_code = self::exit_code(&seen["exitStatus"]);
         }
         Ok(TerminalEnd {
+            terminal_id,
             exit_code,
             timed_out,
             output: seen["output"].as_str().unwrap_or_default().to_owned(),

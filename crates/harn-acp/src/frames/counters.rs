@@ -15,7 +15,8 @@ pub(crate) struct Counters {
     pub(crate) unparsable: Count,
     /// Frames that are JSON and no message, answered with an error.
     pub(crate) invalid: Count,
-    /// Notifications that are none, dropped without an answer.
+    /// Notifications that are none, that nobody knows or that make no sense, dropped without an
+    /// answer.
     pub(crate) notifications_dropped: Count,
     /// Answers to questions nobody asked.
     pub(crate) answers_dropped: Count,

@@ -26,7 +26,7 @@ mod outbox;
 mod pump;
 mod stream;
 
-pub(crate) use counters::Counters;
+pub(crate) use counters::{Count, Counters};
 pub(crate) use gate::{Gate, Verdict};
 pub(crate) use limits::Limits;
 pub(crate) use outbox::{End, Gone, Outbox, Room};

@@ -14,9 +14,9 @@ use super::connection::HttpConnection;
 use super::{Network, http, socket};
 use crate::frames::{Counters, Room};
 
-/// An agent for one more client: its messages, and what runs it.
+/// An agent for one more client: its messages, and what runs it. It counts with the listener.
 pub(crate) type Connect =
-    Arc<dyn Fn(Arc<dyn Room>) -> (Channel, Option<ConnectionDriver>) + Send + Sync>;
+    Arc<dyn Fn(Arc<dyn Room>, Arc<Counters>) -> (Channel, Option<ConnectionDriver>) + Send + Sync>;
 
 /// All connections of a listener.
 pub(crate) struct Hub {
@@ -97,7 +97,7 @@ impl Hub {
 
     /// An agent for one more client.
     pub(super) fn connect(&self, room: Arc<dyn Room>) -> (Channel, Option<ConnectionDriver>) {
-        (self.connect)(room)
+        (self.connect)(room, Arc::clone(&self.counters))
     }
 
     pub(super) fn add(&self, connection: &Arc<HttpConnection>) {

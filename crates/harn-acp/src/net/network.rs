@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::frames::Limits;
 
+/// Deeper than this the parser gives up by itself.
+const PARSER_DEPTH_MAX: usize = 120;
+
 /// How an agent is served on the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -55,15 +58,29 @@ impl Network {
     /// Sets a limit by its name; `false` if there is none of that name.
     pub fn set(&mut self, name: &str, value: u32) -> bool {
         let value = usize::try_from(value).unwrap_or(usize::MAX);
+        let Some(limit) = self.named(name) else {
+            return false;
+        };
+        *limit = match name {
+            "depth" => value.min(PARSER_DEPTH_MAX),
+            _ => value,
+        };
+        true
+    }
+
+    /// All limits that can be set, by name.
+    pub fn limits(mut self) -> Vec<(&'static str, u64)> {
+        let names = Self::NAMES.into_iter();
+        let all = names.filter_map(|name| Some((name, *self.named(name)? as u64)));
+        all.collect()
+    }
+
+    fn named(&mut self, name: &str) -> Option<&mut usize> {
         let frames = &mut self.frames;
-        let limit = match name {
+        Some(match name {
             "frame_in_bytes" => &mut frames.frame_in_bytes_max,
             "frame_out_bytes" => &mut frames.frame_out_bytes_max,
-            // Deeper than this the parser gives up by itself.
-            "depth" => {
-                frames.depth_max = value.min(120);
-                return true;
-            }
+            "depth" => &mut frames.depth_max,
             "requests" => &mut frames.requests_max,
             "waiting_frames" => &mut frames.waiting_frames_max,
             "waiting_bytes" => &mut frames.waiting_bytes_max,
@@ -71,10 +88,8 @@ impl Network {
             "backlog_bytes" => &mut frames.backlog_bytes_max,
             "acp_connections" => &mut self.connections_max,
             "acp_streams" => &mut self.streams_max,
-            _ => return false,
-        };
-        *limit = value;
-        true
+            _ => return None,
+        })
     }
 }
 
@@ -87,7 +102,7 @@ mod tests {
         for name in Network::NAMES {
             let mut network = Network::default();
             assert!(network.set(name, 7), "{name}");
-            assert_ne!(network, Network::default(), "{name}");
+            assert!(network.limits().contains(&(name, 7)), "{name}");
         }
         assert!(!Network::default().set("none", 1));
     }

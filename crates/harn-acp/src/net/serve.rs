@@ -20,7 +20,8 @@ impl Server {
         stop: impl Future<Output = ()>,
     ) -> Vec<(&'static str, u64)> {
         let server = Arc::clone(self);
-        let connect = move |room| agent::agent(&server, room).into_channel_and_future();
+        let connect =
+            move |room, counters| agent::agent(&server, room, counters).into_channel_and_future();
         let hub = Hub::new(Arc::new(connect), network);
         let met = listener.counters();
         let stopped = async {
@@ -31,6 +32,11 @@ impl Server {
         };
         listener.serve(hub.router(), stopped).await;
         let frames = hub.counters.all().into_iter();
-        met.all().into_iter().chain(frames).collect()
+        let sessions = self.refused.all();
+        met.all()
+            .into_iter()
+            .chain(frames)
+            .chain(sessions)
+            .collect()
     }
 }

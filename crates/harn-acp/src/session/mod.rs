@@ -25,7 +25,7 @@ mod tool_servers;
 mod turn;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
@@ -65,6 +65,8 @@ pub(crate) struct Session {
     followers: Mutex<Vec<Follower>>,
     /// How often somebody began to follow it.
     visits: AtomicU64,
+    /// Those who are about to follow it.
+    visitors: AtomicUsize,
     state: Mutex<State>,
     commands: Commands,
     /// Those who can be asked.
@@ -96,6 +98,30 @@ struct State {
     has_title: bool,
     /// The servers that the client lends.
     tool_servers: Vec<ServerConfig>,
+    /// Whether it is closed, or about to be. Nothing begins in it any more.
+    is_closed: bool,
+}
+
+/// Somebody who is about to follow a session. As long as this lives, the session is not closed
+/// because all others have gone; if it ends and they do not follow, it may be.
+pub(crate) struct Visit(Arc<Session>);
+
+impl Visit {
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.0
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let session = &self.0;
+        session.visitors.fetch_sub(1, Ordering::SeqCst);
+        // At the end of the process there is nobody left to close it.
+        let can_wait = tokio::runtime::Handle::try_current().is_ok();
+        if can_wait && session.is_deserted() && !session.is_closed() {
+            session.server.retain(Arc::clone(session));
+        }
+    }
 }
 
 /// What a client says about a session that it opens.
@@ -160,6 +186,7 @@ impl Session {
             bus,
             followers: Mutex::default(),
             visits: AtomicU64::new(0),
+            visitors: AtomicUsize::new(0),
             state: Mutex::new(State {
                 runner: None,
                 runners: 0,
@@ -168,6 +195,7 @@ impl Session {
                 is_unkept: false,
                 has_title: opening.title.is_some(),
                 tool_servers: opening.tool_servers,
+                is_closed: false,
             }),
             commands,
             peers,
@@ -195,9 +223,39 @@ impl Session {
         self.state().settings.clone()
     }
 
+    /// Whether it is closed, or about to be. Who wants it has to open it again.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    /// Nothing begins in it any more. Whoever says this closes it.
+    pub(crate) fn begin_closing(&self) {
+        self.state().is_closed = true;
+    }
+
+    /// Somebody opens it again: the folders and servers that they name replace those that were
+    /// named before. A loop that runs keeps its tools; what leaves for the client is held
+    /// against the new folders at once.
+    ///
+    /// # Errors
+    /// It is closed.
+    pub(crate) fn reopen(
+        &self,
+        additional_directories: Vec<PathBuf>,
+        tool_servers: Vec<ServerConfig>,
+    ) -> Result<(), Refusal> {
+        let settings = self.choose(|_, settings| {
+            settings.additional_directories = additional_directories;
+            Ok(())
+        })?;
+        self.host.set_roots(settings.roots());
+        self.lend(tool_servers);
+        Ok(())
+    }
+
     /// The servers that the client lends are others now. A program that knows the earlier ones
     /// is put away, unless it works: then it keeps them until it is put away.
-    pub(crate) fn lend(&self, tool_servers: Vec<ServerConfig>) {
+    fn lend(&self, tool_servers: Vec<ServerConfig>) {
         let mut state = self.state();
         let is_other = state.tool_servers != tool_servers;
         state.tool_servers = tool_servers;
@@ -227,7 +285,6 @@ impl Session {
     /// # Errors
     /// The log cannot be read.
     pub(crate) async fn follow(&self, peer: Arc<dyn Peer>, from: From) -> Result<(), Refusal> {
-        self.visit();
         let follower = Follower::new(self, Arc::clone(&peer), from).await?;
         self.peers.attach(Arc::clone(&peer));
         let mut followers = self.followers();
@@ -251,13 +308,20 @@ impl Session {
     }
 
     /// Somebody is about to follow the session.
-    pub(crate) fn visit(&self) {
-        self.visits.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn visit(self: &Arc<Self>) -> Visit {
+        self.visits.fetch_add(1, Ordering::SeqCst);
+        self.visitors.fetch_add(1, Ordering::SeqCst);
+        Visit(Arc::clone(self))
+    }
+
+    /// Whether nobody follows the session or is about to.
+    pub(crate) fn is_deserted(&self) -> bool {
+        self.visitors.load(Ordering::SeqCst) == 0 && self.followers().is_empty()
     }
 
     /// How often somebody began to follow the session. Tells whether anybody came since.
     pub(crate) fn visits(&self) -> u64 {
-        self.visits.load(Ordering::Relaxed)
+        self.visits.load(Ordering::SeqCst)
     }
 
     /// Somebody does not follow the session any more. Says whether nobody does.
@@ -265,7 +329,8 @@ impl Session {
         self.peers.detach(peer);
         let mut followers = self.followers();
         followers.retain(|one| !Arc::ptr_eq(&one.peer, peer));
-        followers.is_empty()
+        drop(followers);
+        self.is_deserted()
     }
 
     /// Tells one follower something that is no event.
@@ -289,12 +354,15 @@ impl Session {
     /// Changes what was chosen. The journal is told now, or after the turn that runs.
     ///
     /// # Errors
-    /// That cannot be chosen.
+    /// That cannot be chosen, or the session is closed.
     pub(crate) fn choose(
-        self: &Arc<Self>,
+        &self,
         change: impl FnOnce(&Choices, &mut Settings) -> Result<(), Refusal>,
     ) -> Result<Settings, Refusal> {
         let mut state = self.state();
+        if state.is_closed {
+            return Err(Refusal::unknown_session(&self.id));
+        }
         let mut settings = state.settings.clone();
         change(&self.server.choices, &mut settings)?;
         if settings != state.settings {
@@ -362,6 +430,7 @@ impl Session {
     /// Ends the conversation here: the turn that runs is stopped, the program is put away, and
     /// what was lent is given back. The journal stays.
     pub(crate) async fn close(&self) {
+        self.begin_closing();
         self.cancel();
         self.rest().await;
         let runner = self.state().runner.take();
@@ -380,16 +449,16 @@ impl Session {
 
 /// What the host of a session's program knows.
 fn host_facts(server: &Server, id: &str, settings: &Settings, bus: &EventBus) -> SessionFacts {
-    let mut roots = vec![settings.cwd.clone()];
-    roots.extend(settings.additional_directories.iter().cloned());
     // Nobody waits for a client that cannot come back, and whoever is at the terminal has all
     // the time there is.
     let is_remote = !server.options.retain.is_zero();
     SessionFacts {
         id: id.to_owned(),
         is_bare: false,
-        roots,
+        roots: settings.roots(),
         answer_within: is_remote.then_some(NETWORK_ANSWER_WITHIN),
+        permissions_max: server.options.limits.permissions_max,
+        refused: server.refused.clone(),
         log: Arc::clone(&server.options.log),
         bus: Some(bus.clone()),
         now: Arc::new(harn_vm::now_ms),

@@ -48,6 +48,12 @@ impl Settings {
         }
     }
 
+    /// The folders that the session is kept in: where it works, and then the others.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let more = self.additional_directories.iter().cloned();
+        std::iter::once(self.cwd.clone()).chain(more).collect()
+    }
+
     /// Reads them from what a session keeps; nothing if no client has ever talked to it.
     pub(crate) fn of(state: &SessionState) -> Option<Self> {
         Self::read(state.kept.get(kept::SETTINGS)?)

@@ -78,7 +78,7 @@ impl Session {
     /// Begins a turn. What comes of it is the answer to the client.
     ///
     /// # Errors
-    /// One is running already.
+    /// One is running already, or the session is closed.
     pub(crate) fn prompt(
         self: &Arc<Self>,
         prompt: &Prompt,
@@ -86,6 +86,9 @@ impl Session {
     ) -> Result<BoxFuture<'static, Result<Value, Refusal>>, Refusal> {
         let (ended, end) = oneshot::channel();
         let mut state = self.state();
+        if state.is_closed {
+            return Err(Refusal::unknown_session(&self.id));
+        }
         if state.running.is_some() {
             let why = "a turn of this session is running";
             return Err(Refusal::bad_parameters(why).with(json!({"reason": "turn_running"})));

@@ -163,6 +163,13 @@ text = "Made."
     let updates = client.updates(&session);
     let shown = json!([{"type": "terminal", "terminalId": "t1"}]);
     assert!(updates.iter().any(|update| update["content"] == shown));
+    // The last word about the call replaces what was shown before, and shows it again.
+    let end = updates
+        .iter()
+        .find(|update| update["status"] == "completed");
+    let end = end.expect("the call has ended");
+    assert_eq!(end["content"], shown);
+    assert_eq!(end["rawOutput"]["text"], "exit_code=0\nmade");
 }
 
 #[tokio::test]
@@ -279,4 +286,57 @@ async fn extensions_that_make_no_sense_are_refused() {
         .call("_harn/session/input", json!({"content": "x"}))
         .await;
     assert_eq!(which.unwrap_err()["code"], -32602);
+}
+
+#[tokio::test]
+async fn skills_that_the_host_has_changed_are_seen_by_a_loop_that_runs() {
+    let scene = Scene::of(Setting {
+        program: r#"
+pipeline answer(prompt, session_id) {
+  agent_loop(prompt, "You write.", {
+    session_id: session_id,
+    tools: coding_tools(),
+    skills: skills,
+    approval_policy: {require_approval: ["write"]},
+  })
+}
+"#,
+        scenario: r#"
+[[turn]]
+call = [{ tool = "write", arguments = { path = "a.txt", content = "new" } }]
+[[turn]]
+call = [{ tool = "load_skill", arguments = { name = "fresh" } }]
+[[turn]]
+text = "Done."
+"#,
+        ..Setting::default()
+    });
+    let can = json!({"_meta": {"harn": {"bridge": {"version": 1}}}});
+    let mut client = scene.client_with(can).await;
+    let session = client.session(&scene.cwd()).await;
+    let turn = client.begin(&session, "Write it").await;
+    let skill = |id: &str, name: &str| json!({"id": id, "name": name, "description": "For tests"});
+    // A program that mentions skills has them found when it is loaded.
+    let listed = asked(&mut client, "_harn/skills/list").await;
+    answers(&mut client, &listed, json!([skill("h1", "stale")])).await;
+    let question = asked(&mut client, "session/request_permission").await;
+    let changed = json!({"sessionId": session});
+    client.call("_harn/skills/changed", changed).await.unwrap();
+    answers(&mut client, &question, selected("allow_once")).await;
+    let listed = asked(&mut client, "_harn/skills/list").await;
+    let skills = json!({"skills": [skill("h2", "fresh")]});
+    answers(&mut client, &listed, skills).await;
+    let fetched = asked(&mut client, "_harn/skills/fetch").await;
+    assert_eq!(fetched["params"]["id"], "h2");
+    let body = json!({"name": "fresh", "description": "For tests", "body": "Be brave."});
+    answers(&mut client, &fetched, body).await;
+    client.answer(turn).await.unwrap();
+    let updates = client.updates(&session);
+    let loaded = updates.iter().filter(|one| one["status"] == "completed");
+    let loaded: Vec<_> = loaded.map(|one| one["rawOutput"].to_string()).collect();
+    assert!(
+        loaded.iter().any(|text| text.contains("Be brave.")),
+        "{updates:#?}"
+    );
+    assert_eq!(client.said(&session), "Done.");
 }

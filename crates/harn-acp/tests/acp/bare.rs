@@ -68,7 +68,11 @@ impl Host {
     }
 
     async fn send(&mut self, message: Value) {
-        let line = format!("{message}\n");
+        self.send_line(&message.to_string()).await;
+    }
+
+    async fn send_line(&mut self, line: &str) {
+        let line = format!("{line}\n");
         self.writing.write_all(line.as_bytes()).await.unwrap();
     }
 
@@ -115,4 +119,54 @@ async fn a_host_that_goes_at_once_has_no_program_run() {
     drop(host);
     let written = tokio::task::spawn_blocking(move || program.join().unwrap()).await;
     assert_eq!(written.unwrap(), None);
+}
+
+#[tokio::test]
+async fn each_situation_has_its_code() {
+    let (mut host, program) = Host::of("println(1)\nhost_call(\"math.add\", {})\n");
+    let initialize = json!({"protocolVersion": 1, "clientCapabilities": {}});
+    host.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}))
+        .await;
+    assert_eq!(host.read().await["id"], 1);
+    // The program waits for the host as long as this takes.
+    let asked = host.read().await;
+    assert_eq!(asked["method"], "_harn/host/capabilities");
+    let request = |method: &str, parameters: Value| {
+        json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": parameters}).to_string()
+    };
+    let rows = [
+        ("{nonsense".to_owned(), -32700),
+        ("[]".to_owned(), -32600),
+        (request("session/new", json!({})), -32601),
+        (request("_harn/other", json!({})), -32601),
+        (
+            request("_harn/session/input", json!({"content": ""})),
+            -32602,
+        ),
+        (
+            request(
+                "_harn/hitl/respond",
+                json!({"requestId": "none", "approved": true}),
+            ),
+            -32002,
+        ),
+    ];
+    for (line, code) in rows {
+        host.send_line(&line).await;
+        let answer = host.read().await;
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+    }
+    // What is told is never answered, known or not.
+    for method in ["_other/thing", "_harn/session/input"] {
+        host.send(json!({"jsonrpc": "2.0", "method": method, "params": {}}))
+            .await;
+    }
+    host.send(json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"math": ["add"]}}))
+        .await;
+    let asked = host.read().await;
+    assert_eq!(asked["method"], "_harn/host/call");
+    host.send(json!({"jsonrpc": "2.0", "id": asked["id"], "result": 3}))
+        .await;
+    let written = tokio::task::spawn_blocking(move || program.join().unwrap()).await;
+    assert_eq!(written.unwrap().as_deref(), Some("1\n"));
 }

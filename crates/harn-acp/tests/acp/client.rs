@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harn_acp::{Mode, Server, ServerOptions};
+use harn_acp::{Mode, Server, ServerOptions, SessionLimits};
 use harn_vm::agent::log::{AnyEventLog, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{AnsweringProgram, ModelOptions, NamedText, RunOptions, ScenarioUse};
@@ -40,6 +40,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) log: Arc<AnyEventLog>,
     pub(crate) is_ephemeral: bool,
     pub(crate) retain: Duration,
+    pub(crate) limits: SessionLimits,
     pub(crate) modes: Vec<Mode>,
 }
 
@@ -51,6 +52,7 @@ impl Default for Setting<'_> {
             log: Arc::new(AnyEventLog::Memory(MemoryEventLog::new(1024))),
             is_ephemeral: false,
             retain: Duration::ZERO,
+            limits: SessionLimits::default(),
             modes: Vec::new(),
         }
     }
@@ -104,6 +106,7 @@ impl Scene {
             log: setting.log,
             is_ephemeral: setting.is_ephemeral,
             retain: setting.retain,
+            limits: setting.limits,
             printed: Arc::new(move |text| printing.lock().unwrap().push_str(text)),
         });
         Self {

@@ -1,5 +1,8 @@
 //! One situation, one code.
 
+use std::sync::Arc;
+
+use harn_vm::agent::log::{AnyEventLog, EventLog, MemoryEventLog};
 use serde_json::{Value, json};
 
 use crate::client::{Client, Scene, Setting};
@@ -185,4 +188,50 @@ async fn a_tool_that_fails_does_not_end_the_turn() {
     let ends = updates.iter().filter(|one| one["status"] == "failed");
     assert_eq!(ends.count(), 1, "{updates:#?}");
     assert_eq!(client.said(&session), "There is none.");
+}
+
+/// Whether a text is anywhere in a log.
+async fn is_kept(log: &AnyEventLog, text: &str) -> bool {
+    for topic in log.topics().await.unwrap() {
+        let records = log.read_range(&topic, None, 10_000).await.unwrap();
+        if records
+            .iter()
+            .any(|(_, event)| event.payload.to_string().contains(text))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test]
+async fn what_a_client_lends_to_servers_is_told_and_kept_nowhere() {
+    let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(1024)));
+    let scene = Scene::of(Setting {
+        log: Arc::clone(&log),
+        ..Setting::default()
+    });
+    let mut client = scene.client().await;
+    let env = json!([{"name": "TOKEN", "value": "s3cret-env"}]);
+    let headers = json!([{"name": "Authorization", "value": "Bearer s3cret-header"}]);
+    let lent = json!([
+        {"name": "gone", "command": scene.file("none"), "args": [], "env": env},
+        {"type": "http", "name": "web", "url": "http://127.0.0.1:1/mcp", "headers": headers},
+    ]);
+    let parameters = json!({"cwd": scene.cwd(), "mcpServers": lent});
+    let opened = client.call("session/new", parameters).await.unwrap();
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    client.prompt(&session, "Hi").await.unwrap();
+    // The same server twice is refused, by its name alone.
+    let twice = json!([lent[0], lent[0]]);
+    let parameters = json!({"cwd": scene.cwd(), "mcpServers": twice});
+    refused(&mut client, "session/new", parameters).await;
+    client.leave().await.unwrap();
+    let told = json!(client.seen).to_string();
+    let printed = scene.printed.lock().unwrap().clone();
+    for place in [&told, &printed] {
+        assert!(!place.contains("s3cret"), "{place}");
+    }
+    assert!(is_kept(&log, "Hi").await, "this would find it");
+    assert!(!is_kept(&log, "s3cret").await);
 }

@@ -8,6 +8,7 @@ use harn_acp::Network;
 use harn_listen::Policy;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
@@ -18,7 +19,7 @@ const WAITS: &str = "[[turn]]\nwhen = \"Wait\"\ncall = [{ tool = \"run\", argume
 const RETAIN: Duration = Duration::from_secs(300);
 
 /// A client on a web socket.
-struct Remote {
+pub(crate) struct Remote {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     last_id: u64,
     seen: Vec<Value>,
@@ -26,20 +27,27 @@ struct Remote {
 
 /// An agent that listens; gives its address.
 async fn listen(scene: &Scene) -> String {
+    let (url, _) = listen_until(scene, Network::default(), std::future::pending()).await;
+    url
+}
+
+/// An agent that listens until it is stopped; gives its address, and then how often each limit
+/// and rule was met.
+pub(crate) async fn listen_until(
+    scene: &Scene,
+    network: Network,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> (String, JoinHandle<Vec<(&'static str, u64)>>) {
     let policy = Policy::new("127.0.0.1:0".parse().unwrap());
     let listener = policy.open(Arc::new(|| 0)).await.unwrap();
     let url = format!("ws://{}/acp", listener.address());
     let server = Arc::clone(&scene.server);
-    tokio::spawn(async move {
-        server
-            .listen(listener, Network::default(), std::future::pending())
-            .await
-    });
-    url
+    let listening = tokio::spawn(async move { server.listen(listener, network, stop).await });
+    (url, listening)
 }
 
 impl Remote {
-    async fn connect(url: &str) -> Self {
+    pub(crate) async fn connect(url: &str) -> Self {
         let mut remote = Self {
             socket: connect_async(url).await.unwrap().0,
             last_id: 0,
@@ -57,6 +65,12 @@ impl Remote {
         let text = request.to_string();
         self.socket.send(Message::Text(text.into())).await.unwrap();
         id
+    }
+
+    pub(crate) async fn tell(&mut self, method: &str, parameters: Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": parameters});
+        let text = message.to_string();
+        self.socket.send(Message::Text(text.into())).await.unwrap();
     }
 
     async fn read(&mut self) -> Value {
@@ -78,7 +92,7 @@ impl Remote {
         }
     }
 
-    async fn call(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
+    pub(crate) async fn call(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         let id = self.ask(method, parameters).await;
         let answer = self.until(|one| one["id"] == id && one.get("method").is_none());
         let answer = answer.await;
@@ -93,7 +107,7 @@ impl Remote {
     }
 
     /// Begins a turn in a new session, and gives its id once a tool runs.
-    async fn begin(&mut self, scene: &Scene) -> String {
+    pub(crate) async fn begin(&mut self, scene: &Scene) -> String {
         let parameters = json!({"cwd": scene.cwd(), "mcpServers": []});
         let answer = self.call("session/new", parameters).await.unwrap();
         let session = answer["sessionId"].as_str().unwrap().to_owned();
@@ -136,10 +150,9 @@ async fn a_turn_goes_on_when_its_client_is_gone_and_another_one_finds_it() {
     let refused = second.prompt(&session, "More").await.unwrap_err();
     assert_eq!(refused["data"]["reason"], "turn_running");
     // It is the same turn: who follows it can stop it, and hears of its end.
-    let cancel =
-        json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
-    let cancel = Message::Text(cancel.to_string().into());
-    second.socket.send(cancel).await.unwrap();
+    second
+        .tell("session/cancel", json!({"sessionId": session}))
+        .await;
     second
         .until(|one| one["params"]["update"]["status"] == "failed")
         .await;
@@ -198,4 +211,76 @@ async fn after_a_while_without_clients_the_turn_ends_and_the_session_can_be_load
     let answer = third.prompt(&session, "Are you there?").await.unwrap();
     assert_eq!(answer["stopReason"], "end_turn");
     assert_eq!(third.said(&session), "Here I am.");
+}
+
+/// A program that asks before it writes.
+const ASKS: &str = r#"
+pipeline answer(prompt, session_id) {
+  agent_loop(prompt, "You write.", {
+    session_id: session_id,
+    tools: coding_tools(),
+    approval_policy: {require_approval: ["write"]},
+  })
+}
+"#;
+
+const WRITES: &str = r#"
+[[turn]]
+call = [{ tool = "write", arguments = { path = "a.txt", content = "new" } }]
+[[turn]]
+text = "Done."
+repeat = true
+"#;
+
+/// Nobody is there for so long.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn a_question_waits_for_whoever_comes_back_and_after_that_the_turn_is_cancelled() {
+    let scene = Scene::of(Setting {
+        program: ASKS,
+        scenario: WRITES,
+        retain: RETAIN,
+        ..Setting::default()
+    });
+    let mut first = scene.client().await;
+    let session = first.session(&scene.cwd()).await;
+    first.begin(&session, "Write it").await;
+    let question = first.asked("session/request_permission").await;
+    let call = &question["params"]["toolCall"]["toolCallId"];
+    first.leave().await.unwrap();
+
+    pass(RETAIN - Duration::from_secs(1)).await;
+    let mut second = scene.client().await;
+    let resumed = second
+        .call("session/resume", attach(&scene, &session))
+        .await;
+    resumed.unwrap();
+    let again = second.asked("session/request_permission").await;
+    assert_eq!(&again["params"]["toolCall"]["toolCallId"], call);
+    second.leave().await.unwrap();
+
+    pass(RETAIN + Duration::from_secs(1)).await;
+    let mut third = scene.client().await;
+    let loaded = third.call("session/load", attach(&scene, &session)).await;
+    loaded.unwrap();
+    let updates = third.updates(&session);
+    let ends: Vec<_> = updates
+        .iter()
+        .filter(|one| one["toolCallId"] == *call && one["status"] == "failed")
+        .collect();
+    assert_eq!(ends.len(), 1, "{updates:#?}");
+    assert_eq!(ends[0]["_meta"]["harn"]["errorCategory"], "cancelled");
+    assert!(!scene.file("a.txt").exists(), "nobody has agreed");
+    // A turn that only heard a no would have gone on, and said so.
+    assert_eq!(third.said(&session), "");
+    let asked = third
+        .seen
+        .iter()
+        .filter(|one| one["method"] == "session/request_permission");
+    assert_eq!(asked.count(), 0);
 }

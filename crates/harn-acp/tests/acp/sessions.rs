@@ -344,3 +344,46 @@ async fn a_session_that_is_deleted_is_gone() {
         .await
         .unwrap();
 }
+
+#[tokio::test]
+async fn whoever_opens_a_session_again_says_which_folders_belong_to_it() {
+    let other = tempfile::tempdir().unwrap();
+    let other = other.path().canonicalize().unwrap();
+    let beside = other.join("b.txt");
+    std::fs::write(&beside, "beside").unwrap();
+    let program = format!(
+        "pipeline answer(prompt, session_id) {{\n\
+         let tools = coding_tools({{roots: [\".\", {0:?}]}})\n\
+         agent_loop(prompt, \"You read.\", {{session_id: session_id, tools: tools}})\n}}",
+        other.display().to_string()
+    );
+    let read = format!(
+        "[[turn]]\ncall = [{{ tool = \"read\", arguments = {{ path = {:?} }} }}]\n\
+         [[turn]]\ntext = \"Read.\"\n",
+        beside.display().to_string()
+    );
+    let scene = Scene::of(Setting {
+        program: &program,
+        scenario: &read.repeat(3),
+        ..Setting::default()
+    });
+    let mut client = scene.client().await;
+    let session = client.session(&scene.cwd()).await;
+    let mut told = 0;
+    let folders = [None, Some(json!([other])), Some(json!([]))];
+    for (more, status) in folders.into_iter().zip(["failed", "completed", "failed"]) {
+        if let Some(more) = &more {
+            let mut parameters = naming(&session, &scene.cwd());
+            parameters["additionalDirectories"] = more.clone();
+            client.call("session/resume", parameters).await.unwrap();
+        }
+        client.prompt(&session, "Read it").await.unwrap();
+        let updates = client.updates(&session);
+        let mut since = updates[told..].iter();
+        assert!(
+            since.any(|one| one["status"] == status),
+            "{more:?}: {updates:#?}"
+        );
+        told = updates.len();
+    }
+}

@@ -25,7 +25,7 @@ async fn load(runtime: &Runtime, asked: &Asked) -> Result<Value, Thrown> {
     if name.trim().is_empty() {
         return plain("load_skill: requires a non-empty skill name");
     }
-    let library = &runtime.skills.library;
+    let library = runtime.skill_library();
     if library.is_empty() {
         return plain(
             "load_skill: no skill registry is bound to this scope. \

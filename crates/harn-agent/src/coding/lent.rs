@@ -82,6 +82,8 @@ pub struct TerminalCommand<'a> {
 /// How a command in a terminal ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerminalEnd {
+    /// The terminal it ran in, by the host's name for it.
+    pub terminal_id: String,
     /// Its exit code, or what a shell would give for a signal.
     pub exit_code: i32,
     /// Whether it was stopped because its time was over.

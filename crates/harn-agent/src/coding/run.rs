@@ -17,6 +17,7 @@ use super::lent::{TerminalCommand, TerminalEnd};
 use super::process::{End, Leash, run};
 use super::workspace::Workspace;
 use crate::callback::BoxFuture;
+use crate::shown::{Showing, Shown};
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
 /// What runs commands.
@@ -54,6 +55,7 @@ impl Run {
         call: ToolCall<'_>,
         text: &str,
         timeout: Duration,
+        showing: &Showing,
     ) -> Option<Result<String, ToolError>> {
         let terminals = self.workspace.lent.terminals.as_ref()?;
         let environment = self.workspace.environment.iter().map(|(name, value)| {
@@ -73,7 +75,13 @@ impl Run {
             output_bytes_max: self.workspace.limits.run_output_bytes_max,
         });
         Some(match ended.await? {
-            Ok(end) => said(end.into(), timeout),
+            Ok(end) => {
+                // The last word about a call replaces what was shown before, so that it has to
+                // name the terminal again.
+                let terminal_id = end.terminal_id.clone();
+                showing.show(Shown::Terminal { terminal_id });
+                said(end.into(), timeout)
+            }
             Err(reason) => Err(failed(format!("cannot run the command: {reason}"))),
         })
     }
@@ -95,6 +103,18 @@ impl Tool for Run {
     /// # Cancel safety
     /// Dropping the future ends the command and all that it started.
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move { self.call_showing(call, &Showing::default()).await })
+    }
+
+    /// A command in a terminal of the host is shown by that terminal.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the command and all that it started.
+    fn call_showing<'a>(
+        &'a self,
+        call: ToolCall<'a>,
+        showing: &'a Showing,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
             let arguments = Arguments(call.arguments);
             let text = arguments.text("command")?;
@@ -107,7 +127,7 @@ impl Tool for Run {
             let allowed = self.workspace.fence.run(SHELL);
             allowed.map_err(ToolError::Rejected)?;
             let timeout = self.timeout(arguments)?;
-            if let Some(end) = self.in_terminal(call, text, timeout).await {
+            if let Some(end) = self.in_terminal(call, text, timeout, showing).await {
                 return end;
             }
             let leash = Leash::default();
@@ -207,6 +227,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::coding::lent::Terminals;
     use crate::coding::scene::Scene;
     use crate::coding::tools;
 
@@ -379,6 +400,41 @@ mod tests {
         let background = grandchild(&scene).replace("& wait", "& read line < pipe; echo $line");
         scene.says("run", json!({"command": background}), "exit_code=0\nthere");
         assert!(!scene.root().join("late").exists());
+    }
+
+    /// A host with one terminal, in which every command ends the same way.
+    struct Terminal {
+        timed_out: bool,
+    }
+
+    impl Terminals for Terminal {
+        fn run<'a>(
+            &'a self,
+            _: TerminalCommand<'a>,
+        ) -> BoxFuture<'a, Option<Result<TerminalEnd, String>>> {
+            let end = TerminalEnd {
+                terminal_id: "t1".to_owned(),
+                exit_code: 3,
+                timed_out: self.timed_out,
+                output: "out\n".to_owned(),
+                is_cut: false,
+            };
+            Box::pin(std::future::ready(Some(Ok(end))))
+        }
+    }
+
+    #[test]
+    fn a_command_in_a_terminal_of_the_host_is_shown_by_it_however_it_ended() {
+        for timed_out in [false, true] {
+            let mut scene = Scene::new();
+            scene.workspace.lent.terminals = Some(Arc::new(Terminal { timed_out }));
+            let shown = Shown::Terminal {
+                terminal_id: "t1".to_owned(),
+            };
+            assert_eq!(scene.shows("run", json!({"command": "make"})), [shown]);
+        }
+        let scene = Scene::new();
+        assert_eq!(scene.shows("run", json!({"command": "true"})), []);
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub fn builtin_need(name: &str) -> Option<Need> {
         | "spawn_agent"
         | "sub_agent_run" => MODEL,
         "connector_call" => CONNECTOR,
-        "host_tool_call" => HOST_TOOL,
+        "host_tool_call" | "host_builtin" => HOST_TOOL,
         _ => return family_need(name),
     };
     Some(need)
@@ -243,7 +243,7 @@ mod tests {
         CapabilityPolicy::read("policy", &value).expect("the policy is well formed")
     }
 
-    const ROWS: [(&str, &str); 26] = [
+    const ROWS: [(&str, &str); 27] = [
         ("read_file", "workspace.read_text"),
         ("read_file_bytes", "workspace.read_text"),
         ("read_file_result", "workspace.read_text"),
@@ -270,6 +270,7 @@ mod tests {
         ("connector_call", "connector.call/network"),
         ("__agent_state_write", "agent_state.access"),
         ("host_tool_call", "host.tool_call"),
+        ("__host_builtin", "host.tool_call"),
     ];
 
     #[test]

@@ -229,6 +229,7 @@ impl Run<'_> {
     async fn iterate_once(&mut self, iteration: usize) -> Result<Flow, Thrown> {
         pause::pass(self).await;
         let turn = begin::begin_iteration(self, Turn::new(iteration)).await;
+        skills::renew(self).await?;
         let turn = skills::match_skills(self, turn).await?;
         servers::renew(self).await?;
         self.go_round(turn).await

@@ -283,7 +283,7 @@ fn add(run: &Run<'_>, tools: &mut ToolRegistry, server: &str, listed: &[Value]) 
 }
 
 /// From the next model call on, these are the tools.
-fn offer_anew(run: &mut Run<'_>, tools: ToolRegistry) -> Result<(), Thrown> {
+pub(super) fn offer_anew(run: &mut Run<'_>, tools: ToolRegistry) -> Result<(), Thrown> {
     let mut options = run.call_options.clone();
     options.insert("tools".to_owned(), tools.to_value());
     let mut call = run.runtime.desk.prepare(&Question {

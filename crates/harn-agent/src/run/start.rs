@@ -93,7 +93,7 @@ pub(super) async fn start(
         has_tools,
         ambient,
         contract: contract::Cache::default(),
-        skills: RunSkills::new(skills),
+        skills: RunSkills::new(skills, runtime),
         search: Searched::default(),
         servers,
         controls,

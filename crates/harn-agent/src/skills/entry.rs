@@ -9,6 +9,9 @@ use serde_json::Value;
 use super::provenance::Provenance;
 use crate::callback::{Callback, Functions};
 
+/// The layer of the skills that the host lends.
+pub(super) const HOST: &str = "host";
+
 /// A skill as a loop knows it.
 #[derive(Clone, Default)]
 pub struct Skill {
@@ -45,6 +48,11 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// Whether the host lends it.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.source.as_deref() == Some(HOST)
+    }
+
     /// Reads an entry of a registry. Its functions stand below `path`. `None` if it has no name.
     pub fn read(entry: &Value, path: &str, functions: &Functions) -> Option<Self> {
         let text = |key: &str| match &entry[key] {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::discovery::of_host;
 use super::front_matter;
 use super::registry::{SkillRegistry, Unresolved};
 use crate::callback::Functions;
@@ -124,6 +125,28 @@ impl SkillLibrary {
         let registry = library.to_value();
         library.registry = SkillRegistry::parse(Some(&registry), &Functions::default());
         library
+    }
+
+    /// The same skills, with those that the host has now in the place of those that it had.
+    pub(crate) fn with_host(&self, told: &[Value]) -> Self {
+        let is_lent = |skill: &Discovered| matches!(skill.place, Place::Host(_));
+        let first = self.skills.iter().position(is_lent);
+        let others = self.skills.iter().filter(|skill| !is_lent(skill));
+        let mut found: Vec<Discovered> = others.cloned().collect();
+        let at = first.unwrap_or(found.len()).min(found.len());
+        found.splice(at..at, told.iter().filter_map(of_host));
+        Self::of(found)
+    }
+
+    /// The skills that the host lends.
+    pub(crate) fn lent(&self) -> impl Iterator<Item = &super::Skill> {
+        let skills = self.registry.skills().iter();
+        skills.filter(|skill| skill.is_lent())
+    }
+
+    /// The ids of all of them.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.skills.iter().map(|skill| &*skill.id)
     }
 
     /// The registry of cards that a program sees.

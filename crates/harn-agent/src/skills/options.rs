@@ -11,6 +11,8 @@ use crate::callback::Functions;
 pub struct SkillOptions {
     /// The skills it may use.
     pub registry: SkillRegistry,
+    /// Whether it was given skills, perhaps none.
+    pub is_given: bool,
     /// How they are chosen.
     pub strategy: Strategy,
     /// How many of them at once.
@@ -72,6 +74,7 @@ impl SkillOptions {
         let top_n = matching.count("top_n").unwrap_or(1);
         Self {
             registry: SkillRegistry::parse(options.get("skills"), functions),
+            is_given: options.get("skills").is_some_and(|given| !given.is_null()),
             strategy: strategy.unwrap_or_default(),
             top_n: usize::try_from(top_n).unwrap_or(usize::MAX).max(1),
             is_sticky: matching.given("sticky").is_none() || matching.flag("sticky"),

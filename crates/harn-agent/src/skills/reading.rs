@@ -24,9 +24,9 @@ impl Runtime {
         arguments: &[String],
         session_id: Option<&str>,
     ) -> Result<String, String> {
+        let library = self.skill_library();
         let discovered = skill.source.as_deref();
-        let discovered =
-            discovered.and_then(|source| self.skills.library.get(&skill.id(), Some(source)));
+        let discovered = discovered.and_then(|source| library.get(&skill.id(), Some(source)));
         let body = match (&skill.body, discovered) {
             (Some(text), known) => Body {
                 text: text.clone(),

@@ -6,6 +6,12 @@ use std::path::PathBuf;
 use harn_llm::Secret;
 use serde_json::{Map, Value};
 
+/// The version of the protocol in which every request stands alone.
+pub const MODERN_VERSION: &str = "2026-07-28";
+
+/// The versions that begin with a handshake, the newest first.
+pub const HANDSHAKE_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
 /// A server, as somebody describes it. Variables, headers and keys are secrets; showing this
 /// shows none of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -319,10 +325,8 @@ impl Reader<'_> {
         let protocol = self.text("protocol")?.or(self.text("protocol_version")?);
         match protocol.as_deref() {
             None | Some("auto") => Ok(ProtocolChoice::Auto),
-            Some("2026-07-28") => Ok(ProtocolChoice::Modern),
-            Some("2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05") => {
-                Ok(ProtocolChoice::Handshake)
-            }
+            Some(MODERN_VERSION) => Ok(ProtocolChoice::Modern),
+            Some(version) if HANDSHAKE_VERSIONS.contains(&version) => Ok(ProtocolChoice::Handshake),
             Some(other) => Err(format!(
                 "the protocol '{other}' is not known; it is 'auto', '2026-07-28' or '2025-11-25'"
             )),

@@ -21,7 +21,8 @@ mod pool;
 mod port;
 
 pub use config::{
-    Endpoint, HttpEndpoint, ProtocolChoice, Sampling, ServerConfig, ServerLimits, StdioEndpoint,
+    Endpoint, HANDSHAKE_VERSIONS, HttpEndpoint, MODERN_VERSION, ProtocolChoice, Sampling,
+    ServerConfig, ServerLimits, StdioEndpoint,
 };
 pub use error::ServerError;
 pub(crate) use pool::Pool;

@@ -38,6 +38,7 @@ builtins! {
     "__group(items: list, keys: list) -> dict" [] Pure "Sorts items into lists by their keys.";
     "__hitl_approve_action(n: any, m: any, action: any, approvers: any) -> string" [] Io "Waits until enough people have approved of something, and gives the id of the request.";
     "__hitl_executed(request: string) -> nil" [] Io "Notes that something was done that people have approved of.";
+    "__host_builtin(name: string, arguments: list) -> any" [] Io "Calls a function that nobody here has defined: the host may know it.";
     "__host_call(operation: any, params: any) -> any" [] Io "Calls an operation of the host, whatever policies say.";
     "__http_server_gate(arguments: list) -> dict" [] Io "Tells whether a server takes a request now.";
     "__http_server_match(arguments: list) -> dict" [] Io "Finds who answers a request.";

@@ -1,11 +1,13 @@
 //! `harn doctor`: whether everything is in place, and what to do about what is not.
 
 mod checks;
+mod peers;
+mod protocols;
 mod storage;
 
 use std::io::{self, Write};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::{Form, Outcome};
@@ -16,7 +18,8 @@ use crate::output::{Output, Palette, Untrusted};
 const EXAMPLES: &str = "  \
   harn doctor                          Keys, configuration, event log
   harn doctor --online                 Also whether providers can be reached
-  harn doctor --json | jq '.findings[] | select(.status != \"ok\")'";
+  harn doctor --json | jq '.findings[] | select(.status != \"ok\")'
+  harn doctor protocols                What is spoken, and what peers answer";
 
 /// Find out what keeps programs from working
 ///
@@ -28,10 +31,19 @@ const EXAMPLES: &str = "  \
 /// warning or broken), message and next.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
     /// Also ask each provider that has a key, and local ones, whether it is there
     #[arg(long)]
     online: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Protocols(protocols::Arguments),
 }
 
 /// The answer. The names are a promise.
@@ -87,6 +99,9 @@ impl Finding {
 }
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
+    if let Some(Command::Protocols(protocols)) = &arguments.command {
+        return protocols::run(protocols, form, output);
+    }
     let environment = environment::all();
     let mut findings = checks::offline(&environment);
     findings.extend(storage::findings(&environment));

@@ -15,6 +15,7 @@ use super::{Form, Outcome};
 use crate::arguments::after_help;
 use crate::output::{Output, Untrusted};
 
+pub(super) use probe::{Answered, probe_configured};
 pub(super) use web::{Logins, web};
 
 const EXAMPLES: &str = "  \

@@ -17,7 +17,7 @@ use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted};
 
-pub(super) use facts::{abilities, key_of, next_step};
+pub(super) use facts::{Key, abilities, key_of, next_step};
 
 const EXAMPLES: &str = "  \
   harn models list --available         What can be asked now

@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::output::Output;
 
 pub(super) use acp::take_streams;
+pub(super) use listening::{Callers, callers};
 
 const EXAMPLES: &str = "  \
   harn serve acp                       A coding agent, for an editor

@@ -39,6 +39,7 @@ const PAGES: &[&[&str]] = &[
     &["mcp", "login"],
     &["mcp", "logout"],
     &["doctor"],
+    &["doctor", "protocols"],
     &["sessions"],
     &["sessions", "list"],
     &["sessions", "show"],

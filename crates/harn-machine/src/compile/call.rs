@@ -2,10 +2,11 @@
 
 use harn_syntax::tree::{Argument, Call, Expression, ExpressionKind, Name};
 
+use super::body::ConstantKey;
 use super::name::{Found, Spot};
 use super::unit::Compiler;
 use crate::code::Op;
-use crate::registry::BuiltinId;
+use crate::registry::{BuiltinId, HOST_BUILTIN};
 
 /// The arguments of a call, evaluated.
 #[derive(Clone, Copy)]
@@ -114,8 +115,29 @@ impl Compiler<'_> {
             self.land(next);
             self.release(mark);
         }
-        self.raise_undefined_builtin(name);
-        self.land_all(ends);
+        self.call_host(name, arguments, result);
+    }
+
+    /// Calls what nobody here has defined. The host of the run may know it; if it does not, the
+    /// name is undefined.
+    fn call_host(&mut self, name: &Name, arguments: Arguments, result: Result) {
+        let at = name.span.start;
+        let Some(id) = BuiltinId::find(HOST_BUILTIN) else {
+            return self.raise_undefined_builtin(name);
+        };
+        let mark = self.mark();
+        let first = self.window(2);
+        let list = first.saturating_add(1);
+        self.load_constant(at, first, ConstantKey::Text(name.text.clone()));
+        match arguments {
+            Arguments::Window { first, count } => {
+                self.op(at, Op::NewList, list, first, u16::from(count));
+            }
+            Arguments::List(given) => self.copy(at, list, given),
+        }
+        let both = Arguments::Window { first, count: 2 };
+        self.call_spot(at, Spot::Builtin(id), both, result);
+        self.release(mark);
     }
 
     /// Calls what is in the last place of a name. If nothing is there, the name is undefined.

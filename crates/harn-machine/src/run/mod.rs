@@ -21,7 +21,7 @@ mod loops;
 mod register;
 mod tasks;
 mod uncommon;
-mod undefined;
+pub(crate) mod undefined;
 mod unwind;
 
 pub(crate) use call::{prepare, prepare_call};

@@ -25,7 +25,7 @@ pub(crate) fn variable(constant: &Value) -> Failure {
 }
 
 /// There is no function of a name.
-pub(crate) fn builtin(name: &str) -> Failure {
+pub fn builtin(name: &str) -> Failure {
     undefined("builtin", name, builtin_names())
 }
 

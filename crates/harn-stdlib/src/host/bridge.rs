@@ -7,7 +7,9 @@
 use std::task::Poll;
 
 use harn_machine::value::Text;
-use harn_machine::{Answer, Context, Failure, Fault, Request, Value, Waiting, argument, thrown};
+use harn_machine::{
+    Answer, Context, Failure, Fault, Request, Value, Waiting, argument, thrown, undefined_builtin,
+};
 
 use crate::json;
 use crate::observability::encode::encode;
@@ -135,6 +137,30 @@ pub(super) fn tool_call(
         ("args", given),
     ];
     Ok(ask(context, waiting, asked)?.map(|answer| value_of(&answer)))
+}
+
+/// `__host_builtin(name, arguments)`: what a program calls and nobody here has defined.
+pub(super) fn builtin_call(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+    waiting: &mut Waiting,
+) -> Result<Poll<Value>, Failure> {
+    let name = argument(arguments, 0).to_text();
+    if !waiting.is_resumed() && !is_attached(context) {
+        return Err(undefined_builtin(&name));
+    }
+    let asked = [
+        ("do", "builtin".into()),
+        ("name", Value::Text(name.clone())),
+        ("args", argument(arguments, 1).clone()),
+    ];
+    let Poll::Ready(answer) = ask(context, waiting, asked)? else {
+        return Ok(Poll::Pending);
+    };
+    match field(&answer, "lacks").is_some() {
+        true => Err(undefined_builtin(&name)),
+        false => Ok(Poll::Ready(value_of(&answer))),
+    }
 }
 
 /// `host_tool_list()`

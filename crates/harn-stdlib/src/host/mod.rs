@@ -31,6 +31,7 @@ pub(crate) use shells::selected_path;
 pub(crate) fn register(registry: &mut Registry) {
     // A policy may decide about commands first; see `command_policy`.
     registry.waiting(&[
+        ("__host_builtin", bridge::builtin_call),
         ("__host_call", host_call),
         ("host_tool_call", bridge::tool_call),
         ("host_tool_list", bridge::tool_list),

@@ -37,6 +37,12 @@ impl HostBridge for Host {
             ("host/call", "math.divide") => Err(HostError::Refused("not today".to_owned())),
             ("host/call", _) => Err(HostError::Lacking("no more".to_owned())),
             ("host/tools/list", _) => Ok(json!([{"name": "lamp", "short_description": "Light"}])),
+            ("builtin_call", "hostlib_sum") => {
+                let args = parameters["args"].as_array().into_iter().flatten();
+                Ok(json!(args.filter_map(Value::as_i64).sum::<i64>()))
+            }
+            ("builtin_call", "hostlib_door") => Err(HostError::Refused("locked".to_owned())),
+            ("builtin_call", "hostlib_gone") => Err(HostError::Lacking("no more".to_owned())),
             ("builtin_call", "lamp") => Ok(json!({"is_on": parameters["args"][0]["on"]})),
             _ => Err(HostError::Failed {
                 code: Some(7150),
@@ -193,6 +199,61 @@ println(host_has(\"math\"))
     let (written, records) = run(&host, text);
     let expected = "true\n[]\nhost_tool_call: no host bridge is attached\nfalse\n";
     assert_eq!(written, expected);
+    assert_eq!(host.asked.lock().expect("nobody has panicked").len(), 0);
+    assert_eq!(records, []);
+}
+
+/// What a program calls and nobody else has defined.
+const UNKNOWN: &str = "\
+fn sum(list) { return hostlib_sum(...list) }
+println(unwrap_err(try { hostlib_gone() }))
+println(unwrap_err(try { hostlib_door(\"front\") }))
+println(unwrap_err(try { hostlib_window(1) }))
+println(sum([1, 2]) + hostlib_sum(3, 4))
+";
+
+#[test]
+fn a_function_that_nobody_has_defined_is_one_of_the_host() {
+    let host = lending(true);
+    let (written, records) = run(&host, UNKNOWN);
+    let expected = "\
+Undefined builtin: hostlib_gone
+Error [tool_rejected]: hostlib_door: locked
+hostlib_window: unknown tool (7150)
+10
+";
+    assert_eq!(written, expected);
+    let asked = host.asked.lock().expect("nobody has panicked");
+    let asked: Vec<_> = asked
+        .iter()
+        .map(|(method, asked)| (&**method, asked))
+        .collect();
+    assert_eq!(
+        asked[1..4],
+        [
+            (
+                "builtin_call",
+                &json!({"name": "hostlib_door", "args": ["front"]})
+            ),
+            (
+                "builtin_call",
+                &json!({"name": "hostlib_window", "args": [1]})
+            ),
+            (
+                "builtin_call",
+                &json!({"name": "hostlib_sum", "args": [1, 2]})
+            ),
+        ]
+    );
+    assert_eq!(records.len(), 10, "each was asked and answered");
+}
+
+#[test]
+fn without_a_host_such_a_function_is_undefined() {
+    let host = lending(false);
+    let text = "println(unwrap_err(try { hostlib_sum(1) }))\n";
+    let (written, records) = run(&host, text);
+    assert_eq!(written, "Undefined builtin: hostlib_sum\n");
     assert_eq!(host.asked.lock().expect("nobody has panicked").len(), 0);
     assert_eq!(records, []);
 }

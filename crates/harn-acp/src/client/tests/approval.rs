@@ -198,6 +198,35 @@ async fn a_deadline_that_passes_is_a_no_and_withdraws_the_question() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_too_many_is_a_no_that_nobody_is_asked() {
+    let peer = FakePeer::new(json!({}), |_, _| Reply::Never);
+    let facts = facts(Vec::new());
+    let refused = facts.refused.clone();
+    let host = host_with(&peer, facts).await;
+    host.said(&announced());
+    let ask = || {
+        let host = std::sync::Arc::clone(&host);
+        tokio::spawn(async move {
+            let asked = host.request("session/request_permission", asked(None));
+            asked.await.map(|said| read_host_answer(&said))
+        })
+    };
+    let waiting = [ask(), ask()];
+    settle().await;
+    let beyond = ask().await.expect("it ends");
+    assert_eq!(beyond, Ok(denied("too many questions wait for an answer")));
+    assert_eq!(peer.methods().len(), 2);
+    assert_eq!(refused.all()[1], ("permissions_refused", 1));
+    // One that is withdrawn makes room.
+    waiting[0].abort();
+    settle().await;
+    let next = ask();
+    settle().await;
+    assert!(!next.is_finished());
+    assert_eq!(peer.methods().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_is_cancelled_withdraws_the_question() {
     let peer = FakePeer::new(json!({}), |_, _| Reply::Never);
     let host = host(&peer).await;

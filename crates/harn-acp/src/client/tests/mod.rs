@@ -21,6 +21,7 @@ use harn_vm::agent::log::{AnyEventLog, MemoryEventLog};
 use serde_json::{Value, json};
 
 use super::{EditorHost, Peers, SessionFacts, lock};
+use crate::limits::Refused;
 use crate::peer::{ClientFacts, Peer, PeerError};
 
 /// The time at which everything happens: the first second of 2026.
@@ -158,6 +159,8 @@ pub(super) fn facts(roots: Vec<PathBuf>) -> SessionFacts {
         is_bare: false,
         roots,
         answer_within: None,
+        permissions_max: 2,
+        refused: Refused::default(),
         log,
         bus: Some(EventBus::new(BusConfig::default())),
         now: Arc::new(|| NOW),

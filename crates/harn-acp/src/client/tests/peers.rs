@@ -49,6 +49,10 @@ async fn a_question_is_put_to_whoever_comes_back() {
 async fn nobody_who_comes_back_in_time_is_nobody() {
     let peers = Peers::new(Duration::from_secs(300));
     peers.attach(FakePeer::new(json!({}), |_, _| Reply::Gone) as Arc<dyn Peer>);
+    let began = tokio::time::Instant::now();
     let asked = peers.ask("m", json!({}), |_| true).await;
     assert!(asked.is_err_and(|error| error.is_gone));
+    // The session is closed before, which ends its turn; a no would let it go on.
+    let waited = began.elapsed().as_secs();
+    assert!((301..320).contains(&waited), "{waited}");
 }

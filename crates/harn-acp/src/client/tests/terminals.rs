@@ -103,6 +103,7 @@ async fn a_command_is_shown_in_its_call_before_its_terminal_is_released() {
     let scene = Scene::new(client("", Fault::None, false)).await;
     let end = scene.run().await;
     let expected = TerminalEnd {
+        terminal_id: "t1".to_owned(),
         exit_code: 3,
         timed_out: false,
         output: "out\n".to_owned(),

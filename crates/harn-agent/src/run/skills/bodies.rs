@@ -10,6 +10,14 @@ use crate::skills::Skill;
 #[derive(Default)]
 pub(super) struct Bodies(Mutex<HashMap<String, Arc<str>>>);
 
+impl Bodies {
+    /// Forgets what some skills say.
+    pub(super) fn forget(&self, is_forgotten: impl Fn(&str) -> bool) {
+        let mut bodies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bodies.retain(|id, _| !is_forgotten(id));
+    }
+}
+
 impl Run<'_> {
     /// What a skill says, rendered for this session. Each is read once in a loop, so that the
     /// prompt does not change while it runs.

@@ -8,6 +8,7 @@
 
 mod activation;
 mod bodies;
+mod renewal;
 mod view;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,10 +18,12 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::turn::Turn;
+use crate::runtime::Runtime;
 use crate::session::Change;
 use crate::skills::{Candidate, Matcher, Skill, SkillOptions, Strategy, host};
 use bodies::Bodies;
 
+pub(super) use renewal::renew;
 pub(super) use view::View;
 
 /// The skills of a loop.
@@ -33,11 +36,20 @@ pub(super) struct RunSkills {
     /// What the turn that runs sees. It follows from the session as it was when the turn
     /// began: a skill that is loaded in a turn counts from the next one on.
     view: Mutex<Arc<View>>,
+    /// The version of the host's skills that it knows.
+    host_version: u64,
+    /// Whether it was given all skills there are. Then it has those too that come later.
+    has_all: bool,
 }
 
 impl RunSkills {
-    pub(super) fn new(options: SkillOptions) -> Self {
+    pub(super) fn new(options: SkillOptions, runtime: &Runtime) -> Self {
+        let library = runtime.skill_library();
+        let mut ids = library.ids();
+        let bridge = runtime.lending_host();
         Self {
+            has_all: options.is_given && ids.all(|id| options.registry.get(id).is_some()),
+            host_version: bridge.map_or(0, |bridge| bridge.skills_version()),
             matcher: OnceLock::new(),
             options,
             bodies: Bodies::default(),

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ManifestSkills, SkillPlaces};
+use crate::skills::entry::HOST;
 
 /// How many folders of packages are looked at.
 const PACKAGE_FOLDERS_MAX: usize = 20_000;
@@ -63,7 +64,7 @@ impl Layer {
             Self::User => "user",
             Self::Package => "package",
             Self::System => "system",
-            Self::Host => "host",
+            Self::Host => HOST,
         }
     }
 

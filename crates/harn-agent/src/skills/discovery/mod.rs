@@ -190,7 +190,7 @@ fn name_of(folder: &Path) -> String {
 }
 
 /// A skill as the host tells it: `{id, name, description, …}`.
-fn of_host(told: &Value) -> Option<Discovered> {
+pub(super) fn of_host(told: &Value) -> Option<Discovered> {
     let id = told["id"].as_str().or(told["name"].as_str())?.to_owned();
     let mut fields = told.clone();
     if let Some(map) = fields.as_object_mut() {

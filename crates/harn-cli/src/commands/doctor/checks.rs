@@ -7,11 +7,14 @@ use harn_vm::llm::catalog::{Config, Environment};
 use harn_vm::llm::mock::PROVIDER as MOCK;
 use harn_vm::{KnownModels, ModelAsker, ModelOptions};
 
-use super::super::models::{key_of, next_step};
+use super::super::models::{Key, key_of, next_step};
 use super::super::project::{Projects, manifest_here};
 use super::Finding;
 
 type Variables = BTreeMap<String, String>;
+
+/// The variables that choose a provider.
+const CHOICES: [&str; 3] = ["HARN_LLM_PROVIDER", "LLM_PROVIDER", "HARN_DEFAULT_PROVIDER"];
 
 /// What can be found out without asking anybody.
 pub(super) fn offline(environment: &Variables) -> Vec<Finding> {
@@ -114,8 +117,9 @@ fn default_model(known: &KnownModels, environment: &Variables) -> Finding {
     let chosen = resolve::select(&known.config, environment, Wanted::default());
     let text = format!("{} of {}", chosen.model, chosen.provider);
     if !known.config.knows(&chosen.provider) {
-        let named = ["HARN_LLM_PROVIDER", "LLM_PROVIDER", "HARN_DEFAULT_PROVIDER"];
-        let named = named.iter().find(|name| environment.filled(name).is_some());
+        let named = CHOICES
+            .iter()
+            .find(|name| environment.filled(name).is_some());
         let place = named.map_or("default_provider".to_owned(), |name| (*name).to_owned());
         return Finding::broken(
             "default model",
@@ -139,43 +143,88 @@ fn default_model(known: &KnownModels, environment: &Variables) -> Finding {
 
 /// Asks the providers that can be asked.
 pub(super) fn online(environment: &Variables) -> Vec<Finding> {
+    let Ok(known) = KnownModels::read(manifest_here().as_deref(), environment) else {
+        return Vec::new();
+    };
+    let asker = match asker(environment) {
+        Ok(asker) => asker,
+        Err(why) => return vec![Finding::broken("online", why, "correct that first")],
+    };
+    let providers = askable(&known, environment).into_iter();
+    providers.map(|one| reached(&asker, &one)).collect()
+}
+
+/// Somebody who asks models.
+///
+/// # Errors
+/// What is wrong with the configuration.
+pub(super) fn asker(environment: &Variables) -> Result<ModelAsker, String> {
     let options = ModelOptions {
         manifest: manifest_here(),
         ..ModelOptions::default()
     };
-    let Ok(known) = KnownModels::read(options.manifest.as_deref(), environment) else {
-        return Vec::new();
-    };
-    let asker = match ModelAsker::new(&options, environment) {
-        Ok(asker) => asker,
-        Err(why) => return vec![Finding::broken("online", why, "correct that first")],
-    };
-    let names = known.config.providers.keys();
-    let names = names.filter(|name| name.as_str() != MOCK);
-    let names = names.filter(|name| key_of(&known, environment, name).available);
-    names
-        .map(|name| reached(&asker, name, &known, environment))
-        .collect()
+    ModelAsker::new(&options, environment)
 }
 
-fn reached(
-    asker: &ModelAsker,
-    name: &str,
-    known: &KnownModels,
-    environment: &Variables,
-) -> Finding {
-    let health = asker.healthcheck(name);
-    let message = health["message"].as_str().unwrap_or_default();
-    let message = format!("{name}: {message}");
-    if health["valid"] == true {
-        return Finding::ok("online", message);
-    }
-    let key = key_of(known, environment, name);
-    let reason = health["metadata"]["reason"].as_str().unwrap_or_default();
+/// A provider that can be asked.
+pub(super) struct Provider {
+    pub(super) name: String,
+    key: Key,
+    /// Whether it has a key, or is asked by a program that names nobody. Other local servers are
+    /// often just not running.
+    is_expected: bool,
+    /// Whether somebody has given it a key, or chosen it by a variable.
+    pub(super) is_configured: bool,
+}
+
+/// What a provider said.
+pub(super) struct Asked {
+    pub(super) message: String,
+    /// What to do about it, if it is not well.
+    pub(super) next: Option<String>,
+}
+
+/// The providers that can be asked.
+pub(super) fn askable(known: &KnownModels, environment: &Variables) -> Vec<Provider> {
     let chosen = resolve::select(&known.config, environment, Wanted::default());
-    // Local servers that nobody chose are often just not running.
-    match key.found_in.is_some() || chosen.provider == name {
-        true => Finding::broken("online", message, next_step(reason, name, &key)),
-        false => Finding::warning("online", message, "start it if you want to use it"),
+    let is_named = CHOICES
+        .iter()
+        .any(|name| environment.filled(name).is_some());
+    let names = known.config.providers.keys();
+    let names = names.filter(|name| name.as_str() != MOCK);
+    let providers = names.map(|name| {
+        let key = key_of(known, environment, name);
+        let (has_key, is_chosen) = (key.found_in.is_some(), chosen.provider == *name);
+        Provider {
+            is_expected: has_key || is_chosen,
+            is_configured: has_key || is_chosen && is_named,
+            name: name.clone(),
+            key,
+        }
+    });
+    providers.filter(|one| one.key.available).collect()
+}
+
+impl Provider {
+    /// Asks whether it is there and takes the key.
+    pub(super) fn ask(&self, asker: &ModelAsker) -> Asked {
+        let health = asker.healthcheck(&self.name);
+        let message = health["message"].as_str().unwrap_or_default().to_owned();
+        let reason = health["metadata"]["reason"].as_str().unwrap_or_default();
+        let is_well = health["valid"] == true;
+        Asked {
+            message,
+            next: (!is_well).then(|| next_step(reason, &self.name, &self.key)),
+        }
+    }
+}
+
+fn reached(asker: &ModelAsker, provider: &Provider) -> Finding {
+    let asked = provider.ask(asker);
+    let message = format!("{}: {}", provider.name, asked.message);
+    match asked.next {
+        None => Finding::ok("online", message),
+        Some(next) if provider.is_expected => Finding::broken("online", message, next),
+        Some(_) => Finding::warning("online", message, "start it if you want to use it"),
     }
 }

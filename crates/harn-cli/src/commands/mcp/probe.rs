@@ -1,9 +1,11 @@
 //! `harn mcp probe`: what a server can do, really.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use harn_vm::agent::tool_servers::{Listed, ServerError, ServerFacts};
+use harn_vm::agent::tool_servers::{Listed, ServerError, ServerFacts, ToolServer};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -17,6 +19,9 @@ const EXAMPLES: &str = "  \
   harn mcp probe files                 A server of harn.toml
   harn mcp probe https://mcp.example.com/mcp
   harn mcp probe files --json | jq -r '.tools[].name'";
+
+/// How long a server has when several are asked.
+const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 
 /// Ask a server what it can do
 ///
@@ -51,16 +56,7 @@ struct Report {
 
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<io::Result<Outcome>, Failed> {
     let target = Target::find(&arguments.name, Logins::Unwanted)?;
-    let asked = wait(async {
-        let server = target.server();
-        let facts = server.connect().await?;
-        let tools = match facts.capabilities["tools"].is_null() {
-            true => Vec::new(),
-            false => server.list(Listed::Tools).await?.to_vec(),
-        };
-        server.close().await;
-        Ok::<_, ServerError>((facts, tools))
-    })?;
+    let asked = wait(ask(target.server()))?;
     target.servers.finish();
     let report = Report::of(&arguments.name, asked);
     let outcome = match report.ok {
@@ -72,6 +68,69 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<io::Result
         Form::Text => write(&report, ctx),
     };
     Ok(told.map(|()| outcome))
+}
+
+/// Asks a server what it can do, and for its tools.
+async fn ask(server: Arc<dyn ToolServer>) -> Result<(ServerFacts, Vec<Value>), ServerError> {
+    let facts = server.connect().await?;
+    let tools = match facts.capabilities["tools"].is_null() {
+        true => Vec::new(),
+        false => server.list(Listed::Tools).await?.to_vec(),
+    };
+    server.close().await;
+    Ok((facts, tools))
+}
+
+/// What a server of `harn.toml` answered, in a few words, or why it did not.
+pub(in super::super) struct Answered {
+    pub(in super::super) name: String,
+    pub(in super::super) told: Result<String, String>,
+}
+
+/// Asks all servers of `harn.toml` at once.
+///
+/// # Errors
+/// What is wrong with one of their tables, or with a variable about them.
+pub(in super::super) fn probe_configured() -> Result<Vec<Answered>, String> {
+    let targets = Target::all(Logins::Unwanted).map_err(|Failed(why)| why)?;
+    let answered = wait(async {
+        let asking = targets.iter().map(|target| {
+            let asked = tokio::time::timeout(ANSWER_WITHIN, ask(target.server()));
+            (target.config.name.clone(), tokio::spawn(asked))
+        });
+        let asking: Vec<_> = asking.collect();
+        let mut answered = Vec::new();
+        for (name, asked) in asking {
+            let told = match asked.await {
+                Ok(Ok(Ok((facts, tools)))) => Ok(in_short(&facts, tools.len())),
+                Ok(Ok(Err(error))) => Err(error.to_string()),
+                Ok(Err(_)) => Err(format!(
+                    "it has not answered within {} seconds",
+                    ANSWER_WITHIN.as_secs()
+                )),
+                Err(_) => Err("asking it failed".to_owned()),
+            };
+            answered.push(Answered { name, told });
+        }
+        answered
+    });
+    for target in &targets {
+        target.servers.finish();
+    }
+    answered.map_err(|Failed(why)| why)
+}
+
+fn in_short(facts: &ServerFacts, tools: usize) -> String {
+    let text = |key: &str| {
+        let info = facts.server_info.as_ref();
+        info.and_then(|info| info[key].as_str())
+            .unwrap_or("?")
+            .to_owned()
+    };
+    let (name, version) = (text("name"), text("version"));
+    let generation = facts.generation.word();
+    let protocol = &facts.protocol_version;
+    format!("{name} {version}, protocol {protocol} ({generation}), {tools} tools")
 }
 
 impl Report {

@@ -25,7 +25,16 @@ pub(super) struct Target {
 impl Target {
     /// The server of `harn.toml` with this name, or that at this URL.
     pub(super) fn find(name: &str, logins: Logins) -> Result<Self, Failed> {
-        let config = find(name)?;
+        Self::of(find(name)?, logins)
+    }
+
+    /// All servers of `harn.toml`.
+    pub(super) fn all(logins: Logins) -> Result<Vec<Self>, Failed> {
+        let configs = configured(manifest_here().as_deref())?.into_iter();
+        configs.map(|config| Self::of(config, logins)).collect()
+    }
+
+    fn of(config: ServerConfig, logins: Logins) -> Result<Self, Failed> {
         let environment = environment::all();
         let surroundings = Surroundings {
             web: web(&environment, logins)?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use harn_acp::{Mode, Server, ServerOptions};
+use harn_acp::{Mode, Server, ServerOptions, SessionLimits};
 use harn_vm::{AnsweringProgram, Warn};
 
 use super::listening::Listening;
@@ -113,6 +113,9 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
         retain: listening
             .as_ref()
             .map_or(Duration::ZERO, |listen| listen.retain),
+        limits: listening
+            .as_ref()
+            .map_or_else(SessionLimits::default, |listen| listen.sessions),
         printed: Arc::new(say),
     });
     let served = match listening {

@@ -5,12 +5,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use harn_acp::Network;
+use harn_acp::{Network, SessionLimits};
 use harn_listen::{Credentials, Limits, Policy, Secret, Tls};
+use serde::Serialize;
 
 use crate::environment::variable;
 
 const RETAIN: Duration = Duration::from_secs(300);
+
+/// The variable with the keys that callers show.
+const API_KEYS: &str = "HARN_API_KEYS";
+/// The variable with the keys that callers sign with.
+const HMAC_KEYS: &str = "HARN_HMAC_KEYS";
 
 /// Where a server listens, and who may connect.
 #[derive(Debug, Args)]
@@ -66,6 +72,7 @@ pub(super) struct Listening {
 pub(super) struct Listen {
     pub(super) policy: Policy,
     pub(super) network: Network,
+    pub(super) sessions: SessionLimits,
     /// How long a session is kept ready after its last client has gone.
     pub(super) retain: Duration,
 }
@@ -93,6 +100,7 @@ impl Listening {
         };
         let mut policy = Policy::new(address);
         let mut network = Network::default();
+        let mut sessions = SessionLimits::default();
         policy.tls = self.tls()?;
         policy.public_url.clone_from(&self.public_url);
         policy.insecure_no_auth = self.insecure_no_auth;
@@ -110,11 +118,16 @@ impl Listening {
                 .map_err(|error| error.to_string())?;
         }
         for limit in &self.limit {
-            set_limit(limit, &mut policy.limits, &mut network)?;
+            set_limit(limit, |name, number| {
+                policy.limits.set(name, number)
+                    || network.set(name, number)
+                    || sessions.set(name, number)
+            })?;
         }
         Ok(Some(Listen {
             policy,
             network,
+            sessions,
             retain: retain()?,
         }))
     }
@@ -134,20 +147,52 @@ impl Listening {
     }
 
     fn credentials(&self) -> Result<Credentials, String> {
-        let mut credentials = Credentials::default();
-        for (name, key) in keys("HARN_API_KEYS")? {
-            let added = credentials.add_key(&name, key);
-            added.map_err(|error| format!("HARN_API_KEYS: {error}"))?;
-        }
-        for (name, key) in keys("HARN_HMAC_KEYS")? {
-            let added = credentials.add_signing_key(&name, key);
-            added.map_err(|error| format!("HARN_HMAC_KEYS: {error}"))?;
-        }
+        let mut credentials = credentials()?;
         for front in &self.trust_claims_from {
             credentials.trust_claims_from(*front);
         }
         Ok(credentials)
     }
+}
+
+/// Who may connect, and for how long sessions are kept, as the environment says it. Keys are
+/// told by their names.
+#[derive(Default, Serialize)]
+pub(in crate::commands) struct Callers {
+    pub(in crate::commands) api_keys: Vec<String>,
+    pub(in crate::commands) hmac_keys: Vec<String>,
+    pub(in crate::commands) retain_secs: u64,
+}
+
+/// Who may connect.
+///
+/// # Errors
+/// What is wrong with the environment, for a person.
+pub(in crate::commands) fn callers() -> Result<Callers, String> {
+    credentials()?;
+    let names = |name: &str| {
+        let names = keys(name)?.into_iter().map(|(name, _)| name);
+        Ok::<Vec<String>, String>(names.collect())
+    };
+    Ok(Callers {
+        api_keys: names(API_KEYS)?,
+        hmac_keys: names(HMAC_KEYS)?,
+        retain_secs: retain()?.as_secs(),
+    })
+}
+
+/// The keys of callers.
+fn credentials() -> Result<Credentials, String> {
+    let mut credentials = Credentials::default();
+    for (name, key) in keys(API_KEYS)? {
+        let added = credentials.add_key(&name, key);
+        added.map_err(|error| format!("{API_KEYS}: {error}"))?;
+    }
+    for (name, key) in keys(HMAC_KEYS)? {
+        let added = credentials.add_signing_key(&name, key);
+        added.map_err(|error| format!("{HMAC_KEYS}: {error}"))?;
+    }
+    Ok(credentials)
 }
 
 fn retain() -> Result<Duration, String> {
@@ -173,17 +218,19 @@ fn keys(name: &str) -> Result<Vec<(String, Secret)>, String> {
     pairs.map(read).collect()
 }
 
-fn set_limit(text: &str, limits: &mut Limits, network: &mut Network) -> Result<(), String> {
+/// Sets a limit; `set` says whether there is one of that name.
+fn set_limit(text: &str, mut set: impl FnMut(&str, u32) -> bool) -> Result<(), String> {
     let (name, number) = text
         .split_once('=')
         .ok_or_else(|| format!("--limit wants NAME=NUMBER, not `{text}`"))?;
     let number: u32 = number
         .parse()
         .map_err(|_| format!("`{number}` is no number for the limit `{name}`"))?;
-    if limits.set(name, number) || network.set(name, number) {
+    if set(name, number) {
         return Ok(());
     }
     let known = Limits::NAMES.iter().chain(&Network::NAMES);
+    let known = known.chain(&SessionLimits::NAMES);
     let known: Vec<_> = known.copied().collect();
     Err(format!(
         "there is no limit `{name}`; there are {}",

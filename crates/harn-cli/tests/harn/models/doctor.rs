@@ -78,17 +78,23 @@ fn odd_keys_and_unknown_providers_are_noticed() {
     );
 }
 
-fn online(answer: fn(&str) -> String, code: i32) -> Vec<Value> {
+/// What is told about providers by a doctor who asks the one that a project has.
+fn asked(arguments: &[&str], answer: fn(&str) -> String, code: i32) -> Value {
     let server = Server::start([answer]);
     let providers = project_of(&server.url)
         .replace("[llm.", "[")
         .replace("[llm]\n", "");
     let programs = Programs::new(&[("providers.toml", &providers)]);
-    let mut command = programs.command(&["doctor", "--online", "--json"]);
+    let mut command = programs.command(arguments);
     command.env("FAKE_API_KEY", "sk-test-0123");
     command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     let answer = finished(&mut command).exits_with(code).json();
     server.requests();
+    answer
+}
+
+fn online(answer: fn(&str) -> String, code: i32) -> Vec<Value> {
+    let answer = asked(&["doctor", "--online", "--json"], answer, code);
     let findings = answer["findings"].as_array().expect("it is a list").iter();
     findings
         .filter(|one| one["area"] == "online")
@@ -104,6 +110,27 @@ fn online_asks_the_providers_that_have_a_key() {
     let findings = online(|_| whole("403 Forbidden", "{}"), 1);
     assert_eq!(
         findings[0]["next"],
+        "look whether the key in FAKE_API_KEY is still valid"
+    );
+}
+
+#[test]
+fn providers_that_have_a_key_are_peers() {
+    let arguments = ["doctor", "protocols", "--json"];
+    let told = asked(&arguments, is_healthy, 0);
+    assert_eq!(
+        told["peers"],
+        json!([{
+            "kind": "provider", "name": "fake", "ok": true, "answer": "fake is reachable",
+            "error": null, "next": null,
+        }])
+    );
+    let told = asked(&arguments, |_| whole("403 Forbidden", "{}"), 1);
+    let peer = &told["peers"][0];
+    assert_eq!(peer["ok"], false);
+    assert!(peer["error"].is_string(), "{peer}");
+    assert_eq!(
+        peer["next"],
         "look whether the key in FAKE_API_KEY is still valid"
     );
 }
