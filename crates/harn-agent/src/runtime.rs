@@ -25,6 +25,7 @@ use crate::keeper::{Keeper, KeptSessions, OpenLog};
 use crate::long_running::LongRunning;
 use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
+use crate::people::Asking;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::run::Pause;
@@ -66,6 +67,8 @@ pub struct Runtime {
     pub(crate) tool_callers: ToolCallers,
     /// The servers that lend tools.
     pub(crate) servers: Pool,
+    /// How people are asked for those who cannot ask by themselves.
+    pub(crate) asking: Asking,
     /// The daemons that were started.
     pub(crate) daemons: Daemons,
     /// The workers that were started.
@@ -116,6 +119,9 @@ pub struct RuntimeOptions {
     pub worker_places: WorkerPlaces,
     /// The session that goes on where its journal ends; all others begin with nothing in them.
     pub resumes: Option<String>,
+    /// What the program is called in questions to people that servers ask, where somebody finds
+    /// these questions in the log; `None`: nobody does, so no server may ask that way.
+    pub asks_as: Option<String>,
 }
 
 /// What a loop is asked to do.
@@ -211,6 +217,7 @@ impl Runtime {
             spawner: options.spawner,
             tool_callers: ToolCallers::default(),
             servers: Pool::new(options.tool_servers, options.servers),
+            asking: Asking::new(options.asks_as),
             daemons: Daemons::default(),
             workers: Workers::new(options.worker_places),
             running: Mutex::default(),

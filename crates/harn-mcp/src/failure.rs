@@ -32,15 +32,23 @@ impl Failures<'_> {
             ServiceError::McpError(refusal) => refused(refusal),
             ServiceError::TransportSend(error) => self.of_transport(&*error.error),
             ServiceError::TransportClosed => self.fault.error(&self.config.name),
-            ServiceError::Timeout { timeout } => ServerError::TimedOut {
-                server: self.config.name.clone(),
-                what: what.to_owned(),
-                limit_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
-            },
+            ServiceError::Timeout { timeout } => {
+                let limit_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+                self.timed_out(what, limit_ms)
+            }
             ServiceError::UnexpectedResponse => {
                 self.broken(format!("answered '{what}' with something else"))
             }
             other => self.broken(format!("failed: {other}")),
+        }
+    }
+
+    /// The server took too long.
+    pub(crate) fn timed_out(&self, what: &str, limit_ms: u64) -> ServerError {
+        ServerError::TimedOut {
+            server: self.config.name.clone(),
+            what: what.to_owned(),
+            limit_ms,
         }
     }
 

@@ -96,13 +96,22 @@ impl Handler {
         self.client.answer(request, session_id).await
     }
 
+    /// Answers a question that came by itself. It is taken back when the server does not want to
+    /// know any more, and when nobody waits for what it is about.
     async fn typed<T: DeserializeOwned>(
         &self,
         method: &str,
         params: Value,
         request: ServerRequest,
+        context: RequestContext<RoleClient>,
     ) -> Result<T, ErrorData> {
-        let answered = self.answer(method, params, request, None).await;
+        let question = self.in_flight.ask();
+        let answered = tokio::select! {
+            biased;
+            answered = self.answer(method, params, request, None) => answered,
+            () = context.ct.cancelled() => Err("it was cancelled".to_owned()),
+            () = question.is_pointless() => Err("nobody waits for it any more".to_owned()),
+        };
         let answer = answered.map_err(|reason| ErrorData::invalid_request(reason, None))?;
         let wrong = |_| ErrorData::internal_error("the answer is not understood", None);
         serde_json::from_value(answer).map_err(wrong)
@@ -153,28 +162,30 @@ impl ClientHandler for Handler {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let params = shown(&request);
         let asked = ServerRequest::Elicit(params.clone());
-        self.typed("elicitation/create", params, asked).await
+        self.typed("elicitation/create", params, asked, context)
+            .await
     }
 
     async fn create_message(
         &self,
         request: CreateMessageRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
         let params = shown(&request);
         let asked = ServerRequest::Sample(params.clone());
-        self.typed("sampling/createMessage", params, asked).await
+        self.typed("sampling/createMessage", params, asked, context)
+            .await
     }
 
     async fn list_roots(
         &self,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
-        self.typed("roots/list", json!({}), ServerRequest::Roots)
+        self.typed("roots/list", json!({}), ServerRequest::Roots, context)
             .await
     }
 
@@ -191,6 +202,7 @@ impl ClientHandler for Handler {
         params: ProgressNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
+        self.in_flight.progressed(&params.progress_token);
         let session = self.in_flight.session_of(&params.progress_token);
         self.notice("notifications/progress", shown(&params), session);
     }

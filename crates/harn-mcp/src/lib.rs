@@ -37,3 +37,4 @@ mod testing;
 
 pub use http::{Proxies, Web};
 pub use servers::{BeforeStart, Servers, Surroundings};
+pub use stdio::Patience;

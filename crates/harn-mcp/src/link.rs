@@ -177,9 +177,8 @@ impl Link {
         request: Request,
     ) -> Result<ServerResult, ServerError> {
         let limits = config.limits;
-        let mut options = PeerRequestOptions::with_timeout(Duration::from_millis(limits.idle_ms))
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(Duration::from_millis(limits.total_ms));
+        let total = Duration::from_millis(limits.total_ms);
+        let mut options = PeerRequestOptions::no_options().with_max_total_timeout(total);
         if let Some(traceparent) = request.traceparent {
             let mut meta = RequestMetaObject::new();
             meta.set_traceparent(traceparent);
@@ -189,21 +188,28 @@ impl Link {
             config,
             fault: &self.fault,
         };
+        let waiting = self.in_flight.begin(request.session_id);
         let sent = self
             .peer()
             .send_request_with_option(request.request, options);
         let handle = sent
             .await
             .map_err(|error| failures.of_request(&request.what, &error))?;
-        let token = handle.progress_token.clone();
-        let _waiting = self.in_flight.begin(token, request.session_id);
+        waiting.sent(handle.progress_token.clone());
         let mut abandoned = Abandoned {
             link: self,
             id: Some(handle.id.clone()),
         };
-        let answer = handle.await_response().await;
-        abandoned.id = None;
-        answer.map_err(|error| failures.of_request(&request.what, &error))
+        tokio::select! {
+            biased;
+            answer = handle.await_response() => {
+                abandoned.id = None;
+                answer.map_err(|error| failures.of_request(&request.what, &error))
+            }
+            () = waiting.idle(Duration::from_millis(limits.idle_ms)) => {
+                Err(failures.timed_out(&request.what, limits.idle_ms))
+            }
+        }
     }
 
     /// Hears of changes. Servers of the handshake tell by themselves; others are asked to.

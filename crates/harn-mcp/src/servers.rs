@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::http::Web;
 use crate::server::Server;
-use crate::stdio::Guardians;
+use crate::stdio::{Guardians, Patience};
 
 /// Variables that say nothing about anybody. Processes find them, because most do not work
 /// without; everything else is given by whoever describes the server.
@@ -31,6 +31,8 @@ pub struct Surroundings {
     /// Told before a process is started, if anybody wants to know. Servers lead groups of their
     /// own, which do not hear Ctrl-C: whoever is told listens for it.
     pub before_start: Option<BeforeStart>,
+    /// How long processes have to end.
+    pub patience: Patience,
     /// What connections over HTTP share.
     pub web: Web,
 }

@@ -10,9 +10,10 @@
 //! A request is a record of the log before anybody hears of it, so it outlives the process that
 //! made it. A program that is started again and asks the same finds its request, and the answer
 //! that somebody has given meanwhile. What is thrown and returned in a program is decided where
-//! its builtins are; nothing here waits.
+//! its builtins are. Only `asking` waits, for those who ask without a program.
 
 mod announce;
+mod asking;
 mod kind;
 mod notice;
 mod process;
@@ -23,6 +24,7 @@ mod respond;
 mod tests;
 
 pub use announce::AskedPerson;
+pub(crate) use asking::{Asking, Question, Reply};
 pub use kind::RequestKind;
 pub use notice::{NOTICE, RESOLVED, notice};
 pub use process::{is_gone, this_process};

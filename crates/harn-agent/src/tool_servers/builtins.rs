@@ -252,7 +252,7 @@ async fn complete(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown
 }
 
 async fn ensure_active(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
-    let name = server_name(asked)?;
+    let name = required(asked, 0, "server name")?;
     if runtime.servers.config(&name).is_none() {
         return Err(Thrown::Runtime(unknown(&name).to_string()));
     }
@@ -264,18 +264,13 @@ async fn ensure_active(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, T
 }
 
 fn release(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
-    let name = server_name(asked)?;
+    let name = required(asked, 0, "server name")?;
     runtime.release_server(&name, asked.session_id.as_deref());
     Ok(Value::Null)
 }
 
-fn server_name(asked: &Asked) -> Result<String, Thrown> {
-    let name = required(asked, 0, "server name");
-    name.map_err(|thrown| Thrown::Runtime(crate::registry::told(&thrown)))
-}
-
 async fn server_card(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
-    let given = server_name(asked)?;
+    let given = required(asked, 0, "server name")?;
     let is_source =
         given.contains(['/', '\\']) || given.contains("://") || given.ends_with(".json");
     let source = match is_source {
@@ -301,14 +296,14 @@ async fn server_card(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thr
 /// Where a configured server describes itself.
 fn card_of(runtime: &Runtime, name: &str) -> Result<String, Thrown> {
     let Some(config) = runtime.servers.config(name) else {
-        return Err(Thrown::Runtime(format!(
+        return Err(Thrown::Plain(format!(
             "mcp_server_card: no MCP server '{name}' registered (check harn.toml) — pass a URL or \
              path directly instead"
         )));
     };
     let missing = || {
         let text = format!("mcp_server_card: server '{name}' has no 'card' field in harn.toml");
-        Thrown::Runtime(text)
+        Thrown::Plain(text)
     };
     config.card.clone().ok_or_else(missing)
 }

@@ -123,13 +123,15 @@ fn failed(error: ServerError) -> ToolError {
     }
 }
 
-/// What the model reads of a result: data before content, and content as it is.
+/// What the model reads of a result: data before content, and content as it is. One text is
+/// that text; of a failure all texts are read.
 fn shown(result: CallResult) -> Result<String, ToolError> {
     let is_text = |block: &Value| block["type"] == "text" && block["text"].is_string();
     let text = match (&result.structured, &*result.content) {
         (Some(structured), _) if !result.is_error => sorted_json_pretty(structured),
         (_, []) => "(no output)".to_owned(),
-        (_, content) if content.iter().all(is_text) => result.text(),
+        (_, [block]) if is_text(block) => result.text(),
+        (_, content) if result.is_error && content.iter().all(is_text) => result.text(),
         (_, content) => sorted_json_pretty(&json!(content)),
     };
     match result.is_error {
@@ -224,17 +226,18 @@ mod tests {
             })
         };
         assert_eq!(result(vec![], None, false).unwrap(), "(no output)");
-        assert_eq!(
-            result(vec![text("a"), text("b")], None, false).unwrap(),
-            "a\nb"
-        );
+        assert_eq!(result(vec![text("a")], None, false).unwrap(), "a");
+        // What is no single text is read as it is.
+        let two = result(vec![text("a"), text("b")], None, false).unwrap();
+        let blocks: Value = serde_json::from_str(&two).unwrap();
+        assert_eq!(blocks, json!([text("a"), text("b")]));
         let data = Some(json!({"n": 1}));
         assert_eq!(
             result(vec![text("a")], data, false).unwrap(),
             "{\n  \"n\": 1\n}"
         );
-        let failure = result(vec![text("no")], None, true).unwrap_err();
-        assert_eq!(failure, ToolError::Failed("no".to_owned()));
+        let failure = result(vec![text("no"), text("way")], None, true).unwrap_err();
+        assert_eq!(failure, ToolError::Failed("no\nway".to_owned()));
         let image = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
         let shown = result(vec![image], None, false).unwrap();
         assert!(shown.contains("\"mimeType\": \"image/png\""), "{shown}");

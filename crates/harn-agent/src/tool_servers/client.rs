@@ -3,14 +3,17 @@
 //! Text of a server is data: it is shown and passed on, but no rule follows from it. A question
 //! goes to a person only if there is one, and one that asks for a secret goes to nobody.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use harn_events::{AgentEvent, RedactionPolicy};
 use harn_llm::desk::Question;
 use serde_json::{Map, Value, json};
 
+use super::asking;
 use super::{Capabilities, Sampling, ServerClient, ServerConfig, ServerNotice, ServerRequest};
 use crate::callback::BoxFuture;
+use crate::host::Elicits;
 use crate::policy::Approval;
 use crate::runtime::Runtime;
 
@@ -89,9 +92,9 @@ impl SessionClient {
 
     async fn elicit(&self, params: Value, session_id: Option<&str>) -> Result<Value, String> {
         let runtime = self.runtime()?;
-        let bridge = runtime.bridge.as_ref().ok_or("nobody can be asked")?;
-        let can = bridge.elicits(session_id);
+        let session_id = session_id.or(self.session_id.as_deref());
         let is_url = params["mode"] == "url";
+        let can = self.elicits(&runtime, session_id);
         if (is_url && !can.urls) || (!is_url && !can.forms) {
             return Err("nobody can be asked this way".to_owned());
         }
@@ -104,12 +107,33 @@ impl SessionClient {
             runtime.warn("mcp", &text);
             return Ok(json!({"action": "decline"}));
         }
+        let host = runtime.bridge.as_ref().filter(|bridge| {
+            let can = bridge.elicits(session_id);
+            if is_url { can.urls } else { can.forms }
+        });
+        let Some(host) = host else {
+            return Ok(asking::ask(&runtime, &self.server, &params, session_id).await);
+        };
         let mut asked = params;
         asked["sessionId"] = json!(session_id);
         asked["server"] = json!(self.server);
-        let answer = bridge.request("elicitation/create", asked).await;
+        let answer = host.request("elicitation/create", asked).await;
         // Whoever cannot be asked has said no.
         Ok(answer.map_or_else(|_| json!({"action": "cancel"}), answer_of))
+    }
+
+    /// Who can be asked: the people of the host, or those who look after the project and find
+    /// in the log what they are asked.
+    fn elicits(&self, runtime: &Runtime, session_id: Option<&str>) -> Elicits {
+        let host = runtime.bridge.as_ref();
+        let host = host
+            .map(|host| host.elicits(session_id))
+            .unwrap_or_default();
+        let others = runtime.reaches_people();
+        Elicits {
+            forms: host.forms || others,
+            urls: host.urls || others,
+        }
     }
 
     async fn sample(&self, params: Value, session_id: Option<&str>) -> Result<Value, String> {
@@ -121,7 +145,7 @@ impl SessionClient {
             return Err("the tokens for this server are used up".to_owned());
         }
         let wanted = params["maxTokens"].as_u64().unwrap_or(left).min(left);
-        let question = question(&params, &sampling.model, wanted);
+        let question = question(&params, &sampling.model, wanted)?;
         let answer = runtime.desk.call(&question).await;
         let answer = answer.map_err(|thrown| crate::registry::told(&thrown))?;
         self.told().tokens += answer["output_tokens"].as_u64().unwrap_or(wanted);
@@ -159,8 +183,7 @@ impl SessionClient {
         let folder = std::path::absolute(&runtime.folder)
             .or_else(|_| std::env::current_dir())
             .map_err(|error| error.to_string())?;
-        let uri = format!("file://{}", folder.display());
-        Ok(json!({"roots": [{"uri": uri}]}))
+        Ok(json!({"roots": [{"uri": file_uri(&folder)}]}))
     }
 
     fn runtime(&self) -> Result<Arc<Runtime>, String> {
@@ -169,12 +192,30 @@ impl SessionClient {
     }
 }
 
-/// What a form asks for that must not be asked in a form.
+/// The URI of a folder. What has a meaning in URIs, or none, is written in hexadecimal.
+fn file_uri(folder: &Path) -> String {
+    let bytes = folder.as_os_str().as_encoded_bytes().iter();
+    let encoded = bytes.map(|&byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    });
+    format!("file://{}", encoded.collect::<String>())
+}
+
+/// What a form asks for that must not be asked in a form, by what it is called or how it is
+/// shown to people.
 fn sensitive_field(params: &Value) -> Option<&String> {
     let policy = RedactionPolicy::new();
     let fields = params["requestedSchema"]["properties"].as_object()?;
-    let mut names = fields.keys();
-    names.find(|name| policy.is_sensitive_name(name))
+    let is_sensitive = |(name, field): &(&String, &Value)| {
+        let title = field["title"].as_str().unwrap_or_default();
+        policy.is_sensitive_name(name)
+            || policy.is_sensitive_name(&title.replace(' ', "_"))
+            || field["format"] == "password"
+    };
+    fields.iter().find(is_sensitive).map(|(name, _)| name)
 }
 
 /// An answer to a question: only what such an answer consists of.
@@ -186,21 +227,39 @@ fn answer_of(answer: Value) -> Value {
     }
 }
 
-fn question(params: &Value, model: &str, tokens_max: u64) -> Question {
+/// What a model is asked.
+///
+/// # Errors
+/// There is something in it that is no text.
+fn question(params: &Value, model: &str, tokens_max: u64) -> Result<Question, String> {
     let messages = params["messages"].as_array().into_iter().flatten();
     let messages = messages.map(|message| {
-        let content = &message["content"];
-        let text = content["text"].as_str().or(content.as_str());
-        json!({"role": message["role"], "content": text.unwrap_or_default()})
+        let text = text_of(&message["content"])?;
+        Ok(json!({"role": message["role"], "content": text}))
     });
-    let messages: Vec<Value> = messages.collect();
+    let messages = messages.collect::<Result<Vec<Value>, String>>()?;
     let options = json!({"model": model, "max_tokens": tokens_max, "messages": messages});
     let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
-    Question {
+    Ok(Question {
         prompt: String::new(),
         system: params["systemPrompt"].as_str().map(str::to_owned),
         options,
-    }
+    })
+}
+
+/// The text of a message: of one block or of several. A model that hears half of a question
+/// would answer another one, so whatever is no text is refused.
+fn text_of(content: &Value) -> Result<String, String> {
+    let blocks = match content {
+        Value::Array(blocks) => &blocks[..],
+        block => std::slice::from_ref(block),
+    };
+    let texts = blocks.iter().map(|block| {
+        let text = block["text"].as_str().filter(|_| block["type"] == "text");
+        text.ok_or_else(|| "a model is passed on text and nothing else".to_owned())
+    });
+    let texts = texts.collect::<Result<Vec<&str>, String>>()?;
+    Ok(texts.join("\n"))
 }
 
 impl ServerClient for SessionClient {
@@ -208,11 +267,7 @@ impl ServerClient for SessionClient {
         let Some(runtime) = self.runtime.upgrade() else {
             return Capabilities::default();
         };
-        let can = runtime
-            .bridge
-            .as_ref()
-            .map(|bridge| bridge.elicits(self.session_id.as_deref()));
-        let can = can.unwrap_or_default();
+        let can = self.elicits(&runtime, self.session_id.as_deref());
         Capabilities {
             forms: can.forms,
             urls: can.urls,
@@ -288,5 +343,56 @@ impl ServerClient for SessionClient {
         if let Some(runtime) = self.runtime.upgrade() {
             runtime.warn("mcp", text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_a_uri_whatever_it_is_called() {
+        let uri = file_uri(Path::new("/srv/my project/50%/ö"));
+        assert_eq!(uri, "file:///srv/my%20project/50%25/%C3%B6");
+    }
+
+    #[test]
+    fn a_form_asks_for_a_secret_by_name_title_or_format() {
+        let asks = |fields: Value| {
+            let params = json!({"requestedSchema": {"properties": fields}});
+            sensitive_field(&params).cloned()
+        };
+        assert_eq!(
+            asks(json!({"name": {}, "city": {"title": "Home town"}})),
+            None
+        );
+        for secret in [
+            json!({"password": {}}),
+            json!({"n": {}, "github_token": {}}),
+            json!({"n": {"title": "Your password"}}),
+            json!({"n": {"title": "API key"}}),
+            json!({"n": {"type": "string", "format": "password"}}),
+        ] {
+            assert!(asks(secret.clone()).is_some(), "{secret}");
+        }
+    }
+
+    #[test]
+    fn a_model_hears_all_of_a_question_or_none_of_it() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let asked = |content: Value| {
+            let params = json!({
+                "systemPrompt": "Be brief.",
+                "messages": [{"role": "user", "content": content}],
+            });
+            question(&params, "m", 5).map(|question| question.options["messages"].clone())
+        };
+        let hello = json!([{"role": "user", "content": "Hello"}]);
+        assert_eq!(asked(text("Hello")).unwrap(), hello);
+        let two = json!([{"role": "user", "content": "Hello\nyou"}]);
+        assert_eq!(asked(json!([text("Hello"), text("you")])).unwrap(), two);
+        let image = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
+        let refused = asked(json!([text("Hello"), image])).unwrap_err();
+        assert_eq!(refused, "a model is passed on text and nothing else");
     }
 }

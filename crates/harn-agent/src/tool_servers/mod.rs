@@ -11,6 +11,7 @@
 //! What is said about a server is a [`ServerConfig`]; its variables and headers are secrets,
 //! which are typed as such and never shown.
 
+mod asking;
 pub(crate) mod builtins;
 pub(crate) mod calling;
 mod client;

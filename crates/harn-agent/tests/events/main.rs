@@ -25,6 +25,7 @@ mod options;
 mod people;
 mod published;
 mod searches;
+mod server_questions;
 mod sessions;
 mod skills;
 mod skills_narrow;

@@ -45,6 +45,7 @@ struct Props {
     has_host: bool,
     tool_servers: Option<Arc<dyn ToolServers>>,
     servers: Vec<ServerConfig>,
+    asks_as: Option<String>,
 }
 
 impl Stage {
@@ -88,6 +89,24 @@ impl Stage {
         Self::of(events, props)
     }
 
+    /// With servers of tools and no host: people find in the log what they are asked.
+    pub(crate) fn with_people(
+        answers: &[Value],
+        tool_servers: Arc<dyn ToolServers>,
+        servers: Vec<ServerConfig>,
+    ) -> Self {
+        let mut props = Props {
+            tool_servers: Some(tool_servers),
+            servers,
+            asks_as: Some("program".to_owned()),
+            ..Props::default()
+        };
+        for answer in answers {
+            props.mock.add(answer).unwrap();
+        }
+        Self::of(&[], props)
+    }
+
     /// A stage whose providers are asked over a network.
     pub(crate) fn proving_online(events: &'static [&'static str]) -> Self {
         Self::of(events, Props::default())
@@ -121,6 +140,7 @@ impl Stage {
             observer: Some(observer),
             tool_servers: props.tool_servers,
             servers: props.servers,
+            asks_as: props.asks_as,
             ..RuntimeOptions::default()
         };
         Self {
@@ -132,6 +152,11 @@ impl Stage {
             proves,
             clock,
         }
+    }
+
+    /// The log, for people who look into it.
+    pub(crate) fn log(&self) -> &Arc<AnyEventLog> {
+        &self.log
     }
 
     /// The clock, for tools that take their time.

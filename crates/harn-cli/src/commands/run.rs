@@ -333,7 +333,10 @@ impl Scene {
             let _cannot_listen = listening.listen();
         };
         let manifest = options.world.models.manifest.clone();
+        let program = options.world.event_log.program.clone();
         let agents = &mut options.world.agents;
+        // Servers may ask people where `harn hitl` finds what they ask.
+        agents.asks_as = keeping::is_shared(&self.base).then_some(program);
         let listen = Some(Arc::new(listen) as BeforeStart);
         tool_servers::add_to(agents, manifest.as_deref(), listen, Logins::AsConfigured)
     }

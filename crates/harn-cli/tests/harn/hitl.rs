@@ -42,27 +42,27 @@ pipeline default() {
 "#;
 
 /// A project, gone after the test.
-struct Project(TempDir);
+pub(crate) struct Project(pub(crate) TempDir);
 
 impl Project {
-    fn with(text: &str) -> Self {
+    pub(crate) fn with(text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::write(folder.path().join("main.harn"), text).expect("the folder is ours");
         Self(folder)
     }
 
-    fn program(&self) -> Command {
+    pub(crate) fn program(&self) -> Command {
         let mut program = program();
         program.current_dir(self.0.path()).env("USER", "ada");
         program
     }
 
-    fn harn(&self, arguments: &[&str]) -> Call {
+    pub(crate) fn harn(&self, arguments: &[&str]) -> Call {
         finished(self.program().args(arguments))
     }
 
     /// Starts the program, and waits until it has said this.
-    fn start(&self, said: &str) -> Running {
+    pub(crate) fn start(&self, said: &str) -> Running {
         let mut child = self
             .program()
             .args(["run", "main.harn", "--", "aloud"])
@@ -80,21 +80,21 @@ impl Project {
     }
 
     /// What is open.
-    fn open(&self) -> Vec<Value> {
+    pub(crate) fn open(&self) -> Vec<Value> {
         let listed = self.harn(&["hitl", "list", "--json"]).exits_with(0).json();
         listed["requests"].as_array().expect("a list").clone()
     }
 
     /// The only request that is open.
     #[track_caller]
-    fn only(&self) -> Value {
+    pub(crate) fn only(&self) -> Value {
         let mut open = self.open();
         assert_eq!(open.len(), 1, "{open:?}");
         open.remove(0)
     }
 
     #[track_caller]
-    fn answers(&self, id: &str, how: &[&str]) -> Call {
+    pub(crate) fn answers(&self, id: &str, how: &[&str]) -> Call {
         let arguments = [&["hitl", "answer", id], how].concat();
         self.harn(&arguments)
     }
@@ -121,14 +121,14 @@ impl Project {
 }
 
 /// A program that runs.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Running {
     #[track_caller]
-    fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         let read = self.stdout.read_line(&mut line).expect("we print UTF-8");
         assert!(read > 0, "it has ended");
@@ -136,7 +136,7 @@ impl Running {
     }
 
     /// Ends it as a power cut would.
-    fn dies(mut self) {
+    pub(crate) fn dies(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is ours");
     }
@@ -149,7 +149,7 @@ impl Drop for Running {
     }
 }
 
-fn id(request: &Value) -> String {
+pub(crate) fn id(request: &Value) -> String {
     request["request_id"]
         .as_str()
         .expect("it has one")

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod doctor;
+mod people;
 mod suite;
 mod tracker;
 
@@ -239,4 +240,76 @@ fn a_run_without_a_terminal_does_not_wait_for_anybody() {
         .exits_with(1);
     assert!(ran.stderr.contains("needs authorization"), "{}", ran.stderr);
     assert_eq!(tracker.count("/authorize"), 0);
+}
+
+/// A program that looks at the servers of its project.
+const LOOKING: &str = r#"
+fn attempt(f) {
+  try { return f() } catch (e) { return e }
+}
+println(mcp.keys())
+println(type_of(mcp.waiter))
+println(mcp.waiter)
+println(mcp_registry_status())
+println(mcp_call(mcp.waiter, "seat"))
+println(mcp_server_card("waiter").title)
+println(mcp_server_card("./card.json").title)
+println(attempt({ -> mcp_server_card("other") }))
+println(attempt({ -> mcp_server_card("nobody") }))
+"#;
+
+#[test]
+fn a_program_finds_the_servers_of_its_project_and_their_cards() {
+    let project = Project::with(
+        "[[mcp]]\nname = \"waiter\"\ncommand = \"python3\"\nargs = [\"waiter.py\", \"table\"]\n\
+         lazy = true\ncard = \"card.json\"\n\
+         [[mcp]]\nname = \"other\"\ncommand = \"no-such-program\"\nlazy = true\n",
+    );
+    fs::write(project.path().join("waiter.py"), people::SERVER).unwrap();
+    fs::write(project.path().join("card.json"), r#"{"title": "At table"}"#).unwrap();
+    fs::write(project.path().join("main.harn"), LOOKING).unwrap();
+    let mut program = project.program();
+    program
+        .args(["run", "main.harn"])
+        .env("HARN_EVENT_LOG_BACKEND", "memory");
+    let ran = finished(&mut program).exits_with(0);
+    let expected = "\
+[other, waiter]
+mcp_client
+<mcp_client:waiter>
+[{active: false, card: card.json, lazy: true, name: waiter, ref_count: 0}, \
+{active: false, lazy: true, name: other, ref_count: 0}]
+nobody can be asked
+At table
+At table
+mcp_server_card: server 'other' has no 'card' field in harn.toml
+mcp_server_card: no MCP server 'nobody' registered (check harn.toml) — pass a URL or path directly \
+instead
+";
+    assert_eq!(ran.stdout, expected);
+}
+
+#[test]
+fn a_card_is_fetched_from_where_people_may_be_sent_and_from_what_is_named() {
+    let tracker = Tracker::for_members();
+    let project = Project::with("");
+    // Any document will do that is an object.
+    let place = "/.well-known/oauth-authorization-server";
+    let url = tracker.url().replace("/mcp", place);
+    let text = "println(mcp_server_card(argv[0]).issuer)\n";
+    fs::write(project.path().join("main.harn"), text).unwrap();
+    let arguments = ["run", "main.harn", "--", &url];
+    let refused = project.harn(&arguments).exits_with(1);
+    assert!(
+        refused.stderr.contains("mcp_server_card"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(tracker.count(place), 0);
+    let mut program = project.program();
+    let origin = tracker.url().replace("/mcp", "");
+    program.args(arguments).env("HARN_FETCH_ALLOW", &origin);
+    let fetched = finished(&mut program).exits_with(0);
+    assert_eq!(fetched.stdout, format!("{origin}\n"));
+    assert_eq!(tracker.count(place), 1);
 }

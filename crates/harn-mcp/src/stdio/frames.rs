@@ -92,6 +92,19 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         }
     }
 
+    /// Throws away what is still written, to the end.
+    pub(super) async fn discard(&mut self) {
+        self.buffer = Vec::new();
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            match self.input.read(&mut piece).await {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+    }
+
     /// A whole line, if there is one.
     fn line(&mut self) -> Option<Vec<u8>> {
         let end = self.buffer[self.searched..]

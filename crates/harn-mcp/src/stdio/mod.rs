@@ -10,7 +10,8 @@
 //! A server is not trusted to behave. What it writes is read in bounded pieces: lines that are
 //! no messages are skipped and counted, a message that is too large or too deep ends the
 //! connection. Ending goes the way of the protocol: its input is closed, then it is asked to
-//! terminate, then it is killed, each with all that it has started.
+//! terminate, then it is killed, each with all that it has started. What it writes meanwhile is
+//! thrown away, because a server that cannot write does not come to see that its input is closed.
 
 mod frames;
 mod process;
@@ -18,4 +19,5 @@ mod stderr;
 mod transport;
 
 pub(crate) use process::Guardians;
+pub use process::Patience;
 pub(crate) use transport::{Fault, open};

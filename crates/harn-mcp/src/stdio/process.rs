@@ -3,6 +3,7 @@
 //! ```text
 //! waiter ──── sleeps until the process has ended, but leaves it to be reaped
 //! guardian ── told to close, or hears of the end ─► 5 s ─► TERM ─► 2 s ─► KILL ─► reap
+//!                                                    └── `Patience` ──┘
 //! ```
 //!
 //! Signals go to the whole group, and only as long as its leader was not reaped: until then its
@@ -19,11 +20,23 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
 
-/// How long a server has to end by itself when its input is closed.
-const AFTER_CLOSING: Duration = Duration::from_secs(5);
+/// How long a server has to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// By itself, when its input is closed.
+    pub after_closing: Duration,
+    /// When it was asked to terminate. Then it is killed.
+    pub after_terminating: Duration,
+}
 
-/// How long it has when it was asked to terminate.
-const AFTER_TERMINATING: Duration = Duration::from_secs(2);
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            after_closing: Duration::from_secs(5),
+            after_terminating: Duration::from_secs(2),
+        }
+    }
+}
 
 /// The threads that see servers to their end.
 #[derive(Clone, Default)]
@@ -89,7 +102,11 @@ enum News {
 
 impl Process {
     /// Starts a process, as the leader of a group.
-    pub(super) fn start(command: &mut Command, guardians: &Guardians) -> io::Result<(Self, Pipes)> {
+    pub(super) fn start(
+        command: &mut Command,
+        patience: Patience,
+        guardians: &Guardians,
+    ) -> io::Result<(Self, Pipes)> {
         let mut child = command.process_group(0).spawn()?;
         let pipes = Pipes {
             stdin: child.stdin.take(),
@@ -106,7 +123,7 @@ impl Process {
             let _nobody_may_listen = waiter_orders.send(News::Ended);
         })?;
         let guardian = thread::Builder::new().name("harn-mcp-guard".to_owned());
-        let thread = guardian.spawn(move || guard(child, leader, &news, &tell))?;
+        let thread = guardian.spawn(move || guard(child, leader, patience, &news, &tell))?;
         guardians.add(Guardian {
             orders: orders.clone(),
             thread,
@@ -152,11 +169,12 @@ fn wait_for(process: Pid) {
 fn guard(
     mut child: Child,
     leader: Pid,
+    patience: Patience,
     news: &Receiver<News>,
     tell: &watch::Sender<Option<ExitStatus>>,
 ) {
     if let Ok(News::Close) | Err(_) = news.recv() {
-        end(leader, news);
+        end(leader, patience, news);
     }
     // What it started does not outlive it.
     let _all_may_have_ended = kill_process_group(leader, Signal::KILL);
@@ -164,10 +182,10 @@ fn guard(
 }
 
 /// Sees to it that a process ends.
-fn end(leader: Pid, news: &Receiver<News>) {
+fn end(leader: Pid, patience: Patience, news: &Receiver<News>) {
     for (time, signal) in [
-        (AFTER_CLOSING, Signal::TERM),
-        (AFTER_TERMINATING, Signal::KILL),
+        (patience.after_closing, Signal::TERM),
+        (patience.after_terminating, Signal::KILL),
     ] {
         match until_ended(news, time) {
             true => return,

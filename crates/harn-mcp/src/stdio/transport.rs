@@ -91,7 +91,8 @@ pub(crate) fn open(
     let failed = |error: io::Error| {
         ServerError::Unreachable(format!("failed to spawn '{}': {error}", endpoint.command))
     };
-    let (process, pipes) = Process::start(&mut command, guardians).map_err(failed)?;
+    let started = Process::start(&mut command, surroundings.patience, guardians);
+    let (process, pipes) = started.map_err(failed)?;
     let fault = Fault::default();
     let piped = "all three are pipes";
     let stdin = ChildStdin::from_std(pipes.stdin.expect(piped)).map_err(failed)?;
@@ -201,7 +202,15 @@ impl Transport<RoleClient> for StdioTransport {
         self.queue = None;
         self.process.close();
         let mut ended = self.process.ended();
-        let _its_guardian_has_ended = ended.wait_for(Option::is_some).await;
+        let has_ended = async {
+            let _its_guardian_has_ended = ended.wait_for(Option::is_some).await;
+        };
+        tokio::pin!(has_ended);
+        tokio::select! {
+            () = &mut has_ended => {}
+            // Nothing more can come; what is left is to wait.
+            () = self.frames.discard() => has_ended.await,
+        }
         Ok(())
     }
 }

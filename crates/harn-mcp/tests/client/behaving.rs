@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use harn_agent::tool_servers::{Generation, Listed, ServerRequest};
+use harn_agent::tool_servers::{Capabilities, Generation, Listed, ServerRequest};
 use serde_json::{Value, json};
 
-use crate::stage::{Seen, Stage, Written, call};
+use crate::stage::{Answer, Seen, Stage, Written, call};
 
 fn names(entries: &[Value]) -> Vec<&str> {
     let names = entries.iter().map(|entry| entry["name"].as_str().unwrap());
@@ -185,6 +185,88 @@ async fn questions_go_to_people_only_if_there_are_any() {
     // Nobody is there: the server gets an error, and goes on.
     let stage = Stage::new("plain", json!({}));
     let said = stage.call("ask", json!({})).await.unwrap();
+    assert!(said.contains("nobody is here"), "{said}");
+}
+
+/// What a server of the handshake hears about us.
+async fn announced(capabilities: Capabilities) -> Value {
+    let stage = Stage::with(
+        "curious",
+        json!({}),
+        Seen::able(capabilities, Answer::Nobody),
+    );
+    let told = stage.call("told", json!({})).await.unwrap();
+    let mut told: Value = serde_json::from_str(&told).unwrap();
+    // Tasks are waited for whoever asks.
+    let extensions = told.as_object_mut().unwrap().remove("extensions").unwrap();
+    assert_eq!(extensions, json!({"io.modelcontextprotocol/tasks": {}}));
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_is_told_what_it_may_ask_for_and_nothing_else() {
+    let nothing = Capabilities::default();
+    assert_eq!(announced(nothing).await, json!({}));
+    let sampling = Capabilities {
+        sampling: true,
+        ..nothing
+    };
+    assert_eq!(announced(sampling).await, json!({"sampling": {}}));
+    let roots = Capabilities {
+        roots: true,
+        ..nothing
+    };
+    assert_eq!(announced(roots).await, json!({"roots": {}}));
+    let people = Capabilities {
+        forms: true,
+        urls: true,
+        ..nothing
+    };
+    assert_eq!(
+        announced(people).await,
+        json!({"elicitation": {"form": {}, "url": {}}})
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_may_ask_a_model_if_somebody_lets_it() {
+    let answer = json!({
+        "role": "assistant", "content": {"type": "text", "text": "Hi."}, "model": "m",
+        "stopReason": "endTurn",
+    });
+    let sampling = Capabilities {
+        sampling: true,
+        ..Capabilities::default()
+    };
+    let seen = Seen::able(sampling, Answer::Said(answer.clone()));
+    let stage = Stage::with("curious", json!({}), seen);
+    let said = stage.call("sample", json!({})).await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), answer);
+    let asked = stage.seen.asked.lock().unwrap().clone();
+    let [ServerRequest::Sample(params)] = &asked[..] else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(params["messages"][0]["content"]["text"], "Hello?");
+    assert_eq!(params["maxTokens"], 7);
+    // A server that asks all the same is refused, and goes on.
+    let stage = Stage::new("curious", json!({}));
+    let said = stage.call("sample", json!({})).await.unwrap();
+    assert!(said.contains("nobody is here"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_may_know_our_folders_if_somebody_lets_it() {
+    let roots = Capabilities {
+        roots: true,
+        ..Capabilities::default()
+    };
+    let answer = json!({"roots": [{"uri": "file:///project"}]});
+    let seen = Seen::able(roots, Answer::Said(answer.clone()));
+    let stage = Stage::with("curious", json!({}), seen);
+    let said = stage.call("roots", json!({})).await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), answer);
+    let stage = Stage::new("curious", json!({}));
+    let said = stage.call("roots", json!({})).await.unwrap();
     assert!(said.contains("nobody is here"), "{said}");
 }
 

@@ -1,10 +1,13 @@
 //! Servers that do not behave: each gives a clear error, and can be used again where it should.
 
+use std::time::{Duration, Instant};
+
 use harn_agent::llm::Category;
-use harn_agent::tool_servers::Listed;
+use harn_agent::tool_servers::{Capabilities, Listed};
+use harn_mcp::Patience;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, call};
+use crate::stage::{Answer, Seen, Stage, call, described};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_command_that_is_not_there_cannot_be_spawned() {
@@ -165,7 +168,7 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn closing_ends_a_server_also_one_that_does_not_want_to() {
+async fn closing_ends_a_server() {
     let stage = Stage::new("plain", json!({}));
     stage.server.connect().await.unwrap();
     stage.server.close().await;
@@ -173,4 +176,70 @@ async fn closing_ends_a_server_also_one_that_does_not_want_to() {
     drop(stage.server);
     // Nobody is left to wait for.
     stage.servers.finish();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn closing_ends_a_server_that_ignores_it() {
+    let patience = Patience {
+        after_closing: Duration::from_millis(60),
+        after_terminating: Duration::from_millis(40),
+    };
+    let config = described("stubborn", json!({}));
+    let stage = Stage::patient(config, Seen::default(), patience);
+    stage.server.connect().await.unwrap();
+    let begin = Instant::now();
+    stage.server.close().await;
+    // It has ignored that its input was closed and that it should terminate. Left alone, it
+    // would have stayed for half a minute.
+    let took = begin.elapsed();
+    assert!(took >= Duration::from_millis(100), "{took:?}");
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    assert!(!stage.server.is_connected());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_that_is_still_writing_ends_when_it_is_closed() {
+    let patience = Patience {
+        after_closing: Duration::from_secs(60),
+        after_terminating: Duration::from_secs(60),
+    };
+    let stage = Stage::patient(described("huge", json!({})), Seen::default(), patience);
+    stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    let begin = Instant::now();
+    drop(stage.server);
+    stage.servers.finish();
+    assert!(begin.elapsed() < Duration::from_secs(30));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_tool_that_vanishes_during_its_call_answers_and_is_gone() {
+    let stage = Stage::new("curious", json!({}));
+    let before = stage.server.list(Listed::Tools).await.unwrap().len();
+    let called = stage.call("vanish", json!({})).await;
+    assert_eq!(called, Ok("vanished".to_owned()));
+    stage.seen.heard("notifications/tools/list_changed").await;
+    let again = stage.call("vanish", json!({})).await.unwrap_err();
+    assert_eq!(again, "mcp server 'it' has no tool 'vanish'");
+    let after = stage.server.list(Listed::Tools).await.unwrap().len();
+    assert_eq!(after, before - 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_question_is_taken_back_when_nobody_waits_for_its_call() {
+    let forms = Capabilities {
+        forms: true,
+        ..Capabilities::default()
+    };
+    let stage = Stage::with("plain", json!({}), Seen::able(forms, Answer::Later));
+    let calling = stage.server.call(call("ask", json!({})));
+    tokio::select! {
+        answered = calling => panic!("{answered:?}"),
+        () = stage.seen.heard("elicitation/create") => {}
+    }
+    stage.seen.took_back().await;
+    // The connection is as good as before.
+    assert_eq!(
+        stage.call("echo", json!({"text": "hi"})).await,
+        Ok("hi".to_owned())
+    );
 }

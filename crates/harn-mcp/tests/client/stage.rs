@@ -1,13 +1,14 @@
 //! Servers to talk with, and a client that remembers what it was told.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use harn_agent::BoxFuture;
 use harn_agent::tool_servers::{
     CallJournal, Capabilities, ServerCall, ServerClient, ServerConfig, ServerNotice, ServerRequest,
     ToolServer, ToolServers,
 };
-use harn_mcp::{Servers, Surroundings};
+use harn_mcp::{Patience, Servers, Surroundings};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -23,18 +24,38 @@ pub(crate) struct Seen {
     /// What there is to ask for.
     pub(crate) capabilities: Capabilities,
     /// What is answered.
-    pub(crate) answer: Option<Value>,
+    pub(crate) answer: Answer,
+    /// How many questions were taken back before anybody answered.
+    taken_back: watch::Sender<usize>,
+}
+
+/// What a server hears when it asks.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Answer {
+    /// Nobody is there.
+    #[default]
+    Nobody,
+    /// This.
+    Said(Value),
+    /// Nothing so far.
+    Later,
 }
 
 impl Seen {
     /// Somebody who fills in forms.
     pub(crate) fn person(answer: Value) -> Self {
+        let capabilities = Capabilities {
+            forms: true,
+            ..Capabilities::default()
+        };
+        Self::able(capabilities, Answer::Said(answer))
+    }
+
+    /// Somebody who can be asked for these things.
+    pub(crate) fn able(capabilities: Capabilities, answer: Answer) -> Self {
         Self {
-            capabilities: Capabilities {
-                forms: true,
-                ..Capabilities::default()
-            },
-            answer: Some(answer),
+            capabilities,
+            answer,
             ..Self::default()
         }
     }
@@ -42,15 +63,34 @@ impl Seen {
     /// Until a notice was heard.
     pub(crate) async fn heard(&self, method: &str) {
         let mut news = self.news.subscribe();
-        while !self.methods().iter().any(|heard| heard == method) {
-            news.changed().await.unwrap();
-        }
+        let hearing = async {
+            while !self.methods().iter().any(|heard| heard == method) {
+                news.changed().await.unwrap();
+            }
+        };
+        within_reason(hearing).await;
+    }
+
+    /// Until a question was taken back.
+    pub(crate) async fn took_back(&self) {
+        let mut taken_back = self.taken_back.subscribe();
+        let taking = async {
+            taken_back.wait_for(|count| *count > 0).await.unwrap();
+        };
+        within_reason(taking).await;
     }
 
     pub(crate) fn methods(&self) -> Vec<String> {
         let notices = self.notices.lock().unwrap();
         notices.iter().map(|notice| notice.method.clone()).collect()
     }
+}
+
+/// Waits for what comes soon if it comes at all.
+async fn within_reason(waiting: impl Future<Output = ()>) {
+    let limit = Duration::from_secs(30);
+    let waited = tokio::time::timeout(limit, waiting).await;
+    assert!(waited.is_ok(), "it did not happen within {limit:?}");
 }
 
 impl ServerClient for Seen {
@@ -76,15 +116,27 @@ impl ServerClient for Seen {
         _session_id: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Value, String>> {
         self.asked.lock().unwrap().push(request);
-        let answer = self
-            .answer
-            .clone()
-            .ok_or_else(|| "nobody is here".to_owned());
-        Box::pin(std::future::ready(answer))
+        match self.answer.clone() {
+            Answer::Nobody => Box::pin(std::future::ready(Err("nobody is here".to_owned()))),
+            Answer::Said(answer) => Box::pin(std::future::ready(Ok(answer))),
+            Answer::Later => Box::pin(async {
+                let _open = Open(&self.taken_back);
+                std::future::pending().await
+            }),
+        }
     }
 
     fn warn(&self, text: &str) {
         self.warnings.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// A question that nobody has answered.
+struct Open<'a>(&'a watch::Sender<usize>);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count += 1);
     }
 }
 
@@ -122,19 +174,15 @@ impl Stage {
     }
 
     pub(crate) fn with(behaviour: &str, more: Value, seen: Seen) -> Self {
-        let file = match behaviour {
-            "modern" => "modern.py",
-            _ => "server.py",
-        };
-        let script = format!("{}/tests/servers/{file}", env!("CARGO_MANIFEST_DIR"));
-        let mut config = json!({"name": "it", "command": "python3", "args": [script, behaviour]});
-        for (key, value) in more.as_object().unwrap() {
-            config[key] = value.clone();
-        }
-        Self::of(config, seen)
+        Self::of(described(behaviour, more), seen)
     }
 
     pub(crate) fn of(config: Value, seen: Seen) -> Self {
+        Self::patient(config, seen, Patience::default())
+    }
+
+    /// The same, with so much patience for servers that do not end.
+    pub(crate) fn patient(config: Value, seen: Seen, patience: Patience) -> Self {
         let servers = Servers::new(Surroundings {
             environment: [
                 ("PATH", "/usr/local/bin:/usr/bin:/bin"),
@@ -142,6 +190,7 @@ impl Stage {
             ]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
+            patience,
             ..Surroundings::default()
         });
         let seen = Arc::new(seen);
@@ -163,6 +212,20 @@ impl Stage {
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// A server of ours that behaves in a way, with more said about it.
+pub(crate) fn described(behaviour: &str, more: Value) -> Value {
+    let file = match behaviour {
+        "modern" => "modern.py",
+        _ => "server.py",
+    };
+    let script = format!("{}/tests/servers/{file}", env!("CARGO_MANIFEST_DIR"));
+    let mut config = json!({"name": "it", "command": "python3", "args": [script, behaviour]});
+    for (key, value) in more.as_object().unwrap() {
+        config[key] = value.clone();
+    }
+    config
 }
 
 pub(crate) fn call(tool: &str, arguments: Value) -> ServerCall {

@@ -6,7 +6,9 @@ handshake generation.
 
 import json
 import os
+import signal
 import sys
+import time
 
 BEHAVIOUR = sys.argv[1] if len(sys.argv) > 1 else "plain"
 
@@ -71,6 +73,9 @@ TOOLS = [
     tool("odd"),
 ]
 
+# What a server of the behaviour "curious" has besides.
+CURIOUS = [tool("told"), tool("sample"), tool("roots"), tool("vanish")]
+
 GROWN = []
 CAPABILITIES = {
     "tools": {"listChanged": True},
@@ -88,6 +93,11 @@ def ask_client(method, params, then):
     NEXT_ID[0] += 1
     PENDING[NEXT_ID[0]] = then
     send({"id": NEXT_ID[0], "method": method, "params": params})
+
+
+def tell(request):
+    """Answers with what the client has said."""
+    return lambda reply: answer(request, text(json.dumps(reply.get("result", reply))))
 
 
 def form(name):
@@ -131,11 +141,7 @@ def call(request):
         answer(request, text(params.get("_meta", {}).get("traceparent", "none")))
     elif name in ("ask", "secret"):
         field = "name" if name == "ask" else "api_key"
-        ask_client(
-            "elicitation/create",
-            form(field),
-            lambda reply: answer(request, text(json.dumps(reply.get("result", reply)))),
-        )
+        ask_client("elicitation/create", form(field), tell(request))
     elif name == "sum":
         total = {"sum": arguments["a"] + arguments["b"]}
         answer(request, dict(text(json.dumps(total)), structuredContent=total))
@@ -152,6 +158,17 @@ def call(request):
         answer(request, text("odd"))
     elif name == "grown":
         answer(request, text("as grown"))
+    elif name == "told":
+        answer(request, text(json.dumps(CLIENT["capabilities"])))
+    elif name == "sample":
+        said = {"role": "user", "content": {"type": "text", "text": "Hello?"}}
+        ask_client("sampling/createMessage", {"messages": [said], "maxTokens": 7}, tell(request))
+    elif name == "roots":
+        ask_client("roots/list", {}, tell(request))
+    elif name == "vanish":
+        TOOLS.remove(next(one for one in TOOLS if one["name"] == "vanish"))
+        send({"method": "notifications/tools/list_changed"})
+        answer(request, text("vanished"))
     else:
         refuse(request, -32602, "Unknown tool: " + name)
 
@@ -260,8 +277,6 @@ def misbehave(request):
     if BEHAVIOUR == "touchy" and method == "server/discover":
         os._exit(1)
     if BEHAVIOUR == "stubborn" and method == "initialize":
-        import signal
-
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     return False
 
@@ -272,6 +287,8 @@ if BEHAVIOUR == "noisy":
 if BEHAVIOUR == "garbage":
     sys.stdout.buffer.write(bytes(range(256)) * 1000 + b"\n" + b"\xff\xfe\n" * 20000)
     sys.stdout.flush()
+if BEHAVIOUR == "curious":
+    TOOLS.extend(CURIOUS)
 if BEHAVIOUR == "duplicates":
     TOOLS.insert(0, tool("echo", description="not this one"))
     TOOLS.append(tool("evil\u001b[31m\nname"))
@@ -283,3 +300,7 @@ for line in sys.stdin:
         print("got " + str(request.get("method")))
     if not misbehave(request):
         handle(request)
+
+if BEHAVIOUR == "stubborn":
+    # Longer than anybody waits, but not for ever.
+    time.sleep(30)

@@ -31,6 +31,9 @@ pub struct AgentOptions {
     pub resumes: Option<String>,
     /// The host, if there is one.
     pub bridge: Option<Arc<dyn HostBridge>>,
+    /// What the program is called in questions to people that servers of tools ask, where
+    /// somebody finds these questions in the log; `None`: nobody does.
+    pub asks_as: Option<String>,
     /// What makes connections to servers of tools; `None`: there are none.
     pub tool_servers: Option<Arc<dyn ToolServers>>,
     /// The servers that are known by name: those of the project and those of the host.

@@ -324,6 +324,7 @@ impl AgentPort {
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),
                     resumes: options.resumes.clone(),
+                    asks_as: options.asks_as.clone(),
                     tool_servers: options.tool_servers.clone(),
                     servers: options.servers.clone(),
                     folder: folder.clone(),

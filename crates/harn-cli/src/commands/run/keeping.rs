@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use harn_log::{AnyEventLog, EventLogConfig, install_active_event_log, open_event_log};
+use harn_log::{
+    AnyEventLog, EventLogBackend, EventLogConfig, install_active_event_log, open_event_log,
+};
 use harn_vm::AgentOptions;
 use harn_vm::agent::{OpenLog, SessionStorage};
 
@@ -58,6 +60,12 @@ pub(super) fn is_configured(base: &Path) -> bool {
     let manifest = fs::read_to_string(base.join("harn.toml")).unwrap_or_default();
     let manifest = manifest.parse::<toml::Table>().unwrap_or_default();
     manifest.contains_key("event_log")
+}
+
+/// Whether other processes find what is in the log of a project.
+pub(super) fn is_shared(base: &Path) -> bool {
+    let config = EventLogConfig::for_base_dir_in(base, &environment::variable);
+    config.is_ok_and(|config| config.backend != EventLogBackend::Memory)
 }
 
 /// Opens the log, or says why it cannot be opened.

@@ -56,6 +56,8 @@ fn passes(revision: &str) {
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("BROWSER", browser)
+        // The client answers what servers ask people, so it has to see the questions.
+        .env("HARN_EVENT_LOG_BACKEND", "sqlite")
         // Without a home every scenario begins without logins of the others.
         .env("HARN_MCP_LOGIN", "browser")
         .env("HARN_MCP_CREDENTIALS", "file")
