@@ -130,7 +130,7 @@ impl Drop for Bridge {
 
 fn facts(options: BridgeOptions) -> SessionFacts {
     SessionFacts {
-        id: "run".to_owned(),
+        id: format!("run-{}", harn_vm::new_id()),
         is_bare: true,
         roots: options.roots,
         answer_within: None,
