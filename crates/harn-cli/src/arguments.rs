@@ -122,12 +122,12 @@ mod tests {
             pages.extend(ours.cloned());
             seen += 1;
         }
-        // `harn`; commands without commands, `reference` among them; `test`, `events`, `models`,
-        // `sessions`, `hitl`, `serve` and `mcp` with one, nine, three, four, two, one and four
-        // of their own.
+        // `harn`; commands without commands, `reference` among them; `test`, `doctor`, `events`,
+        // `models`, `sessions`, `hitl`, `serve` and `mcp` with one, one, nine, three, four, two,
+        // one and four of their own.
         assert_eq!(
             seen,
-            1 + 15 + 2 + 10 + 4 + 5 + 3 + 2 + 5,
+            1 + 14 + 2 + 2 + 10 + 4 + 5 + 3 + 2 + 5,
             "a page is missing here, or there is a new one"
         );
     }

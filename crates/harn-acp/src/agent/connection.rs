@@ -42,6 +42,7 @@ impl Connection {
     /// The log cannot be read.
     pub(super) async fn follow(&self, session: &Arc<Session>, from: From) -> Result<(), Refusal> {
         session.follow(self.peer(), from).await?;
+        self.forget_closed();
         self.sessions()
             .insert(session.id.clone(), Arc::clone(session));
         // Who left meanwhile has not left this one.
@@ -50,6 +51,13 @@ impl Connection {
             session.leave(&self.peer());
         }
         Ok(())
+    }
+
+    /// What others have closed is not kept for as long as this connection stays.
+    fn forget_closed(&self) {
+        let known: Vec<_> = self.sessions().values().cloned().collect();
+        let closed = known.iter().filter(|session| session.is_closed());
+        closed.for_each(|session| self.forget(session));
     }
 
     /// The connection follows a session no more.

@@ -82,6 +82,8 @@ struct Runner {
     turns: Arc<TurnRunner>,
     /// Writes for it; taken away from one that was abandoned.
     keeper: Arc<Keeper>,
+    /// The servers of the client that it knows.
+    tool_servers: Vec<ServerConfig>,
 }
 
 struct State {
@@ -249,22 +251,9 @@ impl Session {
             Ok(())
         })?;
         self.host.set_roots(settings.roots());
-        self.lend(tool_servers);
+        // A program that knows the earlier ones is put away before the next turn.
+        self.state().tool_servers = tool_servers;
         Ok(())
-    }
-
-    /// The servers that the client lends are others now. A program that knows the earlier ones
-    /// is put away, unless it works: then it keeps them until it is put away.
-    fn lend(&self, tool_servers: Vec<ServerConfig>) {
-        let mut state = self.state();
-        let is_other = state.tool_servers != tool_servers;
-        state.tool_servers = tool_servers;
-        if is_other
-            && state.running.is_none()
-            && let Some(runner) = state.runner.take()
-        {
-            runner.turns.stop_later();
-        }
     }
 
     /// What has happened so far is kept.

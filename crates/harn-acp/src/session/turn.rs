@@ -194,8 +194,14 @@ impl Session {
     }
 
     fn runner(self: &Arc<Self>, state: &mut State) -> Result<Arc<TurnRunner>, Refusal> {
-        if let Some(runner) = &state.runner {
-            return Ok(Arc::clone(&runner.turns));
+        match state.runner.take() {
+            Some(runner) if runner.tool_servers == state.tool_servers => {
+                let turns = Arc::clone(&runner.turns);
+                state.runner = Some(runner);
+                return Ok(turns);
+            }
+            Some(outdated) => outdated.turns.stop_later(),
+            None => {}
         }
         let program = self.server.options.program.clone();
         state.runners += 1;
@@ -215,6 +221,7 @@ impl Session {
             number,
             turns: Arc::clone(&turns),
             keeper,
+            tool_servers: state.tool_servers.clone(),
         });
         Ok(turns)
     }

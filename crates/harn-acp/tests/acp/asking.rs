@@ -340,3 +340,46 @@ text = "Done."
     );
     assert_eq!(client.said(&session), "Done.");
 }
+
+#[tokio::test]
+async fn a_skill_that_the_host_takes_back_is_active_no_more() {
+    let scene = Scene::of(Setting {
+        program: r#"
+pipeline answer(prompt, session_id) {
+  agent_loop(prompt, "You write.", {
+    session_id: session_id,
+    tools: coding_tools(),
+    skills: skills,
+    approval_policy: {require_approval: ["write"]},
+  })
+}
+"#,
+        scenario: r#"
+[[turn]]
+call = [{ tool = "write", arguments = { path = "a.txt", content = "new" } }]
+[[turn]]
+text = "Done."
+"#,
+        ..Setting::default()
+    });
+    let can = json!({"_meta": {"harn": {"bridge": {"version": 1}}}});
+    let mut client = scene.client_with(can).await;
+    let session = client.session(&scene.cwd()).await;
+    let turn = client.begin(&session, "Write it with style").await;
+    let listed = asked(&mut client, "_harn/skills/list").await;
+    let skill = json!({"id": "h1", "name": "style", "description": "How to write with style"});
+    answers(&mut client, &listed, json!([skill])).await;
+    let fetched = asked(&mut client, "_harn/skills/fetch").await;
+    let body = json!({"name": "style", "description": "Style", "body": "Be brief."});
+    answers(&mut client, &fetched, body).await;
+    let question = asked(&mut client, "session/request_permission").await;
+    let changed = json!({"sessionId": session});
+    client.call("_harn/skills/changed", changed).await.unwrap();
+    answers(&mut client, &question, selected("allow_once")).await;
+    let listed = asked(&mut client, "_harn/skills/list").await;
+    answers(&mut client, &listed, json!([])).await;
+    let is_told = |one: &Value| one.to_string().contains("skill_deactivated");
+    let told = client.until(is_told).await;
+    assert!(told.to_string().contains("style"), "{told}");
+    client.answer(turn).await.unwrap();
+}

@@ -38,6 +38,21 @@ pub(super) async fn change_to(run: &Run<'_>, turn: &Turn, candidates: &[Candidat
     }
 }
 
+/// A skill that was active and that the host has taken back is active no more.
+pub(super) async fn let_go(run: &Run<'_>, turn: &Turn) {
+    let old = run.session.read(|state| state.active_skills.clone());
+    let kept: Vec<String> = run.skills.with_ids(&old).map(Skill::id).collect();
+    if kept == old {
+        return;
+    }
+    run.session.record(Change::SkillsSet {
+        names: kept.clone(),
+    });
+    for id in old.iter().filter(|id| !kept.contains(id)) {
+        deactivate(run, turn, id).await;
+    }
+}
+
 async fn deactivate(run: &Run<'_>, turn: &Turn, id: &str) {
     note(
         run,

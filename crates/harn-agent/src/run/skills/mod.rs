@@ -92,7 +92,9 @@ pub(super) async fn restore(run: &Run<'_>) {
 
 /// Decides which skills are active, and what the turn sees because of them.
 pub(super) async fn match_skills(run: &Run<'_>, turn: Turn) -> Result<Turn, Thrown> {
+    activation::let_go(run, &turn).await;
     if run.skills.options.registry.is_empty() {
+        run.skills.set_view(View::default());
         return Ok(turn);
     }
     if is_due(run, &turn) {

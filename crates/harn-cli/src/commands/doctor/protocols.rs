@@ -34,8 +34,8 @@ const EXAMPLES: &str = "  \
 /// With --json the answer is {"ok", "versions": [VERSION, …], "listeners": [LISTENER, …],
 /// "callers", "limits": {NAME: NUMBER, …}, "peers": [PEER, …], "problems": [TEXT, …]}. VERSION
 /// has surface, role and versions. LISTENER has surface, transport, path and command. callers
-/// has api_keys, hmac_keys and retain_secs. PEER has kind (mcp or provider), name, ok (null if
-/// it was not asked), answer, error and next.
+/// has api_keys, hmac_keys and retain_secs, and is null if one of them is not understood. PEER
+/// has kind (mcp or provider), name, ok (null if it was not asked), answer, error and next.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(super) struct Arguments {
@@ -50,7 +50,7 @@ struct Report {
     ok: bool,
     versions: Vec<Version>,
     listeners: [Listener; 3],
-    callers: Callers,
+    callers: Option<Callers>,
     limits: BTreeMap<&'static str, u64>,
     peers: Vec<Peer>,
     /// Settings that are not understood.
@@ -91,10 +91,7 @@ pub(super) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io:
     };
     let mut peers = or_note(peers::servers(asks));
     peers.extend(or_note(peers::providers(&environment, asks)));
-    let callers = callers().unwrap_or_else(|why| {
-        problems.push(why);
-        Callers::default()
-    });
+    let callers = callers().map_err(|why| problems.push(why)).ok();
     let report = Report {
         ok: problems.is_empty() && peers.iter().all(|peer| peer.ok != Some(false)),
         versions: spoken(),
@@ -179,7 +176,9 @@ fn write(report: &Report, output: &mut Output) -> io::Result<()> {
         ]);
     }
     listeners.write(output)?;
-    write_callers(&report.callers, output)?;
+    if let Some(callers) = &report.callers {
+        write_callers(callers, output)?;
+    }
     writeln!(output)?;
     let mut limits = Table::new(["LIMIT", "DEFAULT"]);
     for (name, value) in &report.limits {

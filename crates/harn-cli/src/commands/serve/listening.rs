@@ -157,7 +157,7 @@ impl Listening {
 
 /// Who may connect, and for how long sessions are kept, as the environment says it. Keys are
 /// told by their names.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 pub(in crate::commands) struct Callers {
     pub(in crate::commands) api_keys: Vec<String>,
     pub(in crate::commands) hmac_keys: Vec<String>,
@@ -204,15 +204,19 @@ fn retain() -> Result<Duration, String> {
     Ok(Duration::from_secs(secs))
 }
 
-/// The names and keys in a variable. What is wrong with it is said without repeating it.
+/// The names and keys in a variable. What is wrong with it is said without repeating it: a key
+/// whose name was forgotten may itself end in `=`, and would pass for a name.
 fn keys(name: &str) -> Result<Vec<(String, Secret)>, String> {
     let text = variable(name).unwrap_or_default();
     let pairs = text
         .split(',')
         .map(str::trim)
         .filter(|pair| !pair.is_empty());
+    let is_key = |key: &str| key.bytes().any(|byte| byte != b'=');
     let read = |pair: &str| match pair.split_once('=') {
-        Some((name, key)) if !name.is_empty() => Ok((name.to_owned(), Secret::new(key))),
+        Some((name, key)) if !name.is_empty() && is_key(key) => {
+            Ok((name.to_owned(), Secret::new(key)))
+        }
         _ => Err(format!("{name} must have the form NAME=KEY,NAME=KEY")),
     };
     pairs.map(read).collect()

@@ -1,6 +1,6 @@
 //! `harn doctor protocols`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Project, Tracker};
 use crate::program::{Call, finished};
@@ -95,6 +95,11 @@ fn a_peer_that_does_not_answer_and_a_setting_that_is_not_understood_are_told() {
             "HARN_API_KEYS must have the form NAME=KEY,NAME=KEY",
         ),
         (
+            "HARN_API_KEYS",
+            "czNjcmV0IG9mIHNvbWVib2R5s3cret=",
+            "HARN_API_KEYS must have the form NAME=KEY,NAME=KEY",
+        ),
+        (
             "HARN_ACP_RETAIN_SECS",
             "0",
             "HARN_ACP_RETAIN_SECS must be a number of seconds, at least 1",
@@ -103,6 +108,7 @@ fn a_peer_that_does_not_answer_and_a_setting_that_is_not_understood_are_told() {
     for (name, value, problem) in rows {
         let call = doctor(&project, &["--json"], &[(name, value)]).exits_with(1);
         assert_eq!(call.json()["problems"], json!([problem]));
+        assert_eq!(call.json()["callers"], Value::Null, "nobody knows");
         let call = doctor(&project, &[], &[(name, value)]).exits_with(1);
         assert_eq!(call.stderr, format!("error: {problem}\n"));
         assert!(!format!("{call:?}").contains("s3cret"));
