@@ -182,7 +182,10 @@ impl Desk for BareDesk {
 
     fn answer(self: &Arc<Self>, method: String, parameters: Value, responder: Responder) {
         if method == "initialize" {
-            return respond(responder, Ok(self.initialize(&parameters)));
+            respond(responder, Ok(self.initialize(&parameters)));
+            // The program begins only now: the host is asked nothing before it is answered.
+            self.phase.send_replace(Phase::Ready);
+            return;
         }
         let Some(told) = Told::named(&method) else {
             return respond(responder, Err(Refusal::unknown_method(&method)));
@@ -224,7 +227,6 @@ impl BareDesk {
             has_legacy_names: false,
         });
         self.link.introduce(facts);
-        self.phase.send_replace(Phase::Ready);
         let version = env!("CARGO_PKG_VERSION");
         json!({
             "protocolVersion": versions::ACP,
