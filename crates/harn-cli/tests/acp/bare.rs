@@ -28,8 +28,11 @@ fn check(program: &str, calls: &Value, look: impl Fn(Option<i32>, &str, &Ended))
 #[track_caller]
 fn run(stage: &Stage, editor: Editor, calls: &Value) -> (Option<i32>, Ended) {
     let people = json!({"approved": true, "reviewer": "ada"});
-    let serve = json!({"do": "serve", "calls": calls, "people": people});
-    stage.script(&[initialize(), serve]);
+    // The program asks as soon as its host is answered, so the host has it all by then.
+    let mut ready = initialize();
+    ready["calls"] = calls.clone();
+    ready["people"] = people;
+    stage.script(&[ready, json!({"do": "serve"})]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(["run", "--bridge", "agent.harn", "--progress", "none"]);
     command.args(["--scenario", "agent.scenario.toml"]);

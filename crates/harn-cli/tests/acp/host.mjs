@@ -195,7 +195,8 @@ function within(work) {
 
 const connection = app.connect(recorded(await stream()));
 for (const step of JSON.parse(readFileSync(script, "utf8"))) {
-  forget();
+  // A program without sessions has begun by the time that it is served.
+  if (step.do !== "serve") forget();
   for (const key of ["calls", "permit", "people"]) host[key] = step[key] ?? host[key];
   const answer = await within(doing[step.do](step));
   const { updates, asked, told, answers, withdrawn } = host;

@@ -171,7 +171,9 @@ class Pipe(asyncio.StreamReader):
 
 
 async def do(host, step, ended):
-    host.forget()
+    # A program without sessions has begun by the time that it is served.
+    if step["do"] != "serve":
+        host.forget()
     host.calls = step.get("calls", host.calls)
     host.permit = step.get("permit", host.permit)
     host.people = step.get("people", host.people)
