@@ -212,7 +212,7 @@ const doing = {
     while (editor.released.length < step.count) {
       await new Promise((resolve) => (editor.letGo = resolve));
     }
-    return { released: [...editor.released].sort() };
+    return { released: [...editor.released].sort(), asked: editor.asked };
   },
   close: (ctx) => ctx.request(agent.session.close, { sessionId: session }),
 };

@@ -309,7 +309,7 @@ class Talk:
         while len(self.editor.released) < step["count"]:
             self.editor.let_go.clear()
             await self.editor.let_go.wait()
-        return {"released": sorted(self.editor.released)}
+        return {"released": sorted(self.editor.released), "asked": self.editor.asked}
 
     async def do_close(self, step):
         return told(await self.connection.close_session(session_id=self.session))
