@@ -5,10 +5,10 @@
 //!      cursor ─► whoever waits until all was told
 //! ```
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::Subscription;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
@@ -30,6 +30,7 @@ pub(crate) enum From {
 /// Somebody who follows a session.
 pub(crate) struct Follower {
     pub(super) peer: Arc<dyn Peer>,
+    mouth: Arc<Mouth>,
     /// The index of the last record that was told.
     told: watch::Receiver<Option<u64>>,
     /// Messages that it has sent itself, and need not be told.
@@ -63,10 +64,14 @@ impl Follower {
         let log = Arc::clone(&session.server.options.log);
         let subscription = Subscription::open(&session.bus, log, &session.id, None).await;
         let mut subscription = subscription.map_err(unreadable)?;
-        let teller = Teller {
+        let mouth = Arc::new(Mouth {
             session_id: session.id.clone(),
-            host: Arc::clone(&session.host),
             peer: Arc::clone(&peer),
+            last: Mutex::default(),
+        });
+        let teller = Teller {
+            host: Arc::clone(&session.host),
+            mouth: Arc::clone(&mouth),
         };
         let profile = Profile::of(&peer.client());
         let (settings, is_running) = (session.settings(), session.is_running());
@@ -82,6 +87,7 @@ impl Follower {
             return Err(unreadable(error));
         }
         let (progress, told) = watch::channel(subscription.cursor());
+        mouth.knows(subscription.cursor());
         let own = Arc::<Mutex<Vec<String>>>::default();
         let reader = Reader {
             teller,
@@ -99,6 +105,7 @@ impl Follower {
         });
         Ok(Self {
             peer,
+            mouth,
             told,
             own,
             start: Some(start),
@@ -111,6 +118,11 @@ impl Follower {
         if let Some(start) = self.start.take() {
             let _it_was_closed = start.send(());
         }
+    }
+
+    /// Tells it something that is no event.
+    pub(super) fn tell(&self, update: Value) {
+        self.mouth.say_besides(update);
     }
 
     /// It has sent a message itself: it is not told of it when it happens.
@@ -135,28 +147,70 @@ fn unreadable(error: impl std::fmt::Display) -> Refusal {
     Refusal::internal("the log of the session cannot be read")
 }
 
+/// Says things to one client, one at a time, so that no index comes after a later one: a client
+/// that comes back after the last index it has seen must have missed nothing before it.
+struct Mouth {
+    session_id: String,
+    peer: Arc<dyn Peer>,
+    /// The last index that was said.
+    last: Mutex<Option<u64>>,
+}
+
+impl Mouth {
+    /// The client has heard of everything up to an index, or does not want to.
+    fn knows(&self, index: Option<u64>) {
+        *self.last() = index;
+    }
+
+    /// What stands for a record, and has its index.
+    fn say(&self, update: &Value) {
+        let mut last = self.last();
+        *last = update["_meta"]["harn"]["index"].as_u64().max(*last);
+        self.send(update);
+    }
+
+    /// Something that is no event: it comes after what was said last.
+    fn say_besides(&self, mut update: Value) {
+        let last = self.last();
+        if let Some(index) = *last {
+            update["_meta"] = json!({"harn": {"index": index}});
+        }
+        self.send(&update);
+    }
+
+    fn send(&self, update: &Value) {
+        let parameters = json!({"sessionId": self.session_id, "update": update});
+        self.peer.notify("session/update", parameters);
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<u64>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Tells a client what a session says.
 struct Teller {
-    session_id: String,
     /// Asks about calls once they were told.
     host: Arc<EditorHost>,
-    peer: Arc<dyn Peer>,
+    mouth: Arc<Mouth>,
 }
 
 impl Teller {
     /// Tells it as soon as the client has read enough of what it was told before. Says whether
     /// the client is still there.
     async fn tell(&self, outgoing: Outgoing) -> bool {
-        if !self.peer.has_room(&self.session_id).await {
+        let Mouth {
+            peer, session_id, ..
+        } = &*self.mouth;
+        if !peer.has_room(session_id).await {
             return false;
         }
         match outgoing {
             Outgoing::Update(update) => {
-                let parameters = json!({"sessionId": self.session_id, "update": update});
-                self.peer.notify("session/update", parameters.clone());
-                self.host.said(&parameters["update"]);
+                self.mouth.say(&update);
+                self.host.said(&update);
             }
-            Outgoing::Extension { method, parameters } => self.peer.notify(method, parameters),
+            Outgoing::Extension { method, parameters } => peer.notify(method, parameters),
         }
         true
     }
@@ -183,9 +237,62 @@ impl Reader {
                 }
             }
             self.progress.send_replace(Some(seen.index));
-            if self.teller.peer.is_gone() {
+            if self.teller.mouth.peer.is_gone() {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harn_vm::agent::BoxFuture;
+
+    use super::*;
+    use crate::peer::{ClientFacts, PeerError};
+
+    /// A client that writes down the index of what it is told.
+    #[derive(Default)]
+    struct Ear(Mutex<Vec<Option<u64>>>);
+
+    impl Peer for Ear {
+        fn request<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, Result<Value, PeerError>> {
+            Box::pin(async { Err(PeerError::gone()) })
+        }
+
+        fn notify(&self, _: &str, parameters: Value) {
+            let index = parameters["update"]["_meta"]["harn"]["index"].as_u64();
+            self.0.lock().unwrap().push(index);
+        }
+
+        fn client(&self) -> Arc<ClientFacts> {
+            Arc::default()
+        }
+
+        fn is_gone(&self) -> bool {
+            false
+        }
+    }
+
+    /// Whatever the session has come to meanwhile: who comes back after the index 3 must not
+    /// miss what happened at 4.
+    #[test]
+    fn what_is_no_event_has_the_index_of_what_was_told_before_it() {
+        let ear = Arc::new(Ear::default());
+        let mouth = Mouth {
+            session_id: "s".to_owned(),
+            peer: Arc::clone(&ear) as Arc<dyn Peer>,
+            last: Mutex::default(),
+        };
+        let title = || json!({"sessionUpdate": "session_info_update", "title": "t"});
+        let event = |index: u64| json!({"_meta": {"harn": {"index": index}}});
+        mouth.say_besides(title());
+        mouth.knows(Some(2));
+        mouth.say_besides(title());
+        mouth.say(&event(3));
+        mouth.say_besides(title());
+        mouth.say(&event(4));
+        let heard = ear.0.lock().unwrap();
+        assert_eq!(*heard, [None, Some(2), Some(3), Some(3), Some(4)]);
     }
 }

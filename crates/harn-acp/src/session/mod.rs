@@ -284,16 +284,17 @@ impl Session {
 
     /// A follower has its answer: it is told what there is to do, and what happens.
     pub(crate) fn start(&self, peer: &Arc<dyn Peer>) {
-        if let Some(update) = self.commands.update() {
-            self.tell(&**peer, update);
-        }
         let mut followers = self.followers();
         let follower = followers
             .iter_mut()
             .find(|one| Arc::ptr_eq(&one.peer, peer));
-        if let Some(follower) = follower {
-            follower.start();
+        let Some(follower) = follower else {
+            return;
+        };
+        if let Some(update) = self.commands.update() {
+            follower.tell(update);
         }
+        follower.start();
     }
 
     /// Somebody is about to follow the session.
@@ -322,20 +323,11 @@ impl Session {
         self.is_deserted()
     }
 
-    /// Tells one follower something that is no event.
-    fn tell(&self, peer: &dyn Peer, mut update: Value) {
-        if let Some(index) = self.bus.newest_index(&self.id) {
-            update["_meta"] = json!({"harn": {"index": index}});
-        }
-        let parameters = json!({"sessionId": self.id, "update": update});
-        peer.notify("session/update", parameters);
-    }
-
     /// Tells all followers something that is no event, but for one of them.
     pub(crate) fn tell_all(&self, update: &Value, but: Option<&Arc<dyn Peer>>) {
         for follower in self.followers().iter() {
             if but.is_none_or(|but| !Arc::ptr_eq(but, &follower.peer)) {
-                self.tell(&*follower.peer, update.clone());
+                follower.tell(update.clone());
             }
         }
     }

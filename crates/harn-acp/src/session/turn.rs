@@ -111,11 +111,11 @@ impl Session {
         Ok(Box::pin(async move {
             let (end, is_abandoned) = session.end_of(end, is_cancelled.clone()).await;
             let answer = session.conclude(end, is_abandoned).await;
+            let is_cancelled = *is_cancelled.borrow();
+            session.told(&asker, is_cancelled).await;
             if let Some(title) = title {
                 session.tell_title(&title);
             }
-            let is_cancelled = *is_cancelled.borrow();
-            session.told(&asker, is_cancelled).await;
             session.end_turn();
             answer
         }))
