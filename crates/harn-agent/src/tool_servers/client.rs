@@ -40,7 +40,8 @@ struct Told {
     since_ms: i64,
     notices: u64,
     dropped: u64,
-    /// The tokens that models have written for the server.
+    /// The tokens that models have written for the server, and those they may still write for
+    /// what it asks now.
     tokens: u64,
 }
 
@@ -140,21 +141,43 @@ impl SessionClient {
         let runtime = self.runtime()?;
         let sampling = self.sampling.as_ref().ok_or("no model may be asked")?;
         self.check_sampling(&runtime, &params, session_id)?;
-        let left = sampling.tokens_max.saturating_sub(self.told().tokens);
-        if left == 0 {
-            return Err("the tokens for this server are used up".to_owned());
+        // Nobody knows what a model has written for a request that was cancelled, so what is
+        // reserved is given back only when there is an answer.
+        let reserved = self.reserve(sampling, &params)?;
+        let answer = match question(&params, &sampling.model, reserved) {
+            Ok(question) => {
+                let answer = runtime.desk.call(&question).await;
+                answer.map_err(|thrown| crate::registry::told(&thrown))
+            }
+            Err(reason) => Err(reason),
+        };
+        let used = match &answer {
+            Ok(answer) => answer["output_tokens"].as_u64().unwrap_or(reserved),
+            Err(_) => 0,
+        };
+        {
+            let mut told = self.told();
+            told.tokens = (told.tokens - reserved).saturating_add(used);
         }
-        let wanted = params["maxTokens"].as_u64().unwrap_or(left).min(left);
-        let question = question(&params, &sampling.model, wanted)?;
-        let answer = runtime.desk.call(&question).await;
-        let answer = answer.map_err(|thrown| crate::registry::told(&thrown))?;
-        self.told().tokens += answer["output_tokens"].as_u64().unwrap_or(wanted);
+        let answer = answer?;
         Ok(json!({
             "role": "assistant",
             "content": {"type": "text", "text": answer["text"]},
             "model": answer["model"],
             "stopReason": "endTurn",
         }))
+    }
+
+    /// Takes the tokens that an answer may have out of what is left.
+    fn reserve(&self, sampling: &Sampling, params: &Value) -> Result<u64, String> {
+        let mut told = self.told();
+        let left = sampling.tokens_max.saturating_sub(told.tokens);
+        if left == 0 {
+            return Err("the tokens for this server are used up".to_owned());
+        }
+        let wanted = params["maxTokens"].as_u64().unwrap_or(left).min(left);
+        told.tokens += wanted;
+        Ok(wanted)
     }
 
     /// Asking a model is shown to the policy like a call of a tool.

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_core::Stream;
 use harn_agent::BoxFuture;
@@ -222,6 +223,25 @@ async fn a_model_answers_a_server_until_its_tokens_are_used_up() {
         json!([{"role": "user", "content": "Hello?"}])
     );
     assert_eq!(calls[0]["system"], "Be brief.");
+    let refused = client.answer(hello(), None).await.unwrap_err();
+    assert_eq!(refused, "the tokens for this server are used up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_cancels_what_it_asks_a_model_has_used_its_tokens() {
+    let servers = Curious::default();
+    let stage =
+        Stage::proving_with_servers(&[], &[], Arc::new(servers.clone()), vec![sampling(10)]);
+    stage.network.fall_silent();
+    let client = client(&stage, &servers).await;
+    // A question that is refused costs nothing.
+    let image = json!({"role": "user", "content": {"type": "image", "data": "AA=="}});
+    let image = ServerRequest::Sample(json!({"messages": [image], "maxTokens": 50}));
+    let refused = client.answer(image, None).await.unwrap_err();
+    assert_eq!(refused, "a model is passed on text and nothing else");
+    let while_it_waits = Duration::from_millis(10);
+    let cancelled = tokio::time::timeout(while_it_waits, client.answer(hello(), None)).await;
+    assert!(cancelled.is_err(), "{cancelled:?}");
     let refused = client.answer(hello(), None).await.unwrap_err();
     assert_eq!(refused, "the tokens for this server are used up");
 }
