@@ -9,22 +9,35 @@
 
 use std::sync::Arc;
 
+use harn_llm::Secret;
 use serde_json::{Map, Value, json};
 
 use crate::people::{Question, Reply};
 use crate::policy::arguments_fit;
 use crate::runtime::Runtime;
 
+/// Secrets that are shorter are not hidden: hiding every `a` protects nobody.
+const SECRET_CHARS_MIN: usize = 4;
+
+/// The server that asks.
+pub(super) struct Asker<'a> {
+    pub(super) name: &'a str,
+    /// What it was told in confidence. The log stores what it is given, and a server may say
+    /// anything.
+    pub(super) secrets: &'a [Secret],
+}
+
 /// Asks and waits; gives the result of the request.
 pub(super) async fn ask(
     runtime: &Arc<Runtime>,
-    server: &str,
+    asker: &Asker<'_>,
     params: &Value,
     session_id: Option<&str>,
 ) -> Value {
+    let server = asker.name;
     let question = Question {
-        prompt: prompt(server, params),
-        metadata: metadata(server, params),
+        prompt: asker.without_secrets(&prompt(server, params)),
+        metadata: asker.hide(metadata(server, params)),
         session_id,
     };
     let tell = |id: &str| {
@@ -47,6 +60,30 @@ pub(super) async fn ask(
             let text = format!("the answer for mcp server '{server}' does not fit: {problem}");
             runtime.warn("mcp", &text);
             cancelled()
+        }
+    }
+}
+
+impl Asker<'_> {
+    fn without_secrets(&self, text: &str) -> String {
+        let secrets = self.secrets.iter().map(Secret::expose);
+        let secrets = secrets.filter(|secret| secret.chars().count() >= SECRET_CHARS_MIN);
+        secrets.fold(text.to_owned(), |text, secret| {
+            text.replace(secret, "[redacted]")
+        })
+    }
+
+    fn hide(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.without_secrets(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.hide(item)).collect(),
+            Value::Object(fields) => {
+                let hide = |(name, value): (String, Value)| {
+                    (self.without_secrets(&name), self.hide(value))
+                };
+                Value::Object(fields.into_iter().map(hide).collect())
+            }
+            plain => plain,
         }
     }
 }

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use harn_events::{AgentEvent, RedactionPolicy};
+use harn_llm::Secret;
 use harn_llm::desk::Question;
 use serde_json::{Map, Value, json};
 
-use super::asking;
+use super::asking::{self, Asker};
 use super::{Capabilities, Sampling, ServerClient, ServerConfig, ServerNotice, ServerRequest};
 use crate::callback::BoxFuture;
 use crate::host::Elicits;
@@ -30,6 +31,8 @@ pub(crate) struct SessionClient {
     session_id: Option<String>,
     sampling: Option<Sampling>,
     tells_roots: bool,
+    /// What the server is told in confidence. It may say it again.
+    secrets: Vec<Secret>,
     told: Mutex<Told>,
 }
 
@@ -57,6 +60,7 @@ impl SessionClient {
             session_id: session_id.map(str::to_owned),
             sampling: config.sampling.clone(),
             tells_roots: config.tells_roots,
+            secrets: config.secrets().into_iter().cloned().collect(),
             told: Mutex::default(),
         }
     }
@@ -113,7 +117,11 @@ impl SessionClient {
             if is_url { can.urls } else { can.forms }
         });
         let Some(host) = host else {
-            return Ok(asking::ask(&runtime, &self.server, &params, session_id).await);
+            let server = Asker {
+                name: &self.server,
+                secrets: &self.secrets,
+            };
+            return Ok(asking::ask(&runtime, &server, &params, session_id).await);
         };
         let mut asked = params;
         asked["sessionId"] = json!(session_id);
