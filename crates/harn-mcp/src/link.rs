@@ -177,8 +177,7 @@ impl Link {
         request: Request,
     ) -> Result<ServerResult, ServerError> {
         let limits = config.limits;
-        let total = Duration::from_millis(limits.total_ms);
-        let mut options = PeerRequestOptions::no_options().with_max_total_timeout(total);
+        let mut options = PeerRequestOptions::no_options();
         if let Some(traceparent) = request.traceparent {
             let mut meta = RequestMetaObject::new();
             meta.set_traceparent(traceparent);
@@ -208,6 +207,10 @@ impl Link {
             }
             () = waiting.idle(Duration::from_millis(limits.idle_ms)) => {
                 Err(failures.timed_out(&request.what, limits.idle_ms))
+            }
+            // The protocol could count this as well, but not without the time that people take.
+            () = waiting.overdue(Duration::from_millis(limits.total_ms)) => {
+                Err(failures.timed_out(&request.what, limits.total_ms))
             }
         }
     }

@@ -58,6 +58,9 @@ async fn a_server_that_never_answers_has_a_limit() {
     let stage = Stage::new("deaf", json!({"idle_timeout_ms": 50}));
     let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
     assert_eq!(error, "mcp server 'it' did not answer 'echo' within 50 ms");
+    let stage = Stage::new("deaf", json!({"timeout_ms": 500}));
+    let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    assert_eq!(error, "mcp server 'it' did not answer 'echo' within 500 ms");
     // The connection is as good as before.
     assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
 }
