@@ -1,7 +1,7 @@
 //! A server that is started when it is used, and again when it has ended.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as Guarded, PoisonError};
 use std::time::Duration;
 
@@ -22,7 +22,6 @@ use tokio::time::Instant;
 use crate::failure::Failures;
 use crate::handler::Handler;
 use crate::http::{self, Attempts};
-use crate::in_flight::InFlight;
 use crate::link::{Link, Making, Request};
 use crate::rounds::{ROUNDS_MAX, Rounds};
 use crate::servers::Surroundings;
@@ -92,11 +91,7 @@ impl Server {
         surroundings: Arc<Surroundings>,
         guardians: Guardians,
     ) -> Self {
-        let handler = Handler {
-            client: Arc::clone(&client),
-            in_flight: Arc::<InFlight>::default(),
-            catalogue: Arc::<AtomicU64>::default(),
-        };
+        let handler = Handler::new(Arc::clone(&client));
         Self {
             config,
             client,
