@@ -258,7 +258,7 @@ impl Server {
         session_id: Option<&str>,
     ) -> Result<Vec<Value>, ServerError> {
         let link = self.link().await?;
-        let rounds = self.rounds(session_id);
+        let rounds = self.rounds(&link, session_id);
         let mut params = ReadResourceRequestParams::new(uri);
         for _ in 0..=ROUNDS_MAX {
             let request = ReadResourceRequest::new(params.clone());
@@ -268,7 +268,7 @@ impl Server {
                 ServerResult::InputRequiredResult(asked) => {
                     let requests = asked.input_requests.unwrap_or_default();
                     let state = asked.request_state;
-                    let given = rounds.answer(&requests, state.as_deref()).await;
+                    let given = rounds.answer(&requests, state.as_deref()).await?;
                     params.input_responses = Some(given);
                     params.request_state = state;
                 }
@@ -289,7 +289,7 @@ impl Server {
         session_id: Option<&str>,
     ) -> Result<Value, ServerError> {
         let link = self.link().await?;
-        let rounds = self.rounds(session_id);
+        let rounds = self.rounds(&link, session_id);
         let mut params = GetPromptRequestParams::new(name);
         params.arguments = Some(arguments);
         for _ in 0..=ROUNDS_MAX {
@@ -300,7 +300,7 @@ impl Server {
                 ServerResult::InputRequiredResult(asked) => {
                     let requests = asked.input_requests.unwrap_or_default();
                     let state = asked.request_state;
-                    let given = rounds.answer(&requests, state.as_deref()).await;
+                    let given = rounds.answer(&requests, state.as_deref()).await?;
                     params.input_responses = Some(given);
                     params.request_state = state;
                 }
@@ -341,9 +341,11 @@ impl Server {
         }
     }
 
-    fn rounds<'a>(&'a self, session_id: Option<&'a str>) -> Rounds<'a> {
+    fn rounds<'a>(&'a self, link: &'a Link, session_id: Option<&'a str>) -> Rounds<'a> {
         Rounds {
             handler: &self.handler,
+            link,
+            config: &self.config,
             session_id,
             journal: None,
         }
