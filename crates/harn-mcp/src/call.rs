@@ -30,6 +30,8 @@ pub(crate) async fn call(
     }
     let rounds = Rounds {
         handler,
+        link,
+        config,
         session_id: call.session_id.as_deref(),
         journal: call.journal.as_ref(),
     };
@@ -100,7 +102,7 @@ async fn begin(
             ServerResult::InputRequiredResult(asked) => {
                 let requests = asked.input_requests.unwrap_or_default();
                 let state = asked.request_state;
-                params.input_responses = Some(rounds.answer(&requests, state.as_deref()).await);
+                params.input_responses = Some(rounds.answer(&requests, state.as_deref()).await?);
                 params.request_state = state;
             }
             ServerResult::CreateTaskResult(begun) => {

@@ -20,7 +20,7 @@ impl Failures<'_> {
         match error {
             ClientInitializeError::TransportError { error, .. } => self.of_transport(&*error.error),
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => self.of_start(fallback),
-            ClientInitializeError::ConnectionClosed(_) => self.fault.error(&self.config.name),
+            ClientInitializeError::ConnectionClosed(_) => self.ended(),
             ClientInitializeError::JsonRpcError(refusal) => refused(refusal),
             other => self.broken(format!("cannot be talked with: {other}")),
         }
@@ -31,7 +31,7 @@ impl Failures<'_> {
         match error {
             ServiceError::McpError(refusal) => refused(refusal),
             ServiceError::TransportSend(error) => self.of_transport(&*error.error),
-            ServiceError::TransportClosed => self.fault.error(&self.config.name),
+            ServiceError::TransportClosed => self.ended(),
             ServiceError::Timeout { timeout } => {
                 let limit_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
                 self.timed_out(what, limit_ms)
@@ -41,6 +41,11 @@ impl Failures<'_> {
             }
             other => self.broken(format!("failed: {other}")),
         }
+    }
+
+    /// The connection has ended.
+    pub(crate) fn ended(&self) -> ServerError {
+        self.fault.error(&self.config.name)
     }
 
     /// The server took too long.

@@ -21,8 +21,13 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::in_flight::InFlight;
+
+/// How many questions of a server may be open at once. One that asks more hears that nobody
+/// answers, and nobody is bothered with it.
+const QUESTIONS_MAX: usize = 16;
 
 /// Hears a server.
 #[derive(Clone)]
@@ -31,9 +36,20 @@ pub(crate) struct Handler {
     pub(crate) in_flight: Arc<InFlight>,
     /// Goes up when a list of the server has changed.
     pub(crate) catalogue: Arc<AtomicU64>,
+    /// How many more questions of the server may be open.
+    questions: Arc<Semaphore>,
 }
 
 impl Handler {
+    pub(crate) fn new(client: Arc<dyn ServerClient>) -> Self {
+        Self {
+            client,
+            in_flight: Arc::default(),
+            catalogue: Arc::default(),
+            questions: Arc::new(Semaphore::new(QUESTIONS_MAX)),
+        }
+    }
+
     /// The server said something.
     fn notice(&self, method: &str, params: Value, session_id: Option<String>) {
         self.client.notice(ServerNotice {
@@ -78,6 +94,9 @@ impl Handler {
     }
 
     /// Asks whoever can answer, after everybody could see that the server asks.
+    ///
+    /// # Errors
+    /// Why it is not answered, for the server.
     pub(crate) async fn answer(
         &self,
         method: &str,
@@ -85,6 +104,9 @@ impl Handler {
         request: ServerRequest,
         session_id: Option<&str>,
     ) -> Result<Value, String> {
+        let Ok(_open) = self.questions.try_acquire() else {
+            return too_many(&request);
+        };
         let only = self.in_flight.only_session();
         let session_id = session_id.or(only.as_deref());
         self.client.notice(ServerNotice {
@@ -115,6 +137,16 @@ impl Handler {
         let answer = answered.map_err(|reason| ErrorData::invalid_request(reason, None))?;
         let wrong = |_| ErrorData::internal_error("the answer is not understood", None);
         serde_json::from_value(answer).map_err(wrong)
+    }
+}
+
+/// What a server hears that asks before it has heard enough answers.
+fn too_many(request: &ServerRequest) -> Result<Value, String> {
+    let reason = format!("{QUESTIONS_MAX} questions are open");
+    tracing::debug!("a question of a server is not asked: {reason}");
+    match request {
+        ServerRequest::Elicit(_) => Ok(json!({"action": "cancel"})),
+        ServerRequest::Sample(_) | ServerRequest::Roots => Err(reason),
     }
 }
 
@@ -250,5 +282,73 @@ impl ClientHandler for Handler {
     ) {
         let params = notification.params.unwrap_or_default();
         self.notice(&notification.method, params, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use harn_agent::BoxFuture;
+
+    use super::*;
+
+    /// Somebody who takes their time.
+    struct Thoughtful;
+
+    impl ServerClient for Thoughtful {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::default()
+        }
+
+        fn notice(&self, _: ServerNotice) {}
+
+        fn catalogue_changed(&self, _: Option<&str>) {}
+
+        fn auth_required(&self, _: &str, _: Option<&str>, _: Option<&str>) {}
+
+        fn answer<'a>(
+            &'a self,
+            _: ServerRequest,
+            _: Option<&'a str>,
+        ) -> BoxFuture<'a, Result<Value, String>> {
+            Box::pin(std::future::pending())
+        }
+
+        fn warn(&self, _: &str) {}
+    }
+
+    /// Asks, and gives what is answered at once.
+    async fn at_once(
+        asking: &mut BoxFuture<'_, Result<Value, String>>,
+    ) -> Option<Result<Value, String>> {
+        poll_fn(|context| match asking.as_mut().poll(context) {
+            Poll::Ready(answer) => Poll::Ready(Some(answer)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    }
+
+    #[tokio::test]
+    async fn a_server_has_only_so_many_questions_open() {
+        let handler = Handler::new(Arc::new(Thoughtful));
+        let ask = |request: ServerRequest| -> BoxFuture<'_, Result<Value, String>> {
+            Box::pin(handler.answer("elicitation/create", json!({}), request, None))
+        };
+        let form = || ServerRequest::Elicit(json!({}));
+        let mut open = Vec::new();
+        for _ in 0..QUESTIONS_MAX {
+            let mut asking = ask(form());
+            assert_eq!(at_once(&mut asking).await, None);
+            open.push(asking);
+        }
+        let cancelled = Some(Ok(json!({"action": "cancel"})));
+        assert_eq!(at_once(&mut ask(form())).await, cancelled);
+        let refused = Some(Err("16 questions are open".to_owned()));
+        assert_eq!(at_once(&mut ask(ServerRequest::Roots)).await, refused);
+        // One that is answered or taken back makes room.
+        open.pop();
+        assert_eq!(at_once(&mut ask(form())).await, None);
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rmcp::model::ProgressToken;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// How many calls are remembered after their end. What a server has said just before its answer
 /// may be heard just after it.
@@ -19,6 +20,9 @@ pub(crate) struct InFlight(Mutex<Calls>);
 #[derive(Default)]
 struct Calls {
     open: HashMap<u64, Call>,
+    /// How many questions of the server are open. Servers do not say which call a question
+    /// belongs to, so the clocks of all calls stand still, also of those that begin meanwhile.
+    questions: usize,
     /// The number of the next call. Calls have numbers because a server may ask something
     /// before we know what the call is called.
     next: u64,
@@ -30,8 +34,8 @@ struct Call {
     session_id: Option<String>,
     /// What its progress is told with, once it was sent.
     token: Option<ProgressToken>,
-    /// How many questions of the server are open. Sent again with every sign of life, and
-    /// closed when nobody waits for the call any more.
+    /// The number of open questions. Sent again with every sign of life, and closed when nobody
+    /// waits for the call any more.
     questions: watch::Sender<usize>,
 }
 
@@ -45,21 +49,20 @@ pub(crate) struct Waiting<'a> {
 /// A question that a server has asked and that is open until this is dropped.
 pub(crate) struct Question<'a> {
     calls: &'a InFlight,
-    /// The calls that were in flight when it was asked. Servers do not say which of them is
-    /// meant.
-    of: Vec<(u64, watch::Receiver<usize>)>,
+    /// The calls that were in flight when it was asked. Any of them may be meant.
+    of: Vec<watch::Receiver<usize>>,
 }
 
 impl InFlight {
     /// A session is about to call.
     pub(crate) fn begin(&self, session_id: Option<String>) -> Waiting<'_> {
-        let (sender, questions) = watch::channel(0);
+        let mut calls = self.lock();
+        let (sender, questions) = watch::channel(calls.questions);
         let call = Call {
             session_id,
             token: None,
             questions: sender,
         };
-        let mut calls = self.lock();
         let number = calls.next;
         calls.next += 1;
         calls.open.insert(number, call);
@@ -79,13 +82,11 @@ impl InFlight {
 
     /// The server asks something.
     pub(crate) fn ask(&self) -> Question<'_> {
-        let calls = self.lock();
-        let of = calls.open.iter().map(|(number, call)| {
-            call.questions.send_modify(|count| *count += 1);
-            (*number, call.questions.subscribe())
-        });
-        let of = of.collect();
-        drop(calls);
+        let mut calls = self.lock();
+        calls.questions += 1;
+        calls.tell_questions();
+        let open = calls.open.values();
+        let of = open.map(|call| call.questions.subscribe()).collect();
         Question { calls: self, of }
     }
 
@@ -119,6 +120,13 @@ impl Calls {
         let mut open = self.open.values();
         open.find(|call| call.token.as_ref() == Some(token))
     }
+
+    /// Tells all calls how many questions are open.
+    fn tell_questions(&self) {
+        for call in self.open.values() {
+            call.questions.send_replace(self.questions);
+        }
+    }
 }
 
 impl Waiting<'_> {
@@ -146,6 +154,29 @@ impl Waiting<'_> {
             }
         }
     }
+
+    /// Until the server has had that much time, whatever signs of life it shows. The time in
+    /// which it waits for our answers is not its own.
+    pub(crate) async fn overdue(&self, limit: Duration) {
+        let mut questions = self.questions.clone();
+        let mut left = limit;
+        loop {
+            let is_asked = *questions.borrow_and_update() > 0;
+            let begin = Instant::now();
+            let changed = async { questions.changed().await.is_ok() };
+            let heard = match is_asked {
+                true => Ok(changed.await),
+                false => tokio::time::timeout(left, changed).await,
+            };
+            // As long as this is here, the sender is.
+            if heard != Ok(true) {
+                return;
+            }
+            if !is_asked {
+                left = left.saturating_sub(begin.elapsed());
+            }
+        }
+    }
 }
 
 impl Drop for Waiting<'_> {
@@ -170,7 +201,7 @@ impl Question<'_> {
         if self.of.is_empty() {
             return std::future::pending().await;
         }
-        for (_, call) in &self.of {
+        for call in &self.of {
             let mut call = call.clone();
             while call.changed().await.is_ok() {}
         }
@@ -179,20 +210,15 @@ impl Question<'_> {
 
 impl Drop for Question<'_> {
     fn drop(&mut self) {
-        let calls = self.calls.lock();
-        for (number, _) in &self.of {
-            if let Some(call) = calls.open.get(number) {
-                call.questions
-                    .send_modify(|count| *count = count.saturating_sub(1));
-            }
-        }
+        let mut calls = self.calls.lock();
+        calls.questions -= 1;
+        calls.tell_questions();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use rmcp::model::NumberOrString;
-    use tokio::time::Instant;
 
     use super::*;
 
@@ -257,6 +283,39 @@ mod tests {
         let minute = Duration::from_secs(60);
         let (waited, ()) = tokio::join!(seconds(call.idle(minute)), asking);
         assert_eq!(waited, 3_060);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_begins_during_a_question_waits_for_its_answer_as_well() {
+        let calls = InFlight::default();
+        let earlier = calls.begin(None);
+        let question = calls.ask();
+        let later = calls.begin(None);
+        let answering = async {
+            tokio::time::sleep(Duration::from_secs(300)).await;
+            drop(question);
+        };
+        let minute = Duration::from_secs(60);
+        let (earlier, later) = (seconds(earlier.idle(minute)), seconds(later.idle(minute)));
+        let (earlier, later, ()) = tokio::join!(earlier, later, answering);
+        assert_eq!((earlier, later), (360, 360));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn signs_of_life_do_not_lengthen_the_time_for_a_call_but_questions_do() {
+        let calls = InFlight::default();
+        let call = sent(&calls, 1);
+        let story = async {
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            calls.progressed(&token(1));
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            let question = calls.ask();
+            tokio::time::sleep(Duration::from_secs(3_000)).await;
+            drop(question);
+        };
+        let limit = Duration::from_secs(600);
+        let (waited, ()) = tokio::join!(seconds(call.overdue(limit)), story);
+        assert_eq!(waited, 3_600);
     }
 
     #[tokio::test(start_paused = true)]

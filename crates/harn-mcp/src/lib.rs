@@ -31,6 +31,7 @@ mod server;
 mod servers;
 mod stdio;
 mod tasks;
+mod watched;
 
 #[cfg(test)]
 mod testing;

@@ -23,6 +23,7 @@ use crate::http;
 use crate::in_flight::InFlight;
 use crate::servers::Surroundings;
 use crate::stdio::{self, Fault, Guardians};
+use crate::watched::{Ending, Watched};
 
 /// What a connection is made with.
 pub(crate) struct Making<'a> {
@@ -38,6 +39,7 @@ pub(crate) struct Link {
     service: RunningService<RoleClient, Handler>,
     pub(crate) facts: ServerFacts,
     pub(crate) fault: Fault,
+    ending: Ending,
     in_flight: Arc<InFlight>,
     /// Where the connection lives, for what has to be said when somebody stops waiting.
     tokio: Handle,
@@ -135,6 +137,7 @@ impl Link {
     {
         let handler = making.handler.clone();
         let in_flight = Arc::clone(&handler.in_flight);
+        let (transport, ending) = Watched::new(transport);
         let served = handler.serve_with_lifecycle(transport, mode).await;
         let failures = Failures {
             config: making.config,
@@ -147,6 +150,7 @@ impl Link {
             facts,
             in_flight,
             fault,
+            ending,
             tokio: Handle::current(),
             service,
         };
@@ -157,6 +161,11 @@ impl Link {
     /// Whether nobody is at the other end any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
+    }
+
+    /// Until nobody is at the other end any more.
+    pub(crate) async fn ended(&self) {
+        self.ending.wait().await;
     }
 
     /// The other end.
@@ -177,8 +186,7 @@ impl Link {
         request: Request,
     ) -> Result<ServerResult, ServerError> {
         let limits = config.limits;
-        let total = Duration::from_millis(limits.total_ms);
-        let mut options = PeerRequestOptions::no_options().with_max_total_timeout(total);
+        let mut options = PeerRequestOptions::no_options();
         if let Some(traceparent) = request.traceparent {
             let mut meta = RequestMetaObject::new();
             meta.set_traceparent(traceparent);
@@ -208,6 +216,10 @@ impl Link {
             }
             () = waiting.idle(Duration::from_millis(limits.idle_ms)) => {
                 Err(failures.timed_out(&request.what, limits.idle_ms))
+            }
+            // The protocol could count this as well, but not without the time that people take.
+            () = waiting.overdue(Duration::from_millis(limits.total_ms)) => {
+                Err(failures.timed_out(&request.what, limits.total_ms))
             }
         }
     }

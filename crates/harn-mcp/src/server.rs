@@ -1,7 +1,7 @@
 //! A server that is started when it is used, and again when it has ended.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as Guarded, PoisonError};
 use std::time::Duration;
 
@@ -22,7 +22,6 @@ use tokio::time::Instant;
 use crate::failure::Failures;
 use crate::handler::Handler;
 use crate::http::{self, Attempts};
-use crate::in_flight::InFlight;
 use crate::link::{Link, Making, Request};
 use crate::rounds::{ROUNDS_MAX, Rounds};
 use crate::servers::Surroundings;
@@ -92,11 +91,7 @@ impl Server {
         surroundings: Arc<Surroundings>,
         guardians: Guardians,
     ) -> Self {
-        let handler = Handler {
-            client: Arc::clone(&client),
-            in_flight: Arc::<InFlight>::default(),
-            catalogue: Arc::<AtomicU64>::default(),
-        };
+        let handler = Handler::new(Arc::clone(&client));
         Self {
             config,
             client,
@@ -263,7 +258,7 @@ impl Server {
         session_id: Option<&str>,
     ) -> Result<Vec<Value>, ServerError> {
         let link = self.link().await?;
-        let rounds = self.rounds(session_id);
+        let rounds = self.rounds(&link, session_id);
         let mut params = ReadResourceRequestParams::new(uri);
         for _ in 0..=ROUNDS_MAX {
             let request = ReadResourceRequest::new(params.clone());
@@ -273,7 +268,7 @@ impl Server {
                 ServerResult::InputRequiredResult(asked) => {
                     let requests = asked.input_requests.unwrap_or_default();
                     let state = asked.request_state;
-                    let given = rounds.answer(&requests, state.as_deref()).await;
+                    let given = rounds.answer(&requests, state.as_deref()).await?;
                     params.input_responses = Some(given);
                     params.request_state = state;
                 }
@@ -294,7 +289,7 @@ impl Server {
         session_id: Option<&str>,
     ) -> Result<Value, ServerError> {
         let link = self.link().await?;
-        let rounds = self.rounds(session_id);
+        let rounds = self.rounds(&link, session_id);
         let mut params = GetPromptRequestParams::new(name);
         params.arguments = Some(arguments);
         for _ in 0..=ROUNDS_MAX {
@@ -305,7 +300,7 @@ impl Server {
                 ServerResult::InputRequiredResult(asked) => {
                     let requests = asked.input_requests.unwrap_or_default();
                     let state = asked.request_state;
-                    let given = rounds.answer(&requests, state.as_deref()).await;
+                    let given = rounds.answer(&requests, state.as_deref()).await?;
                     params.input_responses = Some(given);
                     params.request_state = state;
                 }
@@ -346,9 +341,11 @@ impl Server {
         }
     }
 
-    fn rounds<'a>(&'a self, session_id: Option<&'a str>) -> Rounds<'a> {
+    fn rounds<'a>(&'a self, link: &'a Link, session_id: Option<&'a str>) -> Rounds<'a> {
         Rounds {
             handler: &self.handler,
+            link,
+            config: &self.config,
             session_id,
             journal: None,
         }

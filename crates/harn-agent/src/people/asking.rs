@@ -17,6 +17,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use harn_log::{AnyEventLog, EventLog, EventStream, LogError, LogEvent, Topic};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::request::RequestState;
 use super::{
@@ -39,8 +40,11 @@ const WAITPOINTS: &str = "waitpoints";
 pub(crate) struct Asking {
     /// What the program is called in its requests; `None`: nobody would find them.
     program: Option<String>,
-    /// How often the same was asked.
-    occurrences: Mutex<HashMap<String, usize>>,
+    /// How often the same was asked, by a digest: a server may ask a lot.
+    occurrences: Mutex<HashMap<[u8; 32], usize>>,
+    /// Held while a question is written down, so that of two that are the same only one takes
+    /// up what a process that is gone has left behind.
+    making: tokio::sync::Mutex<()>,
 }
 
 /// A question to people.
@@ -69,6 +73,7 @@ impl Asking {
         Self {
             program,
             occurrences: Mutex::default(),
+            making: tokio::sync::Mutex::default(),
         }
     }
 
@@ -79,12 +84,12 @@ impl Asking {
             metadata,
             session_id,
         } = question;
-        let same = format!("{session_id:?} {prompt} {metadata}");
+        let same = Sha256::digest(format!("{session_id:?} {prompt} {metadata}"));
         let mut occurrences = self
             .occurrences
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let counted = occurrences.entry(same).or_default();
+        let counted = occurrences.entry(same.into()).or_default();
         let program = self.program.clone().unwrap_or_default();
         let mut headers = BTreeMap::from([
             (headers::PROCESS.to_owned(), this_process()),
@@ -122,25 +127,18 @@ impl Runtime {
         let closed = || LogError::from(std::io::Error::other("the log is not open"));
         let log = log.ok_or_else(closed)?;
         let since = log.latest(&Topic::new(WAITPOINTS)?).await?;
-        let (request, is_earlier) = make(self, log, &question).await?;
-        tell(request.id());
-        let open = Open::begin(self, request, question.session_id, is_earlier).await;
+        let mut open = Open::make(self, log, &question).await?;
+        tell(open.request.id());
+        open.announce().await;
         let reply = open.wait(log, since).await?;
-        open.end(log, &reply).await?;
+        open.end(log, &reply).await;
         Ok(reply)
     }
 }
 
-/// The request that a question is, written down. Says whether it is one of a process that is
-/// gone.
-async fn make(
-    runtime: &Runtime,
-    log: &AnyEventLog,
-    question: &Question<'_>,
-) -> Result<(Request, bool), LogError> {
-    let now_ms = runtime.now_ms();
+/// The request that a question is. Nobody knows of it yet.
+fn request(runtime: &Runtime, question: &Question<'_>, now_ms: i64) -> Request {
     let kind = RequestKind::Question;
-    let topic = Topic::new(kind.topic())?;
     let headers = runtime.asking.headers(question, now_ms);
     let payload = json!({
         "request_id": format!("hitl_{kind}_{}", runtime.new_id()),
@@ -152,21 +150,20 @@ async fn make(
         "approvers": [],
         "metadata": question.metadata,
     });
-    let mut request = Request::new(kind, payload, headers);
+    Request::new(kind, payload, headers)
+}
+
+/// The same request of a process that is gone, if there is one.
+async fn left_behind(
+    log: &AnyEventLog,
+    request: &Request,
+    now_ms: i64,
+) -> Result<Option<Request>, LogError> {
     let mut known = Requests::default();
     known.read(log).await?;
     let mut all = known.all().into_iter();
-    if let Some(earlier) = all.find(|one| is_left_behind(one, &request, now_ms)) {
-        let resumed = json!({"request_id": earlier.id()});
-        let resumed =
-            LogEvent::at(RESUMED, resumed, now_ms).with_header(headers::PROCESS, this_process());
-        log.append_durable(&topic, resumed).await?;
-        return Ok((earlier.clone(), true));
-    }
-    let record = LogEvent::at(kind.asked(), request.payload.clone(), now_ms);
-    let record = record.with_headers(request.headers.clone());
-    request.event_id = log.append_durable(&topic, record).await?;
-    Ok((request, false))
+    let earlier = all.find(|one| is_left_behind(one, request, now_ms));
+    Ok(earlier.cloned())
 }
 
 /// Whether a process that is gone has asked the same, and nobody has acted on the answer. A
@@ -194,39 +191,74 @@ struct Open<'a> {
     runtime: &'a Arc<Runtime>,
     request: Request,
     session_id: Option<&'a str>,
+    /// Whether a process that is gone has asked it.
+    is_earlier: bool,
     /// Says in the session what comes of it.
     asked: Option<AskedPerson>,
+    /// Whether the host knows of it.
+    is_announced: bool,
     is_over: bool,
 }
 
 impl<'a> Open<'a> {
-    /// Lets everybody know who may want to.
-    async fn begin(
+    /// Writes a question down, or that somebody waits again for the same one of a process that
+    /// is gone. It is there before its record is: nobody knows whether a record that nobody
+    /// waits for any more was written, so it has to be taken back as well.
+    async fn make(
         runtime: &'a Arc<Runtime>,
-        request: Request,
-        session_id: Option<&'a str>,
-        is_earlier: bool,
-    ) -> Self {
-        let asked = match session_id {
-            None => None,
-            Some(id) if is_earlier => Some(AskedPerson::ask_again(runtime, id, &request).await),
-            Some(id) => Some(AskedPerson::ask(runtime, id, &request)),
-        };
-        let open = Self {
+        log: &AnyEventLog,
+        question: &Question<'a>,
+    ) -> Result<Self, LogError> {
+        let _alone = runtime.asking.making.lock().await;
+        let now_ms = runtime.now_ms();
+        let asked = request(runtime, question, now_ms);
+        let topic = Topic::new(asked.kind.topic())?;
+        let earlier = left_behind(log, &asked, now_ms).await?;
+        let is_earlier = earlier.is_some();
+        let mut open = Self {
             runtime,
-            request,
-            session_id,
-            asked,
+            request: earlier.unwrap_or(asked),
+            session_id: question.session_id,
+            is_earlier,
+            asked: None,
+            is_announced: false,
             is_over: false,
+        };
+        let event_id = log.append_durable(&topic, open.record(now_ms)).await?;
+        if !is_earlier {
+            open.request.event_id = event_id;
+        }
+        Ok(open)
+    }
+
+    /// What is written down before anybody hears of it.
+    fn record(&self, now_ms: i64) -> LogEvent {
+        let request = &self.request;
+        if self.is_earlier {
+            let resumed = json!({"request_id": request.id()});
+            return LogEvent::at(RESUMED, resumed, now_ms)
+                .with_header(headers::PROCESS, this_process());
+        }
+        LogEvent::at(request.kind.asked(), request.payload.clone(), now_ms)
+            .with_headers(request.headers.clone())
+    }
+
+    /// Lets everybody know who may want to.
+    async fn announce(&mut self) {
+        let (runtime, request) = (self.runtime, &self.request);
+        self.asked = match self.session_id {
+            None => None,
+            Some(id) if self.is_earlier => Some(AskedPerson::ask_again(runtime, id, request).await),
+            Some(id) => Some(AskedPerson::ask(runtime, id, request)),
         };
         if let Some(bridge) = &runtime.bridge {
             let redaction = runtime.bus.redaction_policy();
-            bridge.notify(NOTICE, notice(&open.request, session_id, &redaction));
+            bridge.notify(NOTICE, notice(request, self.session_id, &redaction));
+            self.is_announced = true;
         }
-        if let Some(session_id) = session_id {
+        if let Some(session_id) = self.session_id {
             runtime.settle_session(session_id).await;
         }
-        open
     }
 
     /// Waits for whoever answers first.
@@ -254,7 +286,7 @@ impl<'a> Open<'a> {
                 answer = &mut host => {
                     let said = LogEvent::at(RESPONDED, answer, self.runtime.now_ms());
                     let reply = responded(&said, request.id());
-                    log.append_durable(&topic, said).await?;
+                    self.write(log, &topic, said).await;
                     reply
                 }
             };
@@ -278,25 +310,25 @@ impl<'a> Open<'a> {
     }
 
     /// Writes down what came of it, and lets everybody know.
-    async fn end(mut self, log: &AnyEventLog, reply: &Reply) -> Result<(), LogError> {
-        self.is_over = true;
+    async fn end(mut self, log: &AnyEventLog, reply: &Reply) {
         let now_ms = self.runtime.now_ms();
         let outcome = match reply {
             Reply::Given(_) => {
                 let over = self.ended("waitpoint.completed", Value::Null);
-                log.append_durable(&Topic::new(WAITPOINTS)?, over).await?;
+                self.write(log, &topic_of(WAITPOINTS), over).await;
                 Outcome::Answered
             }
             Reply::TimedOut => {
                 let payload = json!({"request_id": self.request.id(), "at": rfc3339(now_ms)});
                 let late = LogEvent::at("hitl.timeout", payload, now_ms);
-                let topic = Topic::new(self.request.kind.topic())?;
-                log.append_durable(&topic, late).await?;
+                let topic = topic_of(self.request.kind.topic());
+                self.write(log, &topic, late).await;
                 Outcome::TimedOut
             }
             // Whoever has taken it away has written that down.
             Reply::Cancelled => Outcome::Cancelled,
         };
+        self.is_over = true;
         self.tell_host();
         if let Some(asked) = self.asked.take() {
             asked.resolve(outcome);
@@ -304,7 +336,23 @@ impl<'a> Open<'a> {
         if let Some(session_id) = self.session_id {
             self.runtime.settle_session(session_id).await;
         }
-        Ok(())
+    }
+
+    /// Writes down what was said. It was said all the same if the log does not work: then it is
+    /// written when the log does.
+    async fn write(&self, log: &AnyEventLog, topic: &Topic, record: LogEvent) {
+        if let Err(error) = log.append_durable(topic, record.clone()).await {
+            tracing::warn!("what came of a request to people is not written yet: {error}");
+            self.write_later(topic, record);
+        }
+    }
+
+    fn write_later(&self, topic: &Topic, record: LogEvent) {
+        if let Some(keeper) = &self.runtime.keeper
+            && let Err(error) = keeper.put(topic, record)
+        {
+            tracing::warn!("a request to people stays open: {error}");
+        }
     }
 
     /// The record of the end of its waitpoint.
@@ -323,7 +371,9 @@ impl<'a> Open<'a> {
 
     /// The host need not ask anybody any more.
     fn tell_host(&self) {
-        if let Some(bridge) = &self.runtime.bridge {
+        if let Some(bridge) = &self.runtime.bridge
+            && self.is_announced
+        {
             bridge.notify(RESOLVED, json!({"requestId": self.request.id()}));
         }
     }
@@ -335,14 +385,13 @@ impl Drop for Open<'_> {
             return;
         }
         let over = self.ended("waitpoint.cancelled", json!("nobody waits any more"));
-        let topic = Topic::new(WAITPOINTS).expect("this is a name of a topic");
-        if let Some(keeper) = &self.runtime.keeper
-            && let Err(error) = keeper.put(&topic, over)
-        {
-            tracing::warn!("a request to people stays open: {error}");
-        }
+        self.write_later(&topic_of(WAITPOINTS), over);
         self.tell_host();
     }
+}
+
+fn topic_of(name: &str) -> Topic {
+    Topic::new(name).expect("this is a name of a topic")
 }
 
 async fn next(events: &mut EventStream) -> Result<LogEvent, LogError> {

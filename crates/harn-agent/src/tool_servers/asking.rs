@@ -5,26 +5,40 @@
 //! ```
 //!
 //! A form is answered with its fields as a dict, or with a text if it has only one. What was
-//! left out takes the value that the form suggests. Who does not want to answer answers null.
+//! left out takes the value that the form suggests. Where there is nothing to fill in, as for a
+//! page that should be opened, a yes is needed. Who does not want to answer answers null.
 
 use std::sync::Arc;
 
+use harn_llm::Secret;
 use serde_json::{Map, Value, json};
 
 use crate::people::{Question, Reply};
 use crate::policy::arguments_fit;
 use crate::runtime::Runtime;
 
+/// Secrets that are shorter are not hidden: hiding every `a` protects nobody.
+const SECRET_CHARS_MIN: usize = 4;
+
+/// The server that asks.
+pub(super) struct Asker<'a> {
+    pub(super) name: &'a str,
+    /// What it was told in confidence. The log stores what it is given, and a server may say
+    /// anything.
+    pub(super) secrets: &'a [Secret],
+}
+
 /// Asks and waits; gives the result of the request.
 pub(super) async fn ask(
     runtime: &Arc<Runtime>,
-    server: &str,
+    asker: &Asker<'_>,
     params: &Value,
     session_id: Option<&str>,
 ) -> Value {
+    let server = asker.name;
     let question = Question {
-        prompt: prompt(server, params),
-        metadata: metadata(server, params),
+        prompt: asker.without_secrets(&prompt(server, params)),
+        metadata: asker.hide(metadata(server, params)),
         session_id,
     };
     let tell = |id: &str| {
@@ -47,6 +61,33 @@ pub(super) async fn ask(
             let text = format!("the answer for mcp server '{server}' does not fit: {problem}");
             runtime.warn("mcp", &text);
             cancelled()
+        }
+    }
+}
+
+impl Asker<'_> {
+    fn without_secrets(&self, text: &str) -> String {
+        let secrets = self.secrets.iter().map(Secret::expose);
+        let secrets = secrets.filter(|secret| secret.chars().count() >= SECRET_CHARS_MIN);
+        let mut secrets: Vec<&str> = secrets.collect();
+        // The longest first: one may begin like another, whose end would be left.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.into_iter().fold(text.to_owned(), |text, secret| {
+            text.replace(secret, "[redacted]")
+        })
+    }
+
+    fn hide(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.without_secrets(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.hide(item)).collect(),
+            Value::Object(fields) => {
+                let hide = |(name, value): (String, Value)| {
+                    (self.without_secrets(&name), self.hide(value))
+                };
+                Value::Object(fields.into_iter().map(hide).collect())
+            }
+            plain => plain,
         }
     }
 }
@@ -87,25 +128,53 @@ fn result(params: &Value, answer: &Value) -> Result<Value, String> {
     }
     if params["url"].is_string() {
         // What is done on the page stays there; that it is done is all there is to say.
-        let is_done = !matches!(answer.as_str(), Some("no" | "false")) && *answer != json!(false);
-        let action = if is_done { "accept" } else { "decline" };
+        let action = if is_yes(answer) { "accept" } else { "decline" };
         return Ok(json!({"action": action}));
+    }
+    let has_fields = fields(params).is_some_and(|fields| !fields.is_empty());
+    if !has_fields && dict(answer).is_none() {
+        return Ok(match is_yes(answer) {
+            true => json!({"action": "accept", "content": {}}),
+            false => json!({"action": "decline"}),
+        });
     }
     let content = Value::Object(content(params, answer)?);
     let mut schema = params["requestedSchema"].clone();
     schema["type"] = json!("object");
     arguments_fit(&schema, &content)?;
+    for (name, field) in fields(params).into_iter().flatten() {
+        if let Some(value) = content.get(name) {
+            field_fits(name, field, value)?;
+        }
+    }
     Ok(json!({"action": "accept", "content": content}))
+}
+
+/// Whether somebody agrees. What is not a yes is not taken for one.
+fn is_yes(answer: &Value) -> bool {
+    match answer {
+        Value::Bool(is_yes) => *is_yes,
+        Value::String(text) => {
+            let text = text.trim().to_lowercase();
+            matches!(&*text, "true" | "yes" | "done" | "ok")
+        }
+        _ => false,
+    }
+}
+
+/// An answer that is a dict, or the text of one.
+fn dict(answer: &Value) -> Option<Map<String, Value>> {
+    match answer {
+        Value::Object(given) => Some(given.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
 }
 
 /// The fields of a form.
 fn content(params: &Value, answer: &Value) -> Result<Map<String, Value>, String> {
     let empty = Map::new();
     let fields = fields(params).unwrap_or(&empty);
-    let as_dict = |text: &String| match serde_json::from_str(text) {
-        Ok(Value::Object(given)) => Some(given),
-        _ => None,
-    };
     let single = match fields.len() {
         1 => fields.iter().next(),
         _ => None,
@@ -116,8 +185,8 @@ fn content(params: &Value, answer: &Value) -> Result<Map<String, Value>, String>
             Map::from_iter([(name.clone(), typed(text, field))])
         }
         (answer, Some((name, _))) => Map::from_iter([(name.clone(), answer.clone())]),
-        (Value::String(text), None) => {
-            as_dict(text).ok_or("a form with several fields is answered with a dict")?
+        (Value::String(_), None) => {
+            dict(answer).ok_or("a form with several fields is answered with a dict")?
         }
         _ => return Err("a form is answered with a dict".to_owned()),
     };
@@ -127,6 +196,37 @@ fn content(params: &Value, answer: &Value) -> Result<Map<String, Value>, String>
         }
     }
     Ok(content)
+}
+
+/// Whether a value is what a field allows beyond its type: one of its choices, and within its
+/// bounds.
+fn field_fits(name: &str, field: &Value, value: &Value) -> Result<(), String> {
+    let choices = field["oneOf"].as_array().or(field["anyOf"].as_array());
+    if let Some(choices) = choices
+        && choices.iter().all(|choice| choice.get("const").is_some())
+        && !choices.iter().any(|choice| choice["const"] == *value)
+    {
+        return Err(format!("`{name}` is none of the values it may have"));
+    }
+    let (least, most, unit, size) = match value {
+        Value::String(text) => {
+            let count = text.chars().count();
+            ("minLength", "maxLength", " characters", count as f64)
+        }
+        Value::Number(number) => ("minimum", "maximum", "", number.as_f64().unwrap_or(0.0)),
+        Value::Array(items) => {
+            for item in items {
+                field_fits(name, &field["items"], item)?;
+            }
+            ("minItems", "maxItems", " items", items.len() as f64)
+        }
+        _ => return Ok(()),
+    };
+    match (field[least].as_f64(), field[most].as_f64()) {
+        (Some(least), _) if size < least => Err(format!("`{name}` must be at least {least}{unit}")),
+        (_, Some(most)) if size > most => Err(format!("`{name}` must be at most {most}{unit}")),
+        _ => Ok(()),
+    }
 }
 
 /// A text as the field wants it, if it can be read that way.
@@ -206,17 +306,80 @@ mod tests {
     }
 
     #[test]
+    fn a_form_without_fields_needs_a_yes() {
+        let bare = json!({"mode": "form", "message": "Delete it?"});
+        for form in [form(json!({}), &[]), bare] {
+            for yes in [json!("yes"), json!(true), json!({}), json!("{}")] {
+                check(&form, yes, accepted(json!({})));
+            }
+            for no in [json!("no"), json!("rather not"), json!(false), Value::Null] {
+                check(&form, no, json!({"action": "decline"}));
+            }
+        }
+    }
+
+    #[test]
+    fn choices_and_bounds_of_a_field_are_kept() {
+        let colours = json!([{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]);
+        let fields = json!({
+            "one": {"type": "string", "oneOf": colours},
+            "some": {"type": "array", "minItems": 1, "items": {"anyOf": colours}},
+            "name": {"type": "string", "minLength": 2, "maxLength": 3},
+            "age": {"type": "integer", "minimum": 18, "maximum": 99},
+        });
+        let form = form(fields, &[]);
+        let fits = json!({"one": "r", "some": ["g"], "name": "öäü", "age": 18});
+        check(&form, fits.clone(), accepted(fits));
+        for (given, problem) in [
+            (
+                json!({"one": "b"}),
+                "`one` is none of the values it may have",
+            ),
+            (
+                json!({"some": ["g", "b"]}),
+                "`some` is none of the values it may have",
+            ),
+            (json!({"some": []}), "`some` must be at least 1 items"),
+            (json!({"name": "x"}), "`name` must be at least 2 characters"),
+            (
+                json!({"name": "four"}),
+                "`name` must be at most 3 characters",
+            ),
+            (json!({"age": 17}), "`age` must be at least 18"),
+            (json!({"age": 100}), "`age` must be at most 99"),
+        ] {
+            assert_eq!(result(&form, &given), Err(problem.to_owned()));
+        }
+    }
+
+    #[test]
     fn a_page_is_opened_or_not_and_nothing_of_it_is_passed_on() {
         let page = json!({"mode": "url", "message": "Pay", "url": "https://pay.test/1"});
         check(&page, json!("done"), json!({"action": "accept"}));
         check(&page, json!(true), json!({"action": "accept"}));
-        for no in [json!(false), json!("no"), Value::Null] {
+        check(&page, json!(" OK "), json!({"action": "accept"}));
+        let others = ["no", "No!", "never", "", "y?"].map(|text| json!(text));
+        let others = others
+            .into_iter()
+            .chain([json!(false), json!(1), json!({})]);
+        for no in others.chain([Value::Null]) {
             check(&page, no, json!({"action": "decline"}));
         }
         assert_eq!(
             prompt("shop", &page),
             "mcp server 'shop' asks to open https://pay.test/1: Pay"
         );
+    }
+
+    #[test]
+    fn nothing_is_left_of_secrets_that_begin_alike() {
+        let secrets = ["abcd", "abcdefgh", "xyz"].map(Secret::new);
+        let asker = Asker {
+            name: "it",
+            secrets: &secrets,
+        };
+        let hidden = asker.hide(json!({"abcd": ["abcdefgh", 1, "xyz"]}));
+        assert_eq!(hidden, json!({"[redacted]": ["[redacted]", 1, "xyz"]}));
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use harn_events::{AgentEvent, RedactionPolicy};
+use harn_llm::Secret;
 use harn_llm::desk::Question;
 use serde_json::{Map, Value, json};
 
-use super::asking;
+use super::asking::{self, Asker};
 use super::{Capabilities, Sampling, ServerClient, ServerConfig, ServerNotice, ServerRequest};
 use crate::callback::BoxFuture;
 use crate::host::Elicits;
@@ -30,6 +31,8 @@ pub(crate) struct SessionClient {
     session_id: Option<String>,
     sampling: Option<Sampling>,
     tells_roots: bool,
+    /// What the server is told in confidence. It may say it again.
+    secrets: Vec<Secret>,
     told: Mutex<Told>,
 }
 
@@ -40,7 +43,8 @@ struct Told {
     since_ms: i64,
     notices: u64,
     dropped: u64,
-    /// The tokens that models have written for the server.
+    /// The tokens that models have written for the server, and those they may still write for
+    /// what it asks now.
     tokens: u64,
 }
 
@@ -56,6 +60,7 @@ impl SessionClient {
             session_id: session_id.map(str::to_owned),
             sampling: config.sampling.clone(),
             tells_roots: config.tells_roots,
+            secrets: config.secrets().into_iter().cloned().collect(),
             told: Mutex::default(),
         }
     }
@@ -112,7 +117,11 @@ impl SessionClient {
             if is_url { can.urls } else { can.forms }
         });
         let Some(host) = host else {
-            return Ok(asking::ask(&runtime, &self.server, &params, session_id).await);
+            let server = Asker {
+                name: &self.server,
+                secrets: &self.secrets,
+            };
+            return Ok(asking::ask(&runtime, &server, &params, session_id).await);
         };
         let mut asked = params;
         asked["sessionId"] = json!(session_id);
@@ -140,21 +149,43 @@ impl SessionClient {
         let runtime = self.runtime()?;
         let sampling = self.sampling.as_ref().ok_or("no model may be asked")?;
         self.check_sampling(&runtime, &params, session_id)?;
-        let left = sampling.tokens_max.saturating_sub(self.told().tokens);
-        if left == 0 {
-            return Err("the tokens for this server are used up".to_owned());
+        // Nobody knows what a model has written for a request that was cancelled, so what is
+        // reserved is given back only when there is an answer.
+        let reserved = self.reserve(sampling, &params)?;
+        let answer = match question(&params, &sampling.model, reserved) {
+            Ok(question) => {
+                let answer = runtime.desk.call(&question).await;
+                answer.map_err(|thrown| crate::registry::told(&thrown))
+            }
+            Err(reason) => Err(reason),
+        };
+        let used = match &answer {
+            Ok(answer) => answer["output_tokens"].as_u64().unwrap_or(reserved),
+            Err(_) => 0,
+        };
+        {
+            let mut told = self.told();
+            told.tokens = (told.tokens - reserved).saturating_add(used);
         }
-        let wanted = params["maxTokens"].as_u64().unwrap_or(left).min(left);
-        let question = question(&params, &sampling.model, wanted)?;
-        let answer = runtime.desk.call(&question).await;
-        let answer = answer.map_err(|thrown| crate::registry::told(&thrown))?;
-        self.told().tokens += answer["output_tokens"].as_u64().unwrap_or(wanted);
+        let answer = answer?;
         Ok(json!({
             "role": "assistant",
             "content": {"type": "text", "text": answer["text"]},
             "model": answer["model"],
             "stopReason": "endTurn",
         }))
+    }
+
+    /// Takes the tokens that an answer may have out of what is left.
+    fn reserve(&self, sampling: &Sampling, params: &Value) -> Result<u64, String> {
+        let mut told = self.told();
+        let left = sampling.tokens_max.saturating_sub(told.tokens);
+        if left == 0 {
+            return Err("the tokens for this server are used up".to_owned());
+        }
+        let wanted = params["maxTokens"].as_u64().unwrap_or(left).min(left);
+        told.tokens += wanted;
+        Ok(wanted)
     }
 
     /// Asking a model is shown to the policy like a call of a tool.

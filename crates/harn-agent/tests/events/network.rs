@@ -1,7 +1,7 @@
 //! A network that says what the test wrote down.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -19,6 +19,8 @@ type Answer = Vec<Result<String, Category>>;
 /// Answers in the order they are asked for.
 pub(crate) struct Network {
     answers: Mutex<VecDeque<Answer>>,
+    /// Whether it says nothing at all.
+    is_silent: AtomicBool,
     clock: Arc<AtomicU64>,
 }
 
@@ -26,6 +28,7 @@ impl Network {
     pub(crate) fn new(clock: &Arc<AtomicU64>) -> Arc<Self> {
         Arc::new(Self {
             answers: Mutex::default(),
+            is_silent: AtomicBool::new(false),
             clock: Arc::clone(clock),
         })
     }
@@ -47,6 +50,11 @@ impl Network {
         self.fail_after(events, Category::TransientNetwork);
     }
 
+    /// From now on it says nothing.
+    pub(crate) fn fall_silent(&self) {
+        self.is_silent.store(true, Ordering::Relaxed);
+    }
+
     fn fail_after(&self, events: &[Value], category: Category) {
         let pieces = events.iter().map(|event| Ok(format!("data: {event}\n\n")));
         let pieces = pieces.chain([Err(category)]).collect();
@@ -60,6 +68,9 @@ impl Transport for Network {
         _: &'a HttpRequest,
         _: &'a TimeLimits,
     ) -> Later<'a, Result<HttpAnswer, Error>> {
+        if self.is_silent.load(Ordering::Relaxed) {
+            return Box::pin(std::future::pending());
+        }
         let pieces = self.answers.lock().unwrap().pop_front();
         let clock = Arc::clone(&self.clock);
         Box::pin(async move {

@@ -3,15 +3,18 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_core::Stream;
 use harn_agent::BoxFuture;
-use harn_agent::people::{Outcome, RequestState, Requests, Response, respond};
+use harn_agent::people::{
+    Outcome, RequestState, Requests, Response, headers, respond, this_process,
+};
 use harn_agent::tool_servers::{
     CallResult, Capabilities, Generation, Listed, ServerCall, ServerClient, ServerConfig,
     ServerError, ServerFacts, ServerRequest, ToolServer, ToolServers,
 };
-use harn_log::{EventLog, Topic};
+use harn_log::{EventLog, LogEvent, Topic};
 use serde_json::{Map, Value, json};
 
 use crate::stage::{SESSION, Stage, calling, saying};
@@ -227,6 +230,26 @@ async fn a_model_answers_a_server_until_its_tokens_are_used_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_cancels_what_it_asks_a_model_has_used_its_tokens() {
+    let servers = Curious::default();
+    let stage =
+        Stage::proving_with_servers(&[], &[], Arc::new(servers.clone()), vec![sampling(10)]);
+    stage.network.fall_silent();
+    let client = client(&stage, &servers).await;
+    // A question that is refused costs nothing.
+    let image = json!({"role": "user", "content": {"type": "image", "data": "AA=="}});
+    let image = ServerRequest::Sample(json!({"messages": [image], "maxTokens": 50}));
+    let refused = client.answer(image, None).await.unwrap_err();
+    assert_eq!(refused, "a model is passed on text and nothing else");
+    let while_it_waits = Duration::from_millis(10);
+    let ask = || tokio::time::timeout(while_it_waits, client.answer(hello(), None));
+    let cancelled = ask().await;
+    assert!(cancelled.is_err(), "{cancelled:?}");
+    let refused = ask().await.unwrap().unwrap_err();
+    assert_eq!(refused, "the tokens for this server are used up");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_is_not_asked_by_a_server_that_was_not_allowed_to() {
     let servers = Curious::default();
     let stage = Stage::proving_with_servers(
@@ -286,12 +309,22 @@ async fn folders_are_told_to_servers_that_may_know_them() {
 
 /// The id of the first question in the log, once there is one.
 async fn asked(stage: &Stage) -> String {
+    asked_again(stage, 1).await
+}
+
+/// The id of a later question in the log, once there are so many.
+async fn asked_again(stage: &Stage, mut count: usize) -> String {
     let topic = Topic::new("hitl.questions").unwrap();
     let log = Arc::clone(stage.log());
     let mut questions = log.subscribe(&topic, None).await.unwrap();
-    let first = poll_fn(|context| Pin::new(&mut questions).poll_next(context)).await;
-    let (_, question) = first.unwrap().unwrap();
-    question.payload["request_id"].as_str().unwrap().to_owned()
+    loop {
+        let next = poll_fn(|context| Pin::new(&mut questions).poll_next(context)).await;
+        let (_, record) = next.unwrap().unwrap();
+        count -= usize::from(record.kind == "hitl.question_asked");
+        if count == 0 {
+            return record.payload["request_id"].as_str().unwrap().to_owned();
+        }
+    }
 }
 
 /// How it stands with the only question.
@@ -357,6 +390,73 @@ async fn a_question_that_nobody_waits_for_is_taken_back() {
     }
     assert_eq!(state(&stage).await, RequestState::Over(Outcome::Cancelled));
     assert_eq!(outcomes(&stage), ["cancelled"]);
+}
+
+/// The questions in the log as they were asked.
+async fn questions(stage: &Stage) -> Vec<LogEvent> {
+    let topic = Topic::new("hitl.questions").unwrap();
+    let records = stage.log().read_range(&topic, None, 100).await.unwrap();
+    let records = records.into_iter().map(|(_, record)| record);
+    let asked = records.filter(|record| record.kind == "hitl.question_asked");
+    asked.collect()
+}
+
+#[tokio::test]
+async fn what_a_server_was_told_in_confidence_is_not_in_its_questions() {
+    let servers = Curious::default();
+    let config = config(json!({"env": {"KEY": "marked-value"}}));
+    let stage = Stage::with_people(&[], Arc::new(servers.clone()), vec![config]);
+    let client = client(&stage, &servers).await;
+    let field = json!({"title": "Is it marked-value?", "enum": ["marked-value"]});
+    let schema = json!({"type": "object", "properties": {"of marked-value": field}});
+    let form = json!({"message": "marked-value?", "requestedSchema": schema});
+    let page = json!({"mode": "url", "message": "?", "url": "https://x.test/marked-value"});
+    for (number, params) in [(1, form), (2, page)] {
+        tokio::select! {
+            answer = client.answer(ServerRequest::Elicit(params), None) => panic!("{answer:?}"),
+            _ = asked_again(&stage, number) => {}
+        }
+    }
+    let questions = questions(&stage).await;
+    assert_eq!(questions.len(), 2);
+    for question in &questions {
+        let text = format!("{question:?}");
+        assert!(!text.contains("marked-value"), "{text}");
+        assert!(text.contains("[redacted]"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_equal_questions_one_goes_on_with_that_of_a_process_that_is_gone() {
+    let servers = Curious::default();
+    let stage = Stage::with_people(&[], Arc::new(servers.clone()), vec![config(json!({}))]);
+    stage.runtime.open_session(SESSION).await.unwrap();
+    let client = client(&stage, &servers).await;
+    tokio::select! {
+        answer = client.answer(form(), Some(SESSION)) => panic!("{answer:?}"),
+        _ = asked(&stage) => {}
+    }
+    // The same of a process whose number no process can have.
+    let mut left = questions(&stage).await.remove(0);
+    left.payload["request_id"] = json!("hitl_question_old");
+    let gone = this_process().replace(&format!("/{}/", std::process::id()), "/999999999/");
+    let left = left.with_header(headers::PROCESS, gone);
+    let topic = Topic::new("hitl.questions").unwrap();
+    stage.log().append(&topic, left).await.unwrap();
+    let ask = || client.answer(form(), Some(SESSION));
+    let answering = async {
+        for id in [asked_again(&stage, 3).await, "hitl_question_old".to_owned()] {
+            let answer = Response::Answer(json!({"name": "Ada"}));
+            let now = stage.runtime.now_ms();
+            let answered = respond(stage.log(), &id, answer, None, None, now).await;
+            answered.unwrap();
+        }
+    };
+    let both = async { tokio::join!(ask(), ask(), answering) };
+    let both = tokio::time::timeout(Duration::from_secs(30), both).await;
+    let (one, other, ()) = both.unwrap();
+    let accepted = Ok(json!({"action": "accept", "content": {"name": "Ada"}}));
+    assert_eq!((&one, &other), (&accepted, &accepted));
 }
 
 #[tokio::test(start_paused = true)]

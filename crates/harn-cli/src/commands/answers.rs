@@ -9,6 +9,7 @@ use harn_vm::llm::tape::{Matching, Redaction, TapeRecorder};
 use harn_vm::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn};
 
 use super::project::{manifest_here, manifest_of};
+use crate::output::Untrusted;
 
 /// Where answers by hash are kept if nobody says otherwise.
 const FIXTURES: &str = harn_vm::llm::mock::by_hash::FOLDER_DEFAULT;
@@ -155,7 +156,7 @@ impl Answers {
 /// Tells what is odd about a call: talk, and therefore not on the standard output.
 fn warn(text: &str) {
     use std::io::Write;
-    let _nobody_may_listen = writeln!(std::io::stderr(), "warning: {text}");
+    let _nobody_may_listen = writeln!(std::io::stderr(), "warning: {}", Untrusted(text));
 }
 
 impl Recordings {

@@ -263,6 +263,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     }
 }
 
+/// Tells what is odd. Servers and models have a say in it, so it is not trusted.
+fn warning_on(screen: Screen) -> Warn {
+    let warn = move |text: &str| screen.say(&format!("warning: {}", Untrusted(text)));
+    Warn(Arc::new(warn))
+}
+
 /// What is around a program while it runs.
 struct Scene {
     screen: Screen,
@@ -288,9 +294,7 @@ impl Scene {
     }
 
     fn options(&self, arguments: &Arguments, mut models: ModelOptions) -> RunOptions {
-        let screen = self.screen.clone();
-        let warn = move |text: &str| screen.say(&format!("warning: {text}"));
-        models.warn = Some(Warn(Arc::new(warn)));
+        models.warn = Some(warning_on(self.screen.clone()));
         let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
         let listening = interruption.clone();
         let open_log = keeping::opener(self.base.clone(), screen, interruption);
@@ -475,5 +479,14 @@ mod tests {
             assert!(parse_time(wrong).is_err(), "{wrong}");
         }
         assert!(parse_size("1TB").is_err());
+    }
+
+    #[test]
+    fn a_warning_cannot_repaint_the_terminal() {
+        let recorder = screen::tests::Recorder::new(80);
+        let Warn(warn) = warning_on(recorder.screen());
+        warn("mcp: \u{1b}[2J\nwarning: fine");
+        let shown = "warning: mcp: \\u{1b}[2J\\nwarning: fine\n";
+        assert_eq!(recorder.take(), shown);
     }
 }

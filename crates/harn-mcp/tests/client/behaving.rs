@@ -318,3 +318,12 @@ async fn a_task_is_waited_for_and_can_be_taken_up_again() {
     let result = stage.server.call(resumed).await.unwrap();
     assert_eq!(result.text(), "worked on task-old");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_task_may_ask_before_it_goes_on() {
+    let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+    let stage = Stage::with("modern", json!({}), Seen::person(answer));
+    let worked = stage.call("doubt", json!({})).await;
+    assert_eq!(worked, Ok("worked on doubt-1".to_owned()));
+    assert_eq!(stage.seen.asked.lock().unwrap().len(), 1);
+}

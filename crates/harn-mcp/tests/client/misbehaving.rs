@@ -7,7 +7,7 @@ use harn_agent::tool_servers::{Capabilities, Listed};
 use harn_mcp::Patience;
 use serde_json::{Value, json};
 
-use crate::stage::{Answer, Seen, Stage, call, described};
+use crate::stage::{Answer, Seen, Stage, call, described, within_reason};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_command_that_is_not_there_cannot_be_spawned() {
@@ -58,6 +58,9 @@ async fn a_server_that_never_answers_has_a_limit() {
     let stage = Stage::new("deaf", json!({"idle_timeout_ms": 50}));
     let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
     assert_eq!(error, "mcp server 'it' did not answer 'echo' within 50 ms");
+    let stage = Stage::new("deaf", json!({"timeout_ms": 500}));
+    let error = stage.call("echo", json!({"text": "hi"})).await.unwrap_err();
+    assert_eq!(error, "mcp server 'it' did not answer 'echo' within 500 ms");
     // The connection is as good as before.
     assert_eq!(stage.server.list(Listed::Tools).await.unwrap().len(), 14);
 }
@@ -224,13 +227,49 @@ async fn a_tool_that_vanishes_during_its_call_answers_and_is_gone() {
     assert_eq!(after, before - 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_question_is_taken_back_when_nobody_waits_for_its_call() {
+/// Somebody who fills in forms, later.
+fn thoughtful() -> Seen {
     let forms = Capabilities {
         forms: true,
         ..Capabilities::default()
     };
-    let stage = Stage::with("plain", json!({}), Seen::able(forms, Answer::Later));
+    Seen::able(forms, Answer::Later)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_questions_of_a_round_are_asked_at_once_and_not_too_many_of_them() {
+    let stage = Stage::with("modern", json!({}), thoughtful());
+    tokio::select! {
+        answered = stage.call("pair", json!({})) => panic!("{answered:?}"),
+        () = stage.seen.was_asked(2) => {}
+    }
+    let called = within_reason(stage.server.call(call("crowd", json!({})))).await;
+    let error = called.unwrap_err();
+    assert_eq!(error.category(), Category::McpServerError);
+    assert_eq!(
+        error.to_string(),
+        "mcp server 'it' asked more than 16 questions at once"
+    );
+    assert_eq!(stage.seen.asked.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_that_dies_while_a_person_is_asked_fails_its_call() {
+    let stage = Stage::with("modern", json!({}), thoughtful());
+    let called = within_reason(stage.server.call(call("leave", json!({})))).await;
+    let error = called.unwrap_err();
+    assert_eq!(error.category(), Category::McpServerError);
+    let error = error.to_string();
+    assert!(
+        error.starts_with("mcp server 'it' ended before it answered"),
+        "{error}"
+    );
+    stage.seen.took_back().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_question_is_taken_back_when_nobody_waits_for_its_call() {
+    let stage = Stage::with("plain", json!({}), thoughtful());
     let calling = stage.server.call(call("ask", json!({})));
     tokio::select! {
         answered = calling => panic!("{answered:?}"),

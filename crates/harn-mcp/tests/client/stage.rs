@@ -71,6 +71,17 @@ impl Seen {
         within_reason(hearing).await;
     }
 
+    /// Until so many questions were asked.
+    pub(crate) async fn was_asked(&self, count: usize) {
+        let mut news = self.news.subscribe();
+        let asking = async {
+            while self.asked.lock().unwrap().len() < count {
+                news.changed().await.unwrap();
+            }
+        };
+        within_reason(asking).await;
+    }
+
     /// Until a question was taken back.
     pub(crate) async fn took_back(&self) {
         let mut taken_back = self.taken_back.subscribe();
@@ -87,10 +98,10 @@ impl Seen {
 }
 
 /// Waits for what comes soon if it comes at all.
-async fn within_reason(waiting: impl Future<Output = ()>) {
+pub(crate) async fn within_reason<T>(waiting: impl Future<Output = T>) -> T {
     let limit = Duration::from_secs(30);
     let waited = tokio::time::timeout(limit, waiting).await;
-    assert!(waited.is_ok(), "it did not happen within {limit:?}");
+    waited.unwrap_or_else(|_| panic!("it did not happen within {limit:?}"))
 }
 
 impl ServerClient for Seen {
@@ -116,6 +127,7 @@ impl ServerClient for Seen {
         _session_id: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Value, String>> {
         self.asked.lock().unwrap().push(request);
+        self.news.send_replace(());
         match self.answer.clone() {
             Answer::Nobody => Box::pin(std::future::ready(Err("nobody is here".to_owned()))),
             Answer::Said(answer) => Box::pin(std::future::ready(Ok(answer))),

@@ -26,9 +26,11 @@ def tool(name):
     return {"name": name, "description": "Does " + name, "inputSchema": {"type": "object"}}
 
 
-TOOLS = [tool("hello"), tool("ask"), tool("badger"), tool("work"), tool("grow")]
+NAMES = ["hello", "ask", "badger", "pair", "crowd", "leave", "work", "doubt", "grow"]
+TOOLS = [tool(name) for name in NAMES]
 LISTS = [0]
 TASKS = {}
+UPDATES = {}
 SUBSCRIPTIONS = []
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 
@@ -63,8 +65,17 @@ def call(request):
             request,
             {"resultType": "input_required", "inputRequests": {"who": question("name")}},
         )
-    elif name == "work":
-        task_id = "task-%d" % (len(TASKS) + 1)
+    elif name in ("pair", "crowd", "leave"):
+        count = {"pair": 2, "crowd": 17, "leave": 1}[name]
+        questions = {"q%02d" % number: question("name") for number in range(count)}
+        if params.get("inputResponses") is None:
+            answer(request, {"resultType": "input_required", "inputRequests": questions})
+            if name == "leave":
+                sys.exit(1)
+        else:
+            answer(request, text(json.dumps(params["inputResponses"])))
+    elif name in ("work", "doubt"):
+        task_id = "%s-%d" % ("task" if name == "work" else "doubt", len(TASKS) + 1)
         TASKS[task_id] = 0
         answer(request, dict(task(task_id, "working"), resultType="task"))
     elif name == "grow":
@@ -96,6 +107,10 @@ def get_task(request):
         return
     seen = TASKS.get(task_id, 5)
     TASKS[task_id] = seen + 1
+    if task_id.startswith("doubt") and task_id not in UPDATES:
+        asked = {"who": question("name")}
+        answer(request, dict(task(task_id, "input_required"), inputRequests=asked))
+        return
     if seen < 2:
         answer(request, task(task_id, "working"))
     else:
@@ -135,6 +150,9 @@ for line in sys.stdin:
         call(request)
     elif method == "tasks/get":
         get_task(request)
+    elif method == "tasks/update":
+        UPDATES[request["params"]["taskId"]] = request["params"]["inputResponses"]
+        answer(request, {})
     elif method == "tasks/cancel":
         answer(request, {})
     elif method == "subscriptions/listen":
