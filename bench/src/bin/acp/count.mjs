@@ -16,7 +16,7 @@ const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(chil
 
 let updates = 0;
 const app = acp.client({ name: "harn-bench" }).onNotification(acp.methods.client.session.update, ({ params }) => {
-  if (params.update.sessionUpdate === "agent_message_chunk") updates += 1;
+  if (params.update.sessionUpdate === "agent_thought_chunk") updates += 1;
 });
 
 await app.connectWith(stream, async (ctx) => {

@@ -54,7 +54,7 @@ fn answer(count: usize) -> io::Result<()> {
 fn write_updates(output: &mut impl Write, count: usize) -> io::Result<()> {
     for index in 0..count {
         let update = json!({
-            "sessionUpdate": "agent_message_chunk",
+            "sessionUpdate": "agent_thought_chunk",
             "content": {"type": "text", "text": "x"},
             "messageId": "message-1",
             "_meta": {"harn": {"index": index}},

@@ -18,14 +18,25 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// The model of the agent says this to every prompt, so many characters at a time.
-    pub(crate) fn new(says: &str, piece_chars: usize) -> Result<Self, String> {
+    /// The model of the agent says this to every prompt.
+    pub(crate) fn saying(text: &str) -> Result<Self, String> {
+        Self::new(&format!("text = \"{text}\"\n"))
+    }
+
+    /// The model of the agent thinks in so many pieces. What it says comes in larger pieces the
+    /// longer it is; what it thinks is told as it comes.
+    pub(crate) fn thinking(pieces: usize) -> Result<Self, String> {
+        let thoughts = "x".repeat(pieces);
+        Self::new(&format!("thinking = \"{thoughts}\"\ntext = \"Done.\"\n"))
+    }
+
+    fn new(answer: &str) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
         let stage = Self { folder };
         stage.write("agent.harn", PROGRAM)?;
         let scenario = format!(
-            "first_pause_ms = 0\npause_ms = 0\npiece_chars = {piece_chars}\n\
-             [[turn]]\nrepeat = true\ntext = \"{says}\"\n"
+            "first_pause_ms = 0\npause_ms = 0\npiece_chars = 1\n\
+             [[turn]]\nrepeat = true\n{answer}"
         );
         stage.write("agent.scenario.toml", &scenario)?;
         stage.write("harn.toml", "[package]\nname = \"stage\"\n")?;

@@ -29,7 +29,7 @@ struct Start {
 }
 
 pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
-    let stage = Stage::new("Hello.", 6)?;
+    let stage = Stage::saying("Hello.")?;
     let rounds = match effort {
         Effort::Full => ROUNDS,
         Effort::Smoke => 1,

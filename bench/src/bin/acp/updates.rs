@@ -19,7 +19,7 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
         Effort::Full => (UPDATES, ROUNDS),
         Effort::Smoke => (100, 1),
     };
-    let stage = Stage::new(&"x".repeat(count), 1)?;
+    let stage = Stage::thinking(count)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         ours.push(per_update(&stage, &stage.ours()?, count)?);
