@@ -15,6 +15,18 @@ pipeline answer(prompt, session_id) {
 }
 "#;
 
+/// The same with the skills there are.
+const SKILLED: &str = r#"
+pipeline answer(prompt, session_id) {
+  agent_loop(prompt, "You write.", {
+    session_id: session_id,
+    tools: coding_tools(),
+    skills: skills,
+    approval_policy: {require_approval: ["write"]},
+  })
+}
+"#;
+
 /// A model that writes a file and is pleased.
 const WRITES: &str = r#"
 [[turn]]
@@ -291,16 +303,7 @@ async fn extensions_that_make_no_sense_are_refused() {
 #[tokio::test]
 async fn skills_that_the_host_has_changed_are_seen_by_a_loop_that_runs() {
     let scene = Scene::of(Setting {
-        program: r#"
-pipeline answer(prompt, session_id) {
-  agent_loop(prompt, "You write.", {
-    session_id: session_id,
-    tools: coding_tools(),
-    skills: skills,
-    approval_policy: {require_approval: ["write"]},
-  })
-}
-"#,
+        program: SKILLED,
         scenario: r#"
 [[turn]]
 call = [{ tool = "write", arguments = { path = "a.txt", content = "new" } }]
@@ -344,16 +347,7 @@ text = "Done."
 #[tokio::test]
 async fn a_skill_that_the_host_takes_back_is_active_no_more() {
     let scene = Scene::of(Setting {
-        program: r#"
-pipeline answer(prompt, session_id) {
-  agent_loop(prompt, "You write.", {
-    session_id: session_id,
-    tools: coding_tools(),
-    skills: skills,
-    approval_policy: {require_approval: ["write"]},
-  })
-}
-"#,
+        program: SKILLED,
         scenario: r#"
 [[turn]]
 call = [{ tool = "write", arguments = { path = "a.txt", content = "new" } }]
