@@ -16,8 +16,9 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use agent_client_protocol::{
-    Agent, Builder, Client, ConnectTo, ConnectionTo, Dispatch, RequestCancellation, Responder,
-    UntypedMessage, is_incoming_transport_closed,
+    Agent, Builder, Client, ConnectTo, ConnectionTo, Dispatch, Error, JsonRpcMessage,
+    JsonRpcNotification, RequestCancellation, Responder, UntypedMessage,
+    is_incoming_transport_closed,
 };
 use harn_vm::agent::BoxFuture;
 use serde_json::Value;
@@ -103,7 +104,7 @@ fn take_notification<D: Desk>(desk: &Arc<D>, notification: UntypedMessage) {
 
 /// Answers a request.
 pub(crate) fn respond(responder: Responder, result: Result<Value, Refusal>) {
-    let result = result.map_err(agent_client_protocol::Error::from);
+    let result = result.map_err(Error::from);
     if responder.respond_with_result(result).is_err() {
         tracing::debug!(target: "acp", "nobody waits for an answer any more");
     }
@@ -177,9 +178,11 @@ impl Peer for Link {
         let Some(client) = self.client.get() else {
             return;
         };
-        let sent = UntypedMessage::new(method, parameters)
-            .and_then(|message| client.send_notification(message));
-        if let Err(error) = sent {
+        let notice = Notice::new(UntypedMessage {
+            method: method.to_owned(),
+            params: parameters,
+        });
+        if let Err(error) = client.send_notification(notice) {
             tracing::debug!(target: "acp", method, code = i32::from(error.code), "not sent");
         }
     }
@@ -198,7 +201,46 @@ impl Peer for Link {
     }
 }
 
-fn peer_error(error: &agent_client_protocol::Error) -> PeerError {
+/// A notification for the SDK, which asks a message for a copy of itself and then lets go of it.
+/// This one gives itself away instead: updates are many.
+#[derive(Clone, Debug)]
+struct Notice {
+    method: String,
+    message: Arc<Mutex<Option<UntypedMessage>>>,
+}
+
+impl Notice {
+    fn new(message: UntypedMessage) -> Self {
+        Self {
+            method: message.method.clone(),
+            message: Arc::new(Mutex::new(Some(message))),
+        }
+    }
+}
+
+impl JsonRpcMessage for Notice {
+    fn matches_method(_method: &str) -> bool {
+        false // It is only sent.
+    }
+
+    fn method(&self) -> &str {
+        &self.method
+    }
+
+    fn to_untyped_message(&self) -> Result<UntypedMessage, Error> {
+        let message = self.message.lock();
+        let message = message.unwrap_or_else(PoisonError::into_inner).take();
+        message.ok_or_else(Error::internal_error)
+    }
+
+    fn parse_message(_method: &str, _params: &Value) -> Result<Self, Error> {
+        Err(Error::method_not_found())
+    }
+}
+
+impl JsonRpcNotification for Notice {}
+
+fn peer_error(error: &Error) -> PeerError {
     if is_incoming_transport_closed(error) {
         return PeerError::gone();
     }

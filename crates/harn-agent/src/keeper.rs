@@ -30,11 +30,10 @@ use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
     SESSION_HEADER, SystemClock,
 };
-use harn_log::{AnyEventLog, EventLog, LogError, LogEvent, Topic, block_on};
+use harn_log::{AnyEventLog, EventLog, Joined, LogError, LogEvent, Topic, block_on, join};
 use tokio::sync::oneshot;
 
 use crate::event_log::{LoggedSessions, of_events};
-use crate::join::{Joined, join};
 use crate::session::{JournalRecord, session_records};
 use crate::storage::Nowhere;
 
@@ -312,10 +311,7 @@ impl Shared {
             return Ok(()); // Nothing is taken where nothing is open.
         };
         let batches = by_topic(records);
-        let appending = batches
-            .iter()
-            .map(|(topic, events)| Box::pin(append(log, topic, events, is_retry)) as Joined<'_, _>);
-        let appended = block_on(join(appending.collect()));
+        let appended = block_on(append(log, &batches, is_retry));
         let mut unwritten = VecDeque::new();
         let mut failure = None;
         for ((topic, events), outcome) in batches.into_iter().zip(appended) {
@@ -397,20 +393,36 @@ async fn barrier(log: &AnyEventLog) -> Result<(), LogError> {
     log.barrier().await
 }
 
-/// Appends. After a failure, somebody has to look first: the disk may have room again, and
-/// it may have taken what it seemed to refuse.
+/// Appends the records of each topic. After a failure, somebody has to look first.
 async fn append(
+    log: &Arc<AnyEventLog>,
+    batches: &[(Topic, Vec<LogEvent>)],
+    is_retry: bool,
+) -> Vec<Result<(), LogError>> {
+    let again = |(topic, events)| Box::pin(append_again(log, topic, events)) as Joined<'_, _>;
+    let each = batches.iter().map(|(topic, events)| (topic, &**events));
+    if is_retry {
+        return join(each.map(again).collect()).await;
+    }
+    let appended = log.append_batches(batches).await;
+    let outcomes = appended.into_iter().zip(each).map(|(outcome, batch)| {
+        Box::pin(async move {
+            match outcome {
+                Err(error) if error.is_poisoned() => again(batch).await,
+                outcome => outcome.map(drop),
+            }
+        }) as Joined<'_, _>
+    });
+    join(outcomes.collect()).await
+}
+
+/// Appends what may have been appended: the disk may have room again, and it may have taken
+/// what it seemed to refuse.
+async fn append_again(
     log: &Arc<AnyEventLog>,
     topic: &Topic,
     events: &[LogEvent],
-    is_retry: bool,
 ) -> Result<(), LogError> {
-    if !is_retry {
-        match log.append_batch(topic, events.to_vec()).await {
-            Err(error) if error.is_poisoned() => {}
-            other => return other.map(drop),
-        }
-    }
     log.recover().await?;
     let events = unstored(log, topic, events).await?;
     if events.is_empty() {
@@ -519,6 +531,21 @@ impl DurableSinks for KeptSessions {
         let log = Arc::clone(&self.keeper) as Arc<dyn AgentEventLog>;
         let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
         Ok(EventLogSink::with_policy(log, session_id, redaction, clock))
+    }
+
+    fn open_new(
+        &self,
+        session_id: &str,
+        redaction: &RedactionPolicy,
+    ) -> io::Result<Arc<dyn AgentEventSink>> {
+        if self.keeper.log().is_none() {
+            return self.open(session_id, redaction);
+        }
+        let log = Arc::clone(&self.keeper) as Arc<dyn AgentEventLog>;
+        let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
+        Ok(EventLogSink::for_new_session(
+            log, session_id, redaction, clock,
+        ))
     }
 }
 

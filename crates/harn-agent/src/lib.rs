@@ -53,7 +53,6 @@ mod event_log;
 mod fence;
 pub mod handoff;
 mod host;
-mod join;
 mod keeper;
 mod ledger;
 mod long_running;

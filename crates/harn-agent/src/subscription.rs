@@ -11,8 +11,8 @@
 //! So it does not matter which of the two is ahead: there is no gap and no double, also when
 //! the log is written later than events are heard.
 //!
-//! The loop never waits for a reader. A reader that is slow finds its queue emptied and reads
-//! the log from its cursor until it meets the queue again. What durable sinks leave out, the
+//! The loop never waits for a reader. A reader that is slow comes to the end of a queue that was
+//! full, and reads the log from its cursor until it meets the queue again. What durable sinks leave out, the
 //! snapshots of arguments that arrive, is heard by those who keep up and by nobody else; such
 //! an event has the index of the last record before it.
 
@@ -87,7 +87,7 @@ enum Heard {
     Next(Box<Seen>),
     /// Nothing that follows the cursor.
     Nothing,
-    /// Events were let go; they are in the log.
+    /// Nothing more was queued; what came then is in the log.
     Overflown,
     /// All was given and nothing more will come.
     Ended,
@@ -220,11 +220,6 @@ impl Subscription {
     fn hear(&mut self, cx: &Context<'_>) -> Heard {
         let queue = Arc::clone(&self.queue);
         let mut state = queue.lock();
-        if state.has_overflown {
-            // From here on events are queued again, so the log and the queue will meet.
-            state.has_overflown = false;
-            return Heard::Overflown;
-        }
         while let Some(front) = state.front() {
             // What is not kept comes after the record of its index.
             let has_met = match front.is_kept {
@@ -244,6 +239,11 @@ impl Subscription {
             if let Some(seen) = seen.filter(|_| is_next) {
                 return Heard::Next(seen);
             }
+        }
+        if state.has_overflown && state.front().is_none() {
+            // From here on events are queued again, so the log and the queue will meet.
+            state.has_overflown = false;
+            return Heard::Overflown;
         }
         let has_given_all = self.cursor >= self.newest_at_start.max(state.newest);
         if state.is_closed && state.front().is_none() && has_given_all {

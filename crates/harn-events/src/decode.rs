@@ -67,6 +67,28 @@ pub(crate) fn decode(text: &str, mode: Mode) -> Result<(Envelope, RecordedEvent)
     read_carefully(text, mode)
 }
 
+/// Reads a bare event that has been parsed already.
+pub(crate) fn decode_value(value: &Value) -> Result<RecordedEvent, DecodeError> {
+    match value.as_object().and_then(read_plain_object) {
+        Some(event) => Ok(RecordedEvent::Known(event)),
+        None => decode(&value.to_string(), Mode::Compatible).map(|(_, event)| event),
+    }
+}
+
+/// The event of an object of today. Anything else sends the caller down the slow path.
+fn read_plain_object(object: &Map<String, Value>) -> Option<AgentEvent> {
+    let tag = object.get("type")?.as_str()?;
+    let is_field = |key: &str| key != "type" && !Envelope::KEYS.contains(&key);
+    let fields = object.iter().map(|(key, value)| (key.as_str(), value));
+    let fields = fields.filter(|(key, _)| is_field(key));
+    let entries = MapDeserializer::<_, serde_json::Error>::new(fields);
+    let mut slot = None;
+    let mut fields = Fields::new(entries, &mut slot);
+    read_variant(tag, &mut fields)?.ok()?;
+    let is_known = fields.unknown_keys == 0;
+    slot.filter(|event| is_known && !compat::needs_a_second_look(event))
+}
+
 /// Decodes an object that has been parsed already, applying the compatibility rules.
 pub(crate) fn event_from_object(mut object: Map<String, Value>) -> Result<AgentEvent, String> {
     compat::adapt(&mut object);

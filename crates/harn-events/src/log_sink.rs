@@ -74,7 +74,7 @@ pub fn event_of_log_record(record: &LogEvent, session_id: &str) -> Option<Record
     if record.headers.get(SESSION_HEADER).map(String::as_str) != Some(session_id) {
         return None;
     }
-    let event = RecordedEvent::decode(&record.payload.get("event")?.to_string()).ok()?;
+    let event = RecordedEvent::decode_value(record.payload.get("event")?).ok()?;
     (event.session_id() == Some(session_id)).then_some(event)
 }
 
@@ -132,6 +132,18 @@ impl EventLogSink {
             clock,
             state,
         })
+    }
+
+    /// A sink for a session of which the log has nothing: its index begins at 0.
+    pub fn for_new_session(
+        log: Arc<dyn AgentEventLog>,
+        session_id: impl Into<String>,
+        redaction: RedactionPolicy,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<Self> {
+        let sink = Self::with_policy(log, session_id, redaction, clock);
+        sink.state.recover().next_index = Some(0);
+        sink
     }
 
     /// What the sink did so far.
@@ -208,7 +220,7 @@ impl EventLogSink {
             } else {
                 tag.to_owned()
             },
-            payload: serde_json::to_value(payload)?,
+            payload: payload.into_value(),
             headers: BTreeMap::from([(SESSION_HEADER.to_owned(), self.session_id.clone())]),
             occurred_at_ms,
         };

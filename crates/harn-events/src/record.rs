@@ -239,6 +239,14 @@ impl RecordedEvent {
         decode::decode(text, Mode::Compatible).map(|(_, event)| event)
     }
 
+    /// Reads one event object of any version that has been parsed already.
+    ///
+    /// # Errors
+    /// Only what is not an object is an error; everything else is kept.
+    pub fn decode_value(value: &Value) -> Result<Self, DecodeError> {
+        decode::decode_value(value)
+    }
+
     /// The event, unless it is opaque.
     pub fn event(&self) -> Option<&AgentEvent> {
         match self {

@@ -21,6 +21,13 @@ macro_rules! delegate_event_log {
                 $with!(self, log => log.append_batch(topic, events).await)
             }
 
+            async fn append_batches(
+                &self,
+                batches: &[(Topic, Vec<LogEvent>)],
+            ) -> Vec<Result<Vec<EventId>>> {
+                $with!(self, log => log.append_batches(batches).await)
+            }
+
             async fn append_idempotent_by_header(
                 &self,
                 topic: &Topic,

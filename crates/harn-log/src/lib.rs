@@ -61,6 +61,7 @@ mod delegate;
 mod error;
 mod event;
 mod file;
+mod join;
 mod local;
 mod log;
 mod memory;
@@ -90,6 +91,7 @@ pub use event::LogEvent;
 #[cfg(feature = "sabotage")]
 pub use file::Sabotage;
 pub use file::{Disk, DiskFile, FileEventLog, FileOptions, OnDamage, OpenFile, RealDisk};
+pub use join::{Joined, join};
 pub use log::{
     AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,
     LogHealth, Repair, Result,

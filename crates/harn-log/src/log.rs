@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::error::LogError;
 use crate::event::LogEvent;
+use crate::join::{Joined, join};
 use crate::name::{ConsumerId, EventId, Topic};
 use crate::provenance::EventLogVerificationReport;
 use crate::stream::EventStream;
@@ -52,6 +53,20 @@ pub trait EventLog: Send + Sync {
         topic: &Topic,
         events: Vec<LogEvent>,
     ) -> impl Future<Output = Result<Vec<EventId>>> + Send;
+
+    /// Appends to several topics: to each its records next to each other, all or none of them.
+    /// A log that can do that commits them together, at the price of one of them.
+    fn append_batches(
+        &self,
+        batches: &[(Topic, Vec<LogEvent>)],
+    ) -> impl Future<Output = Vec<Result<Vec<EventId>>>> + Send {
+        async move {
+            let appending = batches.iter().map(|(topic, events)| {
+                Box::pin(self.append_batch(topic, events.clone())) as Joined<'_, _>
+            });
+            join(appending.collect()).await
+        }
+    }
 
     /// Appends a record unless there is one whose header `header` has this value;
     /// in that case returns the one there is. Two callers never both insert.

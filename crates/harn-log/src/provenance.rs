@@ -123,7 +123,7 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> RecordHash {
         push_header(&mut headers, name, value);
     }
     headers.push('}');
-    let (hashed_end, _payload) = hashed_end(topic, event);
+    let (hashed_end, _payload) = hashed_end(topic, event, &event.payload);
     hash_of(id, [&headers, ""], &hashed_end)
 }
 
@@ -189,16 +189,20 @@ fn text_bytes(value: &Value) -> usize {
     }
 }
 
-/// What is hashed of a record after its headers, and where in it the payload is.
-pub(crate) fn hashed_end(topic: &Topic, event: &LogEvent) -> (String, Range<usize>) {
-    let mut end = String::with_capacity(FRAME_BYTES + text_bytes(&event.payload));
+/// What is hashed of a record with this payload after its headers, and where in it the payload is.
+pub(crate) fn hashed_end(
+    topic: &Topic,
+    event: &LogEvent,
+    payload: &Value,
+) -> (String, Range<usize>) {
+    let mut end = String::with_capacity(FRAME_BYTES + text_bytes(payload));
     end.push_str(",\"kind\":");
     push_json_text(&mut end, &event.kind);
     end.push_str(",\"occurred_at_ms\":");
     push_time(&mut end, event.occurred_at_ms);
     end.push_str(",\"payload\":");
     let start = end.len();
-    write_canonical(&event.payload, &mut end);
+    write_canonical(payload, &mut end);
     let payload = start..end.len();
     end.push_str(",\"topic\":");
     push_json_text(&mut end, topic.as_str());

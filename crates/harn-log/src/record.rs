@@ -57,15 +57,36 @@ impl Draft {
     /// # Errors
     /// As for [`new`](Self::new).
     pub(crate) fn split(topic: &Topic, mut event: LogEvent) -> Result<(Self, Value)> {
-        if is_deeper_than(&event.payload, NESTING_MAX) {
+        let payload = std::mem::take(&mut event.payload);
+        event.headers.retain(|name, _| !is_ours(name));
+        Ok((Self::build(topic, event, &payload)?, payload))
+    }
+
+    /// The same for an event that is still needed.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn of(topic: &Topic, event: &LogEvent) -> Result<Self> {
+        let headers = event.headers.iter().filter(|(name, _)| !is_ours(name));
+        let frame = LogEvent {
+            kind: event.kind.clone(),
+            payload: Value::Null,
+            headers: headers
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            occurred_at_ms: event.occurred_at_ms,
+        };
+        Self::build(topic, frame, &event.payload)
+    }
+
+    fn build(topic: &Topic, frame: LogEvent, payload: &Value) -> Result<Self> {
+        if is_deeper_than(payload, NESTING_MAX) {
             return Err(LogError::TooDeep {
                 levels_max: NESTING_MAX,
             });
         }
-        let is_ours = |name: &String| name.starts_with(provenance::HEADER_PREFIX);
-        event.headers.retain(|name, _| !is_ours(name));
         let (mut headers_before, mut headers_after) = (String::new(), String::new());
-        for (name, value) in &event.headers {
+        for (name, value) in &frame.headers {
             if name.as_str() < provenance::HEADER_PREFIX {
                 push_header(&mut headers_before, name, value);
                 headers_before.push(',');
@@ -74,16 +95,14 @@ impl Draft {
                 push_header(&mut headers_after, name, value);
             }
         }
-        let (hashed_end, payload) = provenance::hashed_end(topic, &event);
-        let value = std::mem::take(&mut event.payload);
-        let draft = Self {
-            frame: event,
+        let (hashed_end, payload) = provenance::hashed_end(topic, &frame, payload);
+        Ok(Self {
+            frame,
             headers_before,
             headers_after,
             hashed_end,
             payload,
-        };
-        Ok((draft, value))
+        })
     }
 
     /// Refuses a record that the backend cannot take.
@@ -133,6 +152,7 @@ impl Draft {
 }
 
 /// A record with its place.
+#[derive(Clone)]
 pub(crate) struct Sealed {
     /// Its place.
     pub(crate) id: EventId,
@@ -212,6 +232,11 @@ pub(crate) type Record = (EventId, LogEvent);
 
 /// What several records are read as.
 pub(crate) type Records = Result<Vec<Record>>;
+
+/// Whether only we may write a header.
+fn is_ours(name: &str) -> bool {
+    name.starts_with(provenance::HEADER_PREFIX)
+}
 
 /// Whether a value is nested deeper than so many levels.
 fn is_deeper_than(value: &Value, levels: usize) -> bool {

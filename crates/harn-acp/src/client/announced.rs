@@ -35,14 +35,18 @@ struct Calls {
     order: std::collections::VecDeque<String>,
 }
 
+/// Whether an update is about a tool call.
+pub(super) fn is_about_call(update: &Value) -> bool {
+    matches!(
+        update["sessionUpdate"].as_str(),
+        Some("tool_call" | "tool_call_update")
+    )
+}
+
 impl Announced {
     /// The client was sent an update.
     pub(super) fn note(&self, update: &Value) {
-        let is_call = matches!(
-            update["sessionUpdate"].as_str(),
-            Some("tool_call" | "tool_call_update")
-        );
-        let (true, Some(id)) = (is_call, update["toolCallId"].as_str()) else {
+        let (true, Some(id)) = (is_about_call(update), update["toolCallId"].as_str()) else {
             return;
         };
         let mut calls = lock(&self.calls);

@@ -133,6 +133,11 @@ impl EditorHost {
         *lock(&self.roots) = roots;
     }
 
+    /// Whether an update is about a tool call.
+    pub(crate) fn is_about_call(update: &Value) -> bool {
+        announced::is_about_call(update)
+    }
+
     /// The client was sent this update. Whoever asks about a tool call waits until the client
     /// knows it.
     pub(crate) fn said(&self, update: &Value) {

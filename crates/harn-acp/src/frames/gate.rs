@@ -8,8 +8,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_client_protocol::{
-    Error, RawJsonRpcId, RawJsonRpcMessage, RawJsonRpcResponse, TransportFrame,
+    Error, RawJsonRpcId, RawJsonRpcMessage, RawJsonRpcParams, RawJsonRpcResponse, TransportFrame,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::envelope::{self, Envelope, Fault, Id, Refusal, WireError};
@@ -41,6 +42,28 @@ struct Open {
     of_agent: HashSet<RawJsonRpcId>,
     /// Frames that were no JSON, since the last one that was.
     unparsable_in_a_row: u32,
+}
+
+/// A notification as it is written.
+#[derive(Serialize)]
+struct Notice<'a> {
+    jsonrpc: &'static str,
+    method: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<&'a RawJsonRpcParams>,
+}
+
+/// A message as it is written. The SDK copies a message before it writes it; most are
+/// notifications, and need not be copied.
+fn text_of(message: &RawJsonRpcMessage) -> serde_json::Result<String> {
+    match message {
+        RawJsonRpcMessage::Notification(notification) => serde_json::to_string(&Notice {
+            jsonrpc: "2.0",
+            method: &notification.method,
+            params: notification.params.as_ref(),
+        }),
+        message => serde_json::to_string(message),
+    }
 }
 
 /// How long a peer that is refused for overload should wait.
@@ -106,7 +129,7 @@ impl Gate {
     /// A frame that is too large is not sent. Instead of an answer the peer gets an error; an
     /// agent that asked too large a question is answered itself, by what is returned beside.
     pub(crate) fn send(&self, message: &RawJsonRpcMessage) -> Sent {
-        let text = serde_json::to_string(message).unwrap_or_default();
+        let text = text_of(message).unwrap_or_default();
         let fits = !text.is_empty() && text.len() <= self.limits.frame_out_bytes_max;
         if !fits {
             self.counters.unsendable.add();
@@ -300,5 +323,20 @@ fn raw_id(id: &Id) -> RawJsonRpcId {
     match id {
         Id::Number(number) => RawJsonRpcId::Number(*number),
         Id::Text(text) => RawJsonRpcId::Str(text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_is_written_as_the_sdk_writes_it() {
+        for params in [Value::Null, json!([1]), json!({"b": {"c": 1}, "a": "\n"})] {
+            let message = RawJsonRpcMessage::notification("session/update".to_owned(), params);
+            let message = message.unwrap();
+            let ours = text_of(&message).unwrap();
+            assert_eq!(ours, serde_json::to_string(&message).unwrap());
+        }
     }
 }

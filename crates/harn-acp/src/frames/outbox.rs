@@ -140,6 +140,31 @@ impl Outbox {
         }
     }
 
+    /// Adds the next frames to `lines`, each with the end of a line, until there are no more or
+    /// `lines` has so many bytes; `false` after the last. Whoever writes them pays for a write,
+    /// not for a frame.
+    ///
+    /// # Cancel safety
+    /// Dropping this future loses no frame.
+    pub(crate) async fn next_lines(&self, lines: &mut String, bytes_max: usize) -> bool {
+        let Some(first) = self.next().await else {
+            return false;
+        };
+        lines.push_str(&first);
+        lines.push('\n');
+        let mut state = self.state();
+        while lines.len() < bytes_max
+            && let Some(frame) = state.frames.pop_front()
+        {
+            state.bytes -= frame.len();
+            lines.push_str(&frame);
+            lines.push('\n');
+        }
+        drop(state);
+        self.0.drained.notify_waiters();
+        true
+    }
+
     /// The peer says nothing any more, so the agent comes to its end, and must not wait for
     /// room to get there. What it still says is bounded by the backlog.
     pub(crate) fn closing(&self) {
@@ -288,6 +313,37 @@ mod tests {
             seen.push(frame);
         }
         assert_eq!(seen, ["a", "b", "c"]);
+    }
+
+    #[tokio::test]
+    async fn lines_hold_what_waits_and_not_much_more_than_they_may() {
+        let outbox = outbox(small());
+        for frame in ["one", "two", "three"] {
+            outbox.push(frame.to_owned(), false);
+        }
+        outbox.end(End::Finished);
+        let mut lines = String::new();
+        assert!(outbox.next_lines(&mut lines, 5).await);
+        assert_eq!(lines, "one\ntwo\n", "a frame is never cut");
+        lines.clear();
+        assert!(outbox.next_lines(&mut lines, 5).await);
+        assert_eq!(lines, "three\n");
+        assert!(!outbox.next_lines(&mut lines, 5).await);
+    }
+
+    #[tokio::test]
+    async fn lines_that_are_taken_make_room() {
+        let outbox = outbox(small());
+        outbox.push("a".to_owned(), false);
+        outbox.push("b".to_owned(), false);
+        let waiter = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.reserve_place().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiter.is_finished());
+        outbox.next_lines(&mut String::new(), 100).await;
+        assert_eq!(waiter.await.unwrap(), Ok(()));
     }
 
     #[tokio::test]

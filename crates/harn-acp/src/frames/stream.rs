@@ -26,6 +26,8 @@ pub(crate) enum Ended {
 /// Frames that are no JSON, one after the other, until the connection is closed.
 const UNPARSABLE_MAX: u32 = 3;
 const READ_BYTES: usize = 64 * 1024;
+/// No frame is added to a write that has so many bytes already.
+const WRITE_BYTES: usize = 64 * 1024;
 
 /// Connects the agent behind `channel`, which `driver` runs, to the peer behind `input` and
 /// `output` until either is done. Without a driver the agent is done when it closes its end.
@@ -118,10 +120,14 @@ fn take(line: Line<'_>, gate: &Gate, inlet: &Inlet, outbox: &Outbox) -> bool {
     gate.unparsable_in_a_row() < UNPARSABLE_MAX
 }
 
+/// Frames that wait while others are written become the next write: a write may cost more than
+/// making a frame does, for whoever reads as well.
 async fn write(mut output: impl AsyncWrite + Unpin, outbox: &Outbox) -> io::Result<()> {
-    while let Some(mut frame) = outbox.next().await {
-        frame.push('\n');
-        output.write_all(frame.as_bytes()).await?;
+    let mut lines = String::new();
+    while outbox.next_lines(&mut lines, WRITE_BYTES).await {
+        output.write_all(lines.as_bytes()).await?;
+        lines.clear();
+        lines.shrink_to(2 * WRITE_BYTES); // One frame may have been very large.
         if outbox.is_empty() {
             output.flush().await?;
         }

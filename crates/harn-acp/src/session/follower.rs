@@ -163,7 +163,7 @@ impl Mouth {
     }
 
     /// What stands for a record, and has its index.
-    fn say(&self, update: &Value) {
+    fn say(&self, update: Value) {
         let mut last = self.last();
         *last = update["_meta"]["harn"]["index"].as_u64().max(*last);
         self.send(update);
@@ -175,11 +175,17 @@ impl Mouth {
         if let Some(index) = *last {
             update["_meta"] = json!({"harn": {"index": index}});
         }
-        self.send(&update);
+        self.send(update);
     }
 
-    fn send(&self, update: &Value) {
-        let parameters = json!({"sessionId": self.session_id, "update": update});
+    fn send(&self, update: Value) {
+        // Not by `json!`, which copies.
+        let session_id = Value::String(self.session_id.clone());
+        let parameters = [
+            ("sessionId".to_owned(), session_id),
+            ("update".to_owned(), update),
+        ];
+        let parameters = Value::Object(parameters.into_iter().collect());
         self.peer.notify("session/update", parameters);
     }
 
@@ -207,8 +213,11 @@ impl Teller {
         }
         match outgoing {
             Outgoing::Update(update) => {
-                self.mouth.say(&update);
-                self.host.said(&update);
+                let about_call = EditorHost::is_about_call(&update).then(|| update.clone());
+                self.mouth.say(update);
+                if let Some(update) = about_call {
+                    self.host.said(&update);
+                }
             }
             Outgoing::Extension { method, parameters } => peer.notify(method, parameters),
         }
@@ -289,9 +298,9 @@ mod tests {
         mouth.say_besides(title());
         mouth.knows(Some(2));
         mouth.say_besides(title());
-        mouth.say(&event(5));
+        mouth.say(event(5));
         mouth.say_besides(title());
-        mouth.say(&event(9));
+        mouth.say(event(9));
         mouth.say_besides(title());
         let heard = ear.0.lock().unwrap();
         assert_eq!(*heard, [None, Some(2), Some(5), Some(5), Some(9), Some(9)]);

@@ -384,5 +384,7 @@ fn stamp(value: &mut Value, index: u64, is_replayed: bool, mut harn: Map<String,
     if is_replayed {
         harn.insert("replayed".to_owned(), json!(true));
     }
-    value["_meta"] = json!({"harn": harn});
+    // Not by `json!`, which copies.
+    let meta = [("harn".to_owned(), Value::Object(harn))];
+    value["_meta"] = Value::Object(meta.into_iter().collect());
 }

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harn_events::AgentEvent;
 use harn_llm::Category;
 use harn_llm::desk::{Question, Thrown};
+use harn_log::join;
 use serde_json::{Map, Value, json};
 
 use super::dispatch::load_skill;
 use super::search::Searched;
 use super::start::settle_channel;
 use super::{Run, contract};
-use crate::join::join;
 use crate::registry::{Entry, ToolRegistry};
 use crate::runtime::Runtime;
 use crate::tool_servers::{Listed, ServerConfig, ServerError, ToolServer, offer};

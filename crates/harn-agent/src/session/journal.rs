@@ -52,6 +52,16 @@ pub struct JournalRecord {
     pub change: Change,
 }
 
+impl JournalRecord {
+    /// The same as its serialization. `flatten` would put every field through a detour.
+    fn to_value(&self) -> serde_json::Result<Value> {
+        let mut value = serde_json::to_value(&self.change)?;
+        value["index"] = self.index.into();
+        value["events_before"] = self.events_before.into();
+        Ok(value)
+    }
+}
+
 impl Session {
     /// A session with nothing in it, whose journal is kept by `keeper`.
     pub fn open(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
@@ -59,6 +69,21 @@ impl Session {
         let next = kept
             .as_ref()
             .map_or(0, |(keeper, topic)| first_free(keeper, topic, id));
+        Self::beginning(id, bus, kept, next)
+    }
+
+    /// The same with an id that nobody had before: there is no journal to go on with, so nobody
+    /// looks for one.
+    pub fn open_new(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
+        Self::beginning(id, bus, kept_by(keeper, id), 0)
+    }
+
+    fn beginning(
+        id: &str,
+        bus: &EventBus,
+        kept: Option<(Arc<Keeper>, Topic)>,
+        next: u64,
+    ) -> Arc<Self> {
         let session = Self::starting(id, bus, kept, SessionState::default(), next);
         session.record(Change::Opened);
         session
@@ -149,7 +174,7 @@ impl Session {
     }
 
     fn log_event(&self, record: &JournalRecord) -> serde_json::Result<LogEvent> {
-        let mut payload = serde_json::to_value(record)?;
+        let mut payload = record.to_value()?;
         self.bus
             .redaction_policy()
             .redact_value(&mut payload, harn_events::Completeness::Whole);
@@ -308,5 +333,26 @@ impl SessionState {
             fields.remove("state");
         }
         transcript
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_becomes_the_value_that_it_is_serialized_as() {
+        let message = json!({"role": "user", "content": "hi"});
+        for change in [Change::Opened, Change::MessageAdded { message }] {
+            let record = JournalRecord {
+                index: 3,
+                events_before: 8,
+                change,
+            };
+            assert_eq!(
+                record.to_value().unwrap(),
+                serde_json::to_value(&record).unwrap()
+            );
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use harn_events::{CloseSession, EventBus, LogFailure};
+use harn_events::{CloseSession, EventBus, LogFailure, OpenSessionError};
 
 use super::change::Change;
 use super::journal::Session;
@@ -157,9 +157,10 @@ impl SessionStore {
         self.named.insert(id.to_owned(), named);
     }
 
-    /// A session for one loop that nobody can name.
+    /// A session for one loop that nobody can name. Its id was made for it.
     pub fn open_unnamed(&mut self, id: &str) -> Arc<Session> {
-        let session = self.begin(id);
+        tell_unless_kept(id, self.bus.open_new_session(id));
+        let session = Session::open_new(id, &self.bus, self.keeper.as_ref());
         self.unnamed.push((id.to_owned(), Arc::downgrade(&session)));
         session
     }
@@ -181,9 +182,7 @@ impl SessionStore {
     }
 
     fn open_on_bus(&self, id: &str) {
-        if let Err(error) = self.bus.open_session(id) {
-            tracing::warn!(target: "agent.session", session_id = id, %error, "events are not kept");
-        }
+        tell_unless_kept(id, self.bus.open_session(id));
     }
 
     /// Notes that a session is used.
@@ -293,6 +292,13 @@ impl SessionStore {
             evicted.push(oldest);
         }
         Ok(evicted)
+    }
+}
+
+/// A session goes on also where its events cannot be kept; the operator hears of it.
+fn tell_unless_kept(id: &str, opened: Result<(), OpenSessionError>) {
+    if let Err(error) = opened {
+        tracing::warn!(target: "agent.session", session_id = id, %error, "events are not kept");
     }
 }
 

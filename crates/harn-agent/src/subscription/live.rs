@@ -2,8 +2,8 @@
 //! reader at its other end.
 //!
 //! The sink runs on the thread that emits, so it does little and waits for nobody. When the
-//! queue is full, everything in it is let go and the reader is told to look into the log,
-//! where all of it is kept. From then on nothing is queued until the reader has begun to look.
+//! queue is full, nothing more is queued until the reader has taken all of it and has begun to
+//! look into the log, where the rest is kept.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,16 +17,16 @@ use super::Seen;
 /// How much may wait for a reader.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Events. When there are more, the reader goes back to the log.
+    /// Events. Of more than that the reader hears from the log.
     pub(super) events_max: usize,
-    /// Bytes of events, as JSON. The same holds when there are more.
+    /// Bytes of events, about. The same holds when there are more.
     pub(super) bytes_max: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            events_max: 1024,
+            events_max: 8192,
             bytes_max: 4 * 1024 * 1024,
         }
     }
@@ -48,7 +48,8 @@ pub(super) struct State {
     /// Boxed, because a seen thing is large and handed around.
     items: VecDeque<(Box<Seen>, usize)>,
     bytes: usize,
-    /// Whether there was too much, and the reader has not begun to look into the log.
+    /// Whether there was too much: what came after the items is in the log, and the reader has
+    /// not begun to look there.
     pub(super) has_overflown: bool,
     /// Whether nothing more will come.
     pub(super) is_closed: bool,
@@ -88,20 +89,23 @@ impl Queue {
     }
 
     fn push(&self, seen: Seen) {
-        let bytes = json_bytes(&seen.event);
+        let bytes = size_of::<Seen>() + json_bytes(&seen.event);
         self.change(|state| {
             state.newest = state.newest.max(Some(seen.index));
             if state.has_overflown {
                 return;
             }
             state.let_go_of_outdated(&seen);
+            let Bounds {
+                events_max,
+                bytes_max,
+            } = self.bounds;
+            if state.items.len() >= events_max || state.bytes + bytes > bytes_max {
+                state.has_overflown = true;
+                return;
+            }
             state.bytes += bytes;
             state.items.push_back((Box::new(seen), bytes));
-            if state.items.len() > self.bounds.events_max || state.bytes > self.bounds.bytes_max {
-                state.items = VecDeque::new();
-                state.bytes = 0;
-                state.has_overflown = true;
-            }
         });
     }
 }

@@ -67,4 +67,14 @@ pub trait DurableSinks: Send + Sync {
         session_id: &str,
         redaction: &RedactionPolicy,
     ) -> io::Result<Arc<dyn AgentEventSink>>;
+
+    /// The same for a session whose id nobody had before: nothing of it is stored, so nobody
+    /// has to look.
+    fn open_new(
+        &self,
+        session_id: &str,
+        redaction: &RedactionPolicy,
+    ) -> io::Result<Arc<dyn AgentEventSink>> {
+        self.open(session_id, redaction)
+    }
 }

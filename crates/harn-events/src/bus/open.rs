@@ -6,6 +6,7 @@
 //! never taken away.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -14,9 +15,18 @@ use serde_json::Value;
 use super::feedback::Orphans;
 use super::reader::Reader;
 use super::session::Closing;
-use super::{EventBus, session};
+use super::{DurableSinks, EventBus, session};
 use crate::event::AgentEvent;
 use crate::lock::Recover;
+use crate::redact::RedactionPolicy;
+use crate::sink::AgentEventSink;
+
+/// How the durable sink of a session is opened.
+type OpenSink = fn(
+    &(dyn DurableSinks + 'static),
+    &str,
+    &RedactionPolicy,
+) -> io::Result<Arc<dyn AgentEventSink>>;
 
 /// Why a session could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -192,6 +202,19 @@ impl EventBus {
     /// # Errors
     /// At capacity with every open session active, nothing can make room.
     pub fn open_session(&self, session_id: &str) -> Result<(), OpenSessionError> {
+        self.open_with(session_id, <dyn DurableSinks>::open)
+    }
+
+    /// Opens a session whose id nobody had before, in no process: nothing of it is stored, so
+    /// nobody looks where it ends.
+    ///
+    /// # Errors
+    /// As [`open_session`](Self::open_session).
+    pub fn open_new_session(&self, session_id: &str) -> Result<(), OpenSessionError> {
+        self.open_with(session_id, <dyn DurableSinks>::open_new)
+    }
+
+    fn open_with(&self, session_id: &str, open: OpenSink) -> Result<(), OpenSessionError> {
         if session_id.is_empty() {
             return Err(OpenSessionError::EmptyId);
         }
@@ -211,7 +234,7 @@ impl EventBus {
             };
             self.evict(&idlest);
         };
-        self.attach(session_id, opening);
+        self.attach(session_id, opening, open);
         self.inner.open.recover().end_use(session_id, opening);
         Ok(())
     }
@@ -272,7 +295,7 @@ impl EventBus {
 
     /// Marks the session as open and gives it its durable sink, unless it has been
     /// closed again. A session that is reopened while it closes goes on as it is.
-    fn attach(&self, session_id: &str, opening: u64) {
+    fn attach(&self, session_id: &str, opening: u64, open: OpenSink) {
         let _lifecycle = self.inner.shards.of(session_id).lifecycle.recover();
         if !self.inner.open.recover().is_opening(session_id, opening) {
             return;
@@ -285,7 +308,7 @@ impl EventBus {
         let Some(durable) = self.inner.config.durable.as_ref().filter(|_| !has_durable) else {
             return;
         };
-        match durable.open(session_id, &self.redaction_policy()) {
+        match open(&**durable, session_id, &self.redaction_policy()) {
             Ok(sink) => {
                 let reader = Reader::new(self.inner.next_id(), sink);
                 self.update_session(session_id, |session| session.durable = Some(reader));

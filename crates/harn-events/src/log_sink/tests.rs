@@ -13,6 +13,8 @@ struct MemoryLog {
     tried: Mutex<usize>,
     barriers: Mutex<usize>,
     syncs_asked: Mutex<usize>,
+    /// How often somebody has looked where a session ends.
+    looks: Mutex<usize>,
 }
 
 impl AgentEventLog for MemoryLog {
@@ -31,6 +33,7 @@ impl AgentEventLog for MemoryLog {
     }
 
     fn latest_of(&self, topic: &str, session_id: &str) -> Result<Option<LogEvent>, LogFailure> {
+        *self.looks.recover() += 1;
         let topics = self.topics.recover();
         let mut records = topics.get(topic).into_iter().flatten();
         Ok(records
@@ -81,6 +84,23 @@ fn a_topic_component_keeps_its_length_in_characters() {
     ] {
         assert_eq!(sanitize_topic_component(id), topic);
     }
+}
+
+#[test]
+fn nobody_looks_where_a_new_session_ends() {
+    let log = Arc::new(MemoryLog::default());
+    let clock = Arc::new(ManualClock::at(42));
+    let policy = RedactionPolicy::new();
+    let sink = EventLogSink::for_new_session(log.clone(), "new", policy.clone(), clock.clone());
+    sink.handle_event(&chunk("new", "a"));
+    sink.handle_event(&chunk("new", "b"));
+    let topic = agent_events_topic("new");
+    assert_eq!(log.indexes(&topic, "new"), [0, 1]);
+    assert_eq!(*log.looks.recover(), 0);
+    let sink = EventLogSink::with_policy(log.clone(), "new", policy, clock);
+    sink.handle_event(&chunk("new", "c"));
+    assert_eq!(log.indexes(&topic, "new"), [0, 1, 2]);
+    assert_eq!(*log.looks.recover(), 1);
 }
 
 #[test]

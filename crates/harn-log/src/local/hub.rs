@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
 use crate::record::{Record, Sealed};
 
@@ -43,12 +42,18 @@ struct Followed {
     followers: BTreeMap<u64, Option<Waker>>,
 }
 
-/// A record in memory. Shared, so that nothing is copied under the lock.
+/// A record in memory. Shared, so that nothing is copied under the lock, and as it was written:
+/// whoever takes it reads it, and those who are far behind never do.
 #[derive(Clone)]
 struct Kept {
-    id: EventId,
-    event: Arc<LogEvent>,
+    sealed: Arc<Sealed>,
     bytes: usize,
+}
+
+impl Kept {
+    fn id(&self) -> EventId {
+        self.sealed.id
+    }
 }
 
 /// What a reader should do next.
@@ -154,19 +159,18 @@ impl Followed {
 
     /// Forgets the newest records but some.
     fn forget(&mut self, is_kept: impl Fn(EventId) -> bool) {
-        self.newest.retain(|kept| is_kept(kept.id));
+        self.newest.retain(|kept| is_kept(kept.id()));
         self.newest_bytes = self.newest.iter().map(|kept| kept.bytes).sum();
     }
 
     /// Keeps a record, and lets older ones go where there are too many.
     fn keep(&mut self, sealed: &Sealed, queue_depth: usize) {
-        let newest_id = self.newest.back().map(|kept| kept.id);
+        let newest_id = self.newest.back().map(Kept::id);
         if newest_id.is_some_and(|id| id + 1 != sealed.id) {
             self.forget(|_| false); // Another process has appended in between.
         }
         let kept = Kept {
-            id: sealed.id,
-            event: Arc::new(sealed.event()),
+            sealed: Arc::new(sealed.clone()),
             bytes: sealed.payload_json().len() + sealed.headers_json.len(),
         };
         self.newest_bytes += kept.bytes;
@@ -181,7 +185,7 @@ impl Followed {
 
     /// The records after `from`, if all of them are at hand.
     fn take_after(&self, from: EventId) -> Option<Vec<Kept>> {
-        let (first, last) = (self.newest.front()?.id, self.newest.back()?.id);
+        let (first, last) = (self.newest.front()?.id(), self.newest.back()?.id());
         if from >= last || from + 1 < first {
             return None;
         }
@@ -213,7 +217,7 @@ impl Follower {
             drop(topics);
             let records = kept
                 .into_iter()
-                .map(|kept| (kept.id, LogEvent::clone(&kept.event)));
+                .map(|kept| (kept.id(), kept.sealed.event()));
             return Next::Take(records.collect());
         }
         if self.seen_epoch != Some(followed.epoch) {

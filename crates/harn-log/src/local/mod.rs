@@ -251,6 +251,23 @@ impl<S: Store> LocalEventLog<S> {
     }
 }
 
+fn drafts_of(topic: &Topic, events: &[LogEvent]) -> Result<Vec<Draft>> {
+    let drafts = events.iter().map(|event| Draft::of(topic, event));
+    drafts.collect()
+}
+
+/// The change that appends records next to each other.
+fn appending<S: Store>(
+    topic: Topic,
+    drafts: Vec<Draft>,
+) -> impl FnOnce(&mut S) -> Result<Changed<Vec<EventId>>> + Send + 'static {
+    move |store| {
+        let appended = store.append(&topic, drafts)?;
+        let outcome = appended.iter().map(|sealed| sealed.id).collect();
+        Ok(Changed { outcome, appended })
+    }
+}
+
 /// Reads records after an id, at most so many.
 type Read<R, T> = fn(&R, &Topic, EventId, usize) -> Result<Vec<(EventId, T)>>;
 
@@ -294,14 +311,33 @@ impl<S: Store> EventLog for LocalEventLog<S> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
-        let drafts = events.into_iter().map(|event| Draft::new(topic, event));
-        let (name, drafts) = (topic.clone(), drafts.collect::<Result<_>>()?);
-        self.change(topic, move |store| {
-            let appended = store.append(&name, drafts)?;
-            let outcome = appended.iter().map(|sealed| sealed.id).collect();
-            Ok(Changed { outcome, appended })
-        })
-        .await
+        let change = appending(topic.clone(), drafts_of(topic, &events)?);
+        self.change(topic, change).await
+    }
+
+    async fn append_batches(
+        &self,
+        batches: &[(Topic, Vec<LogEvent>)],
+    ) -> Vec<Result<Vec<EventId>>> {
+        let mut changes = Vec::new();
+        let mut settled: Vec<Option<Result<Vec<EventId>>>> = Vec::new();
+        for (topic, events) in batches {
+            settled.push(match drafts_of(topic, events) {
+                Ok(drafts) if drafts.is_empty() => Some(Ok(Vec::new())),
+                Ok(drafts) => {
+                    changes.push((topic.clone(), appending(topic.clone(), drafts)));
+                    None
+                }
+                // The others go on.
+                Err(error) => Some(Err(error)),
+            });
+        }
+        let mut made = self.writer.changes(changes).await.into_iter();
+        let outcomes = settled.into_iter();
+        outcomes
+            .map(|settled| settled.or_else(|| made.next()))
+            .map(|outcome| outcome.unwrap_or(Err(LogError::Closed)))
+            .collect()
     }
 
     async fn append_idempotent_by_header(

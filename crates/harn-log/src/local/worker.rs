@@ -123,6 +123,8 @@ impl Ran {
 enum Job<S> {
     /// A change, as part of a group.
     Change(Change<S>),
+    /// Changes that belong into one group, as far as there may be such a group.
+    Changes(Vec<Change<S>>),
     /// Work between groups.
     Alone(Box<dyn FnOnce(&mut S) + Send>),
     /// A watched file has changed.
@@ -186,6 +188,37 @@ impl<S: Store> Writer<S> {
         topic: &Topic,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     ) -> Result<T> {
+        let (change, answer) = Self::answered(topic, change);
+        self.send(Job::Change(change)).await?;
+        answer.await.map_err(|_| LogError::Closed)?
+    }
+
+    /// Makes changes, in one group if they may be in one. The replies come when they have been
+    /// committed.
+    pub(super) async fn changes<T: Send + 'static, C>(
+        &self,
+        changes: impl IntoIterator<Item = (Topic, C)>,
+    ) -> Vec<Result<T>>
+    where
+        C: FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
+    {
+        let changes = changes.into_iter();
+        let answered = changes.map(|(topic, change)| Self::answered(&topic, change));
+        let (changes, answers): (Vec<_>, Vec<_>) = answered.unzip();
+        // If nobody takes them, the answers never come.
+        let _the_answers_say = self.send(Job::Changes(changes)).await;
+        let mut outcomes = Vec::with_capacity(answers.len());
+        for answer in answers {
+            outcomes.push(answer.await.unwrap_or(Err(LogError::Closed)));
+        }
+        outcomes
+    }
+
+    /// A change, and where its outcome will be told.
+    fn answered<T: Send + 'static>(
+        topic: &Topic,
+        change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
+    ) -> (Change<S>, oneshot::Receiver<Result<T>>) {
         let (reply, answer) = oneshot::channel();
         let run = move |store: Result<&mut S>| {
             let (outcome, appended) = match store.and_then(change) {
@@ -203,9 +236,7 @@ impl<S: Store> Writer<S> {
                 finish: Box::new(finish),
             }
         };
-        let change = Change::Run(topic.clone(), Box::new(run));
-        self.send(Job::Change(change)).await?;
-        answer.await.map_err(|_| LogError::Closed)?
+        (Change::Run(topic.clone(), Box::new(run)), answer)
     }
 
     /// Runs something between groups.
@@ -276,6 +307,7 @@ impl<S: Store> Desk<S> {
             for job in jobs.drain(..) {
                 match job {
                     Job::Change(change) => group.push(change),
+                    Job::Changes(changes) => group.extend(changes),
                     Job::Heard(file_name) => drop(heard.insert(file_name)),
                     Job::Alone(run) => {
                         self.write_group(std::mem::take(&mut group));

@@ -73,6 +73,7 @@ macro_rules! contract {
                     a_topic_without_records_is_empty
                     a_range_starts_after_its_bound_and_ends_at_its_limit
                     a_batch_is_contiguous
+                    batches_of_several_topics_are_each_contiguous
                     an_empty_batch_changes_nothing
                     records_come_back_as_they_went_in
                     bytes_say_the_same_as_values

@@ -150,6 +150,20 @@ fn groups_share_transactions() {
 }
 
 #[test]
+fn batches_of_several_topics_share_a_transaction() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    let batches = ["a", "b", "c"].map(|name| (topic(name), vec![event(1), event(2)]));
+    let appended = block_on(log.0.append_batches(&batches));
+    assert!(
+        appended
+            .iter()
+            .all(|ids| ids.as_deref().is_ok_and(|ids| ids == [1, 2]))
+    );
+    assert_eq!(log.0.health().groups, 1);
+}
+
+#[test]
 fn a_record_that_is_too_deep_is_refused_by_itself() {
     let (_folder, path) = place();
     let log = open(&path);

@@ -20,13 +20,13 @@ mod search;
 use harn_events::ToolCallErrorCategory;
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
+use harn_log::{Joined, join};
 use serde_json::{Value, json};
 
 use super::messages::{Family, with_kept};
 use super::turn::{Call, Turn};
 use super::{Delivered, Run, begin, daemon};
 use crate::host::Seam;
-use crate::join::{Joined, join};
 use crate::policy::is_read_only;
 use crate::session::Change;
 use events::Ending;

@@ -170,11 +170,18 @@ fn serve(server: &Arc<Server>) -> io::Result<()> {
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let served = runtime.block_on(async {
-        let input = tokio::fs::File::from_std(input);
-        let output = tokio::fs::File::from_std(output);
-        server.serve(input, output).await
+    // As a task among those of its sessions: they wake each other with every update, which is
+    // dear across threads.
+    let serving = runtime.spawn({
+        let server = Arc::clone(server);
+        async move {
+            let input = tokio::fs::File::from_std(input);
+            let output = tokio::fs::File::from_std(output);
+            server.serve(input, output).await
+        }
     });
+    let served = runtime.block_on(serving);
+    let served = served.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     // A client that has only closed its reading end leaves a read behind that never ends.
     runtime.shutdown_background();
     served

@@ -79,6 +79,29 @@ pub(crate) fn a_batch_is_contiguous<F: Fixture>() {
     assert_eq!(numbers, [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
 }
 
+pub(crate) fn batches_of_several_topics_are_each_contiguous<F: Fixture>() {
+    let (_fixture, log) = start::<F>();
+    let (one, two, three) = (topic("one"), topic("two"), topic("three"));
+    log.append(&two, event(1));
+    let numbers = |range: std::ops::RangeInclusive<u64>| range.map(event).collect::<Vec<_>>();
+    let batches = vec![
+        (one.clone(), numbers(1..=3)),
+        (three.clone(), Vec::new()),
+        (two.clone(), numbers(2..=3)),
+        (one.clone(), numbers(4..=4)),
+    ];
+    let appended = block_on(log.0.append_batches(&batches));
+    let appended: Vec<_> = appended.into_iter().map(|ids| ids.unwrap()).collect();
+    assert_eq!(appended, [&[1, 2, 3][..], &[], &[2, 3], &[4]]);
+    for (topic, expected) in [(&one, 1..=4), (&two, 1..=3)] {
+        let records = log.read_all(topic);
+        let found: Vec<_> = records.iter().map(|(_, event)| number(event)).collect();
+        assert_eq!(found, expected.collect::<Vec<u64>>());
+        assert!(log.verify(topic).verified);
+    }
+    assert_eq!(log.topics(), ["one", "two"], "nothing is no topic");
+}
+
 pub(crate) fn an_empty_batch_changes_nothing<F: Fixture>() {
     let (_fixture, log) = start::<F>();
     let (used, unused) = (topic("used"), topic("unused"));

@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::task::Poll;
 
 /// A future that one can wait for together with others.
-pub(crate) type Joined<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type Joined<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Waits for all of them; gives what they give, in their order.
-pub(crate) async fn join<T>(mut futures: Vec<Joined<'_, T>>) -> Vec<T> {
+pub async fn join<T>(mut futures: Vec<Joined<'_, T>>) -> Vec<T> {
     let mut done: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {
         let mut is_waiting = false;
