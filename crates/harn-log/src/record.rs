@@ -9,6 +9,7 @@
 //! There is one writer and there are many callers, so everything about a record that
 //! does not depend on its place is worked out before it reaches the writer.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -18,23 +19,27 @@ use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::Result;
 use crate::name::{EventId, Topic};
-use crate::provenance::{self, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER};
+use crate::provenance::{self, PREV_HASH_HEADER, RECORD_HASH_HEADER};
 
 /// How deep a payload may be nested. Readers give up at 128 levels, of which a record
 /// needs a few for itself.
 const NESTING_MAX: usize = 100;
 
-/// As long as a hash is.
-const NO_HASH: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+/// The headers after the hash of a record that has none of its own there, as most have.
+const ONLY_SCHEMA: &str = "\"harn.provenance.schema\":\"harn-eventlog-provenance-v1\"}";
 
-/// A record without a place.
-pub(crate) struct Draft {
+/// A record without a place. It is handed over several times, so it is one pointer.
+pub(crate) struct Draft(Box<Parts>);
+
+/// What a record consists of whatever its place is.
+#[derive(Clone)]
+struct Parts {
     /// The record, without its payload and without provenance.
     frame: LogEvent,
     /// JSON of the headers that come before our own, each with a comma after it.
     headers_before: String,
-    /// JSON of the headers that come after our own, each with a comma before it.
-    headers_after: String,
+    /// JSON of the headers that come after the hash, and the end of the headers.
+    headers_after: Cow<'static, str>,
     /// The end of what is hashed: everything after the headers, the payload among it.
     hashed_end: String,
     /// Where in it the payload is.
@@ -85,30 +90,35 @@ impl Draft {
                 levels_max: NESTING_MAX,
             });
         }
-        let (mut headers_before, mut headers_after) = (String::new(), String::new());
-        for (name, value) in &frame.headers {
-            if name.as_str() < provenance::HEADER_PREFIX {
-                push_header(&mut headers_before, name, value);
-                headers_before.push(',');
-            } else {
-                headers_after.push(',');
-                push_header(&mut headers_after, name, value);
-            }
+        let is_before = |name: &str| name < provenance::HEADER_PREFIX;
+        let mut headers_before = String::new();
+        for (name, value) in frame.headers.iter().filter(|(name, _)| is_before(name)) {
+            push_header(&mut headers_before, name, value);
+            headers_before.push(',');
+        }
+        let mut headers_after = Cow::Borrowed(ONLY_SCHEMA);
+        for (name, value) in frame.headers.iter().filter(|(name, _)| !is_before(name)) {
+            let headers = headers_after.to_mut();
+            headers.pop(); // What ends them.
+            headers.push(',');
+            push_header(headers, name, value);
+            headers.push('}');
         }
         let (hashed_end, payload) = provenance::hashed_end(topic, &frame, payload);
-        Ok(Self {
+        Ok(Self(Box::new(Parts {
             frame,
             headers_before,
             headers_after,
             hashed_end,
             payload,
-        })
+        })))
     }
 
     /// Refuses a record that the backend cannot take.
     pub(crate) fn check_size(&self, bytes_max: usize) -> Result<()> {
-        let headers = self.headers_before.len() + self.headers_after.len();
-        let bytes = self.hashed_end.len() + headers;
+        let parts = &self.0;
+        let headers = parts.headers_before.len() + parts.headers_after.len();
+        let bytes = parts.hashed_end.len() + headers;
         match bytes > bytes_max {
             true => Err(LogError::TooLarge { bytes, bytes_max }),
             false => Ok(()),
@@ -117,36 +127,29 @@ impl Draft {
 
     /// Gives the record its place after the one whose hash is `prev_hash`.
     pub(crate) fn seal(self, id: EventId, prev_hash: Option<&str>) -> Sealed {
-        const OURS_BYTES: usize = 330;
-        let others = self.headers_before.len() + self.headers_after.len();
+        const OURS_BYTES: usize = 280;
+        let parts = self.0;
+        let others = parts.headers_before.len() + parts.headers_after.len();
         let mut headers_json = String::with_capacity(others + OURS_BYTES);
         headers_json.push('{');
-        headers_json.push_str(&self.headers_before);
+        headers_json.push_str(&parts.headers_before);
         if let Some(prev_hash) = prev_hash {
             // Whoever wrote the record before may have had other ideas of a hash.
             push_header(&mut headers_json, PREV_HASH_HEADER, prev_hash);
             headers_json.push(',');
         }
-        // The hash covers all headers but itself, so its place is kept free for it.
-        let start = headers_json.len();
-        push_our_header(&mut headers_json, RECORD_HASH_HEADER, NO_HASH);
+        // The hash covers all headers but itself.
+        let hashed = [&*headers_json, &parts.headers_after];
+        let computed = provenance::hash_of(id, hashed, &parts.hashed_end);
+        push_our_header(&mut headers_json, RECORD_HASH_HEADER, computed.as_str());
         let hash_end = headers_json.len() - 1;
         headers_json.push(',');
-        let end = headers_json.len();
-        push_our_header(&mut headers_json, SCHEMA_HEADER, SCHEMA);
-        headers_json.push_str(&self.headers_after);
-        headers_json.push('}');
-        let hashed = [&headers_json[..start], &headers_json[end..]];
-        let computed = provenance::hash_of(id, hashed, &self.hashed_end);
-        let hash = hash_end - NO_HASH.len()..hash_end;
-        headers_json.replace_range(hash.clone(), computed.as_str());
+        headers_json.push_str(&parts.headers_after);
         Sealed {
             id,
-            frame: self.frame,
+            hash: hash_end - computed.as_str().len()..hash_end,
             headers_json,
-            hashed_end: self.hashed_end,
-            payload: self.payload,
-            hash,
+            parts,
         }
     }
 }
@@ -156,12 +159,9 @@ impl Draft {
 pub(crate) struct Sealed {
     /// Its place.
     pub(crate) id: EventId,
-    /// The record, without its payload and without provenance.
-    frame: LogEvent,
+    parts: Box<Parts>,
     /// JSON of its headers.
     pub(crate) headers_json: String,
-    hashed_end: String,
-    payload: Range<usize>,
     /// Where among the headers its hash is.
     hash: Range<usize>,
 }
@@ -174,7 +174,7 @@ impl Sealed {
 
     /// JSON of its payload.
     pub(crate) fn payload_json(&self) -> &str {
-        &self.hashed_end[self.payload.clone()]
+        &self.parts.hashed_end[self.parts.payload.clone()]
     }
 
     /// The record as readers see it. Most records have no reader yet, so putting it
@@ -188,10 +188,10 @@ impl Sealed {
     pub(crate) fn event_with(&self, payload: Value) -> LogEvent {
         let headers = serde_json::from_str(&self.headers_json);
         LogEvent {
-            kind: self.frame.kind.clone(),
+            kind: self.parts.frame.kind.clone(),
             payload,
             headers: headers.expect("we have written them"),
-            occurred_at_ms: self.frame.occurred_at_ms,
+            occurred_at_ms: self.parts.frame.occurred_at_ms,
         }
     }
 
@@ -205,24 +205,24 @@ impl Sealed {
     /// A header by which it can be found, if it has it.
     #[cfg(feature = "sqlite")]
     pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
-        self.frame.headers.get_key_value(name)
+        self.parts.frame.headers.get_key_value(name)
     }
 
     /// The record without its payload and without provenance.
     pub(crate) fn frame(&self) -> &LogEvent {
-        &self.frame
+        &self.parts.frame
     }
 
     /// Writes the record as the JSON of a [`LogEvent`].
     pub(crate) fn push_event_json(&self, json: &mut String) {
         json.push_str("{\"kind\":");
-        push_json_text(json, &self.frame.kind);
+        push_json_text(json, &self.parts.frame.kind);
         json.push_str(",\"payload\":");
         json.push_str(self.payload_json());
         json.push_str(",\"headers\":");
         json.push_str(&self.headers_json);
         json.push_str(",\"occurred_at_ms\":");
-        push_time(json, self.frame.occurred_at_ms);
+        push_time(json, self.parts.frame.occurred_at_ms);
         json.push('}');
     }
 }
@@ -320,6 +320,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::provenance::{SCHEMA, SCHEMA_HEADER};
 
     #[test]
     fn the_json_of_a_sealed_record_reads_back_as_the_record() {
@@ -334,6 +335,13 @@ mod tests {
         assert_eq!(read, sealed.event());
         assert_eq!(read.headers[RECORD_HASH_HEADER], sealed.hash());
         assert_eq!(read.headers[PREV_HASH_HEADER], "sha256:00");
+    }
+
+    #[test]
+    fn the_schema_is_written_as_any_header() {
+        let mut header = String::new();
+        push_our_header(&mut header, SCHEMA_HEADER, SCHEMA);
+        assert_eq!(ONLY_SCHEMA, header + "}");
     }
 
     #[test]

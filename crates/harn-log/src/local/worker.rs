@@ -29,10 +29,6 @@ type Run<S> = Box<dyn FnOnce(Result<&mut S>) -> Ran + Send>;
 type Finish = Box<dyn FnOnce(&Committed) -> Option<Then>>;
 
 /// A part of a group.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all changes are the large one, and a box would cost each of them"
-)]
 enum Change<S> {
     /// One record to append. Nearly all changes are this one, so it has no closures.
     Append(Append),
@@ -116,10 +112,6 @@ impl Ran {
     }
 }
 
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all jobs are the large one, and a box would cost each of them"
-)]
 enum Job<S> {
     /// A change, as part of a group.
     Change(Change<S>),
