@@ -53,9 +53,35 @@ pub struct Server {
     pub(crate) choices: Choices,
     /// How often the limits were met.
     pub(crate) refused: Refused,
-    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    sessions: Mutex<Sessions>,
     /// The sessions that are being opened or closed.
     doors: Mutex<HashMap<String, Weak<AsyncMutex<()>>>>,
+}
+
+/// The sessions of a server.
+#[derive(Default)]
+struct Sessions {
+    open: HashMap<String, Arc<Session>>,
+    /// Places that were given to sessions which are being made.
+    promised: usize,
+}
+
+/// Room for one more session.
+pub(crate) struct Place(Arc<Server>);
+
+impl Place {
+    /// The session is open: it takes the place.
+    pub(crate) fn take(self, session: &Arc<Session>) {
+        let mut sessions = self.0.sessions();
+        let session = Arc::clone(session);
+        sessions.open.insert(session.id.clone(), session);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.sessions().promised -= 1;
+    }
 }
 
 impl Server {
@@ -71,41 +97,27 @@ impl Server {
         })
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A session that is open, or about to be closed.
     pub(crate) fn opened(&self, id: &str) -> Option<Arc<Session>> {
-        self.sessions().get(id).cloned()
+        self.sessions().open.get(id).cloned()
     }
 
-    /// Takes note of a session that was opened.
+    /// Room for one more session. Asked for before one is made, so that nothing is left of one
+    /// that is refused.
     ///
     /// # Errors
     /// There are too many.
-    pub(crate) fn add(&self, session: &Arc<Session>) -> Result<(), Refusal> {
-        let mut sessions = self.sessions();
-        if !sessions.contains_key(&session.id) {
-            self.check_room(&sessions)?;
-        }
-        sessions.insert(session.id.clone(), Arc::clone(session));
-        Ok(())
-    }
-
-    /// Whether there is room for one more session. Asked before one is made, so that nothing is
-    /// left of one that is refused.
-    ///
-    /// # Errors
-    /// There are too many.
-    pub(crate) fn admit(&self) -> Result<(), Refusal> {
-        self.check_room(&self.sessions())
-    }
-
-    fn check_room(&self, sessions: &HashMap<String, Arc<Session>>) -> Result<(), Refusal> {
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<Place, Refusal> {
         let max = self.options.limits.sessions_max;
-        if sessions.len() < max {
-            return Ok(());
+        let mut sessions = self.sessions();
+        if sessions.open.len() + sessions.promised < max {
+            sessions.promised += 1;
+            drop(sessions);
+            return Ok(Place(Arc::clone(self)));
         }
         self.refused.session();
         let message = format!("{max} sessions are open, and there may be no more");
@@ -117,8 +129,8 @@ impl Server {
         session.close().await;
         let mut sessions = self.sessions();
         let is_same = |known: &Arc<Session>| Arc::ptr_eq(known, session);
-        if sessions.get(&session.id).is_some_and(is_same) {
-            sessions.remove(&session.id);
+        if sessions.open.get(&session.id).is_some_and(is_same) {
+            sessions.open.remove(&session.id);
         }
     }
 
@@ -150,7 +162,7 @@ impl Server {
 
     /// Closes all sessions. Their journals stay.
     pub(crate) async fn close_all(&self) {
-        let sessions: Vec<_> = self.sessions().values().cloned().collect();
+        let sessions: Vec<_> = self.sessions().open.values().cloned().collect();
         for session in &sessions {
             session.cancel();
         }

@@ -7,7 +7,8 @@ use agent_client_protocol::ConnectTo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::agent;
-use crate::frames::{self, Counters, Ended, Limits, Outbox};
+use crate::frames::{self, Counters, Ended, Outbox};
+use crate::net::Network;
 use crate::server::Server;
 
 impl Server {
@@ -21,18 +22,33 @@ impl Server {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> io::Result<()> {
-        let (limits, counters) = (Limits::default(), Arc::<Counters>::default());
+        let (ended, _counted) = self.serve_within(input, output, &Network::default()).await;
+        ended
+    }
+
+    /// The same within other limits than the usual ones. Also gives how often each of them was
+    /// met.
+    pub async fn serve_within(
+        self: &Arc<Self>,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        network: &Network,
+    ) -> (io::Result<()>, Vec<(&'static str, u64)>) {
+        let (limits, counters) = (network.frames, Arc::<Counters>::default());
         let outbox = Outbox::new(limits, Arc::clone(&counters));
         let room = Arc::new(outbox.clone());
         let agent = agent::agent(self, room, Arc::clone(&counters));
         let agent = agent.into_channel_and_future();
+        let counted = Arc::clone(&counters);
         let ended = frames::serve(input, output, agent, &outbox, limits, counters).await;
-        match ended {
+        let ended = match ended {
             Ended::EndOfInput | Ended::PeerLost | Ended::ByAgent => Ok(()),
             Ended::Unparsable => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "what the client sends is no JSON",
             )),
-        }
+        };
+        let counted = counted.all().into_iter().chain(self.refused.all());
+        (ended, counted.collect())
     }
 }

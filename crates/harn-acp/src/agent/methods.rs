@@ -55,10 +55,10 @@ pub(super) async fn new(
         tool_servers: server.lent(parameters)?,
         title: None,
     };
-    server.admit()?;
+    let room = server.admit()?;
     let session = Session::create(server, new_id(), opening).await?;
     let visit = session.visit();
-    server.add(&session)?;
+    room.take(&session);
     let answer = opened(connection, visit, From::Now).await?;
     Ok(answer.naming_session())
 }
@@ -94,15 +94,17 @@ pub(super) async fn load(
         None => {
             let (state, settings) = server.find(id).await?;
             check_folder(&settings, &place)?;
+            let room = server.admit()?;
             let opening = Opening {
                 settings,
                 tool_servers: Vec::new(),
                 title: session::title(&state),
             };
-            Session::open(server, id.to_owned(), opening).await?
+            let session = Session::open(server, id.to_owned(), opening).await?;
+            room.take(&session);
+            session
         }
     };
-    server.add(&session)?;
     let visit = session.visit();
     // What this client says replaces what was said before, whether or not the session is open.
     session.reopen(place.more, tool_servers)?;
@@ -166,10 +168,10 @@ pub(super) async fn fork(
         },
         tool_servers,
     };
-    server.admit()?;
+    let room = server.admit()?;
     let session = Session::fork(server, new_id(), &fork, opening).await?;
     let visit = session.visit();
-    server.add(&session)?;
+    room.take(&session);
     let mut answer = opened(connection, visit, From::Now).await?;
     let meta = json!({"parentId": fork.parent_id, "branchedAt": fork.branched_at()});
     answer.value["_meta"] = json!({"harn": meta});

@@ -53,6 +53,26 @@ async fn a_session_too_many_is_refused_until_another_one_is_closed() {
     client.session(&scene.cwd()).await;
 }
 
+/// They are being made at the same time, so none is open when the others ask.
+#[tokio::test]
+async fn of_sessions_that_are_wanted_at_once_only_as_many_are_made_as_there_may_be() {
+    let scene = few_sessions();
+    let mut client = scene.client().await;
+    let parameters = json!({"cwd": scene.cwd(), "mcpServers": []});
+    let mut asked = Vec::new();
+    for _ in 0..8 {
+        asked.push(client.ask("session/new", parameters.clone()).await);
+    }
+    let mut made = 0;
+    for id in asked {
+        made += usize::from(client.answer(id).await.is_ok());
+    }
+    assert_eq!(made, 1);
+    let listed = client.call("session/list", json!({})).await.unwrap();
+    let listed = listed["sessions"].as_array().unwrap();
+    assert_eq!(listed.len(), 1, "nothing is left of what was refused");
+}
+
 #[tokio::test]
 async fn what_is_refused_and_what_nobody_knows_is_counted() {
     let scene = few_sessions();

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use harn_acp::{Mode, Server, ServerOptions, SessionLimits};
+use harn_acp::{Mode, Network, Server, ServerOptions};
 use harn_vm::{AnsweringProgram, Warn};
 
-use super::listening::Listening;
+use super::listening::{Listening, Serving};
 use super::network;
 use crate::arguments::after_help;
 use crate::clock::Clock;
@@ -70,8 +70,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
-    let listening = match arguments.listening.read() {
-        Ok(listening) => listening,
+    let serving = match arguments.listening.read() {
+        Ok(serving) => serving,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
             return Ok(Outcome::Problems);
@@ -110,17 +110,20 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
         title: None,
         log: around.log,
         is_ephemeral: arguments.ephemeral,
-        retain: listening
+        retain: serving
+            .listen
             .as_ref()
             .map_or(Duration::ZERO, |listen| listen.retain),
-        limits: listening
-            .as_ref()
-            .map_or_else(SessionLimits::default, |listen| listen.sessions),
+        limits: serving.sessions,
         printed: Arc::new(say),
     });
-    let served = match listening {
-        None => serve(&server).map_err(|error| format!("the connection failed: {error}")),
-        Some(listen) => network::serve(&server, listen, clock, output),
+    let Serving {
+        listen, network, ..
+    } = serving;
+    let served = match listen {
+        None => serve(&server, network, output)
+            .map_err(|error| format!("the connection failed: {error}")),
+        Some(listen) => network::serve(&server, listen.policy, network, clock, output),
     };
     drop(server);
     // Whoever has the log open otherwise looks for what a crash has left.
@@ -164,7 +167,14 @@ fn say(text: &str) {
 }
 
 /// Serves the client at our standard input and output.
-fn serve(server: &Arc<Server>) -> io::Result<()> {
+fn serve(server: &Arc<Server>, network: Network, output: &mut Output) -> io::Result<()> {
+    let mut notes = |counted: Vec<(&'static str, u64)>| {
+        // What was taken in is no limit that was met.
+        let met = counted.iter().filter(|(name, _)| *name != "accepted");
+        for (name, count) in met.filter(|(_, count)| *count > 0) {
+            output.note(format_args!("{name}: {count}"));
+        }
+    };
     let (input, output) = take_streams()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -177,11 +187,13 @@ fn serve(server: &Arc<Server>) -> io::Result<()> {
         async move {
             let input = tokio::fs::File::from_std(input);
             let output = tokio::fs::File::from_std(output);
-            server.serve(input, output).await
+            server.serve_within(input, output, &network).await
         }
     });
     let served = runtime.block_on(serving);
-    let served = served.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
+    let (served, counted) =
+        served.unwrap_or_else(|panicked| (Err(io::Error::other(panicked)), Vec::new()));
+    notes(counted);
     // A client that has only closed its reading end leaves a read behind that never ends.
     runtime.shutdown_background();
     served

@@ -64,15 +64,21 @@ pub(super) struct Listening {
     insecure_no_auth: bool,
 
     /// Set a limit, see the page on listeners
-    #[arg(long, value_name = "NAME=NUMBER", requires = "listen")]
+    #[arg(long, value_name = "NAME=NUMBER")]
     limit: Vec<String>,
+}
+
+/// How clients are served.
+pub(super) struct Serving {
+    /// What to listen with; nothing if there is one client, on standard input and output.
+    pub(super) listen: Option<Listen>,
+    pub(super) network: Network,
+    pub(super) sessions: SessionLimits,
 }
 
 /// What to listen with.
 pub(super) struct Listen {
     pub(super) policy: Policy,
-    pub(super) network: Network,
-    pub(super) sessions: SessionLimits,
     /// How long a session is kept ready after its last client has gone.
     pub(super) retain: Duration,
 }
@@ -90,17 +96,27 @@ enum Mode {
 }
 
 impl Listening {
-    /// What to listen with; nothing if the server speaks on standard input and output.
+    /// How clients are served.
     ///
     /// # Errors
     /// What is wrong with the arguments or the environment, for a person.
-    pub(super) fn read(&self) -> Result<Option<Listen>, String> {
+    pub(super) fn read(&self) -> Result<Serving, String> {
+        let mut serving = Serving {
+            listen: self.listen()?,
+            network: Network::default(),
+            sessions: SessionLimits::default(),
+        };
+        for limit in &self.limit {
+            set_limit(limit, |name, number| serving.set(name, number))?;
+        }
+        Ok(serving)
+    }
+
+    fn listen(&self) -> Result<Option<Listen>, String> {
         let Some(address) = self.listen else {
             return Ok(None);
         };
         let mut policy = Policy::new(address);
-        let mut network = Network::default();
-        let mut sessions = SessionLimits::default();
         policy.tls = self.tls()?;
         policy.public_url.clone_from(&self.public_url);
         policy.insecure_no_auth = self.insecure_no_auth;
@@ -117,17 +133,8 @@ impl Listening {
                 .allow(origin)
                 .map_err(|error| error.to_string())?;
         }
-        for limit in &self.limit {
-            set_limit(limit, |name, number| {
-                policy.limits.set(name, number)
-                    || network.set(name, number)
-                    || sessions.set(name, number)
-            })?;
-        }
         Ok(Some(Listen {
             policy,
-            network,
-            sessions,
             retain: retain()?,
         }))
     }
@@ -222,15 +229,35 @@ fn keys(name: &str) -> Result<Vec<(String, Secret)>, String> {
     pairs.map(read).collect()
 }
 
+impl Serving {
+    /// Sets a limit by its name; `false` if there is none of that name.
+    ///
+    /// # Errors
+    /// It is one of listeners, and nobody listens.
+    fn set(&mut self, name: &str, number: u32) -> Result<bool, String> {
+        let is_of_listeners =
+            Limits::NAMES.contains(&name) || ["acp_connections", "acp_streams"].contains(&name);
+        let is_policy = match &mut self.listen {
+            None if is_of_listeners => return Err(format!("the limit `{name}` needs --listen")),
+            None => false,
+            Some(listen) => listen.policy.limits.set(name, number),
+        };
+        Ok(is_policy || self.network.set(name, number) || self.sessions.set(name, number))
+    }
+}
+
 /// Sets a limit; `set` says whether there is one of that name.
-fn set_limit(text: &str, mut set: impl FnMut(&str, u32) -> bool) -> Result<(), String> {
+fn set_limit(
+    text: &str,
+    set: impl FnOnce(&str, u32) -> Result<bool, String>,
+) -> Result<(), String> {
     let (name, number) = text
         .split_once('=')
         .ok_or_else(|| format!("--limit wants NAME=NUMBER, not `{text}`"))?;
     let number: u32 = number
         .parse()
         .map_err(|_| format!("`{number}` is no number for the limit `{name}`"))?;
-    if set(name, number) {
+    if set(name, number)? {
         return Ok(());
     }
     let known = Limits::NAMES.iter().chain(&Network::NAMES);

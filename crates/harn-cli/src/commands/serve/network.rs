@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::thread;
 
-use harn_acp::Server;
+use harn_acp::{Network, Server};
+use harn_listen::Policy;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::oneshot;
 
-use super::listening::Listen;
 use crate::clock::Clock;
 use crate::output::Output;
 
@@ -19,7 +19,8 @@ use crate::output::Output;
 /// Why nothing was served, for a person.
 pub(super) fn serve(
     server: &Arc<Server>,
-    listen: Listen,
+    policy: Policy,
+    network: Network,
     clock: Clock,
     output: &mut Output,
 ) -> Result<(), String> {
@@ -28,9 +29,6 @@ pub(super) fn serve(
         .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
-    let Listen {
-        policy, network, ..
-    } = listen;
     let is_insecure = policy.credentials.is_empty() && policy.insecure_no_auth;
     let opening = policy.open(Arc::new(move || clock.now_ms()));
     let listener = runtime

@@ -106,6 +106,24 @@ fn limits_can_be_set() {
     assert_eq!((status, &refusal["error"]["code"]), (413, &json!(-32600)));
 }
 
+#[test]
+fn limits_hold_on_standard_input_too() {
+    let folder = folder(PROGRAM, RUNS);
+    let mut command = command(folder.path(), &["agent.harn"]);
+    command.args(["--limit", "frame_in_bytes=20", "--limit", "sessions=1"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize"});
+    writeln!(input, "{frame}").expect("it reads");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    let refusal: Value = serde_json::from_slice(&output.stdout).expect("it answers");
+    assert_eq!(refusal["error"]["data"]["limitBytes"], 20);
+    let told = String::from_utf8(output.stderr).expect("we print UTF-8");
+    assert!(told.contains("too_large: 1"), "{told}");
+}
+
 impl Drop for Listening {
     fn drop(&mut self) {
         // A test that fails must not leave it behind.
@@ -145,6 +163,14 @@ fn settings_that_make_no_sense_are_named_and_keys_are_not_repeated() {
         (with(&["--limit", "depth"]), "wants NAME=NUMBER"),
         (with(&["--public-url", "agents"]), "is no public URL"),
         (vec!["--tls", "edge"], "--listen"),
+        (
+            vec!["--limit", "connections=1"],
+            "the limit `connections` needs --listen",
+        ),
+        (
+            vec!["--limit", "acp_streams=1"],
+            "the limit `acp_streams` needs --listen",
+        ),
     ] {
         let told = refused(&options, &[]);
         assert!(told.contains(says), "{options:?}: {told}");
