@@ -190,7 +190,14 @@ impl Server {
     pub(crate) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Past>, Refusal> {
         self.written().await?;
         let sessions = session::list(&self.options.log, cwd).await;
-        sessions.map_err(|error| unreadable(&error))
+        let mut sessions = sessions.map_err(|error| unreadable(&error))?;
+        // What was chosen since stands somewhere in the middle of a journal.
+        for past in &mut sessions {
+            if let Some(session) = self.opened(&past.id) {
+                past.settings = session.settings();
+            }
+        }
+        Ok(sessions)
     }
 
     /// Removes a session from the log.

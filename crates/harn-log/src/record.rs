@@ -141,13 +141,14 @@ impl Draft {
         // The hash covers all headers but itself.
         let hashed = [&*headers_json, &parts.headers_after];
         let computed = provenance::hash_of(id, hashed, &parts.hashed_end);
-        push_our_header(&mut headers_json, RECORD_HASH_HEADER, computed.as_str());
+        let computed = computed.as_str();
+        push_our_header(&mut headers_json, RECORD_HASH_HEADER, computed);
         let hash_end = headers_json.len() - 1;
         headers_json.push(',');
         headers_json.push_str(&parts.headers_after);
         Sealed {
             id,
-            hash: hash_end - computed.as_str().len()..hash_end,
+            hash: hash_end - computed.len()..hash_end,
             headers_json,
             parts,
         }

@@ -90,7 +90,7 @@ async fn look(log: &AnyEventLog, topic: &Topic) -> Result<Option<Past>, LogError
     for change in changes {
         match change {
             Change::Kept { name, value } if name == harn_vm::agent::session::kept::SETTINGS => {
-                settings = settings.or_else(|| Settings::read(&value));
+                settings = Settings::read(&value).or(settings);
             }
             Change::MessageAdded { message } => title = title.or_else(|| said(&message)),
             Change::Forked { content } => {

@@ -376,6 +376,12 @@ async fn whoever_opens_a_session_again_says_which_folders_belong_to_it() {
             let mut parameters = naming(&session, &scene.cwd());
             parameters["additionalDirectories"] = more.clone();
             client.call("session/resume", parameters).await.unwrap();
+            let listed = client.call("session/list", json!({})).await.unwrap();
+            let listed = &listed["sessions"][0]["additionalDirectories"];
+            assert_eq!(
+                listed.as_array().map_or(&[][..], |list| list),
+                more.as_array().unwrap()
+            );
         }
         client.prompt(&session, "Read it").await.unwrap();
         let updates = client.updates(&session);
