@@ -114,16 +114,17 @@ async fn open_session(
     if let Some(id) = &options.session_id {
         return Ok((runtime.open_session(id).await?, true));
     }
-    let id = match &*request.unnamed_session_id {
-        "" => format!("agent_session_{}", runtime.new_id()),
-        id => id.to_owned(),
-    };
-    match runtime.bridge {
-        Some(_) => {
+    // One that is given may have been there before, as in a run that is repeated.
+    let given = Some(&request.unnamed_session_id).filter(|id| !id.is_empty());
+    let made = || format!("agent_session_{}", runtime.new_id());
+    match (&runtime.bridge, given) {
+        (Some(_), given) => {
+            let id = given.cloned().unwrap_or_else(made);
             let id = runtime.bus.current_session_id().unwrap_or(id);
             Ok((runtime.open_session(&id).await?, true))
         }
-        None => Ok((runtime.sessions().open_unnamed(&id), false)),
+        (None, Some(id)) => Ok((runtime.sessions().open_unnamed(id), false)),
+        (None, None) => Ok((runtime.sessions().open_new(&made()), false)),
     }
 }
 

@@ -157,12 +157,23 @@ impl SessionStore {
         self.named.insert(id.to_owned(), named);
     }
 
-    /// A session for one loop that nobody can name. Its id was made for it.
+    /// A session for one loop that nobody can name.
     pub fn open_unnamed(&mut self, id: &str) -> Arc<Session> {
+        let session = self.begin(id);
+        self.remember_unnamed(id, &session);
+        session
+    }
+
+    /// The same with an id that was just made for it, and that nobody had before.
+    pub fn open_new(&mut self, id: &str) -> Arc<Session> {
         tell_unless_kept(id, self.bus.open_new_session(id));
         let session = Session::open_new(id, &self.bus, self.keeper.as_ref());
-        self.unnamed.push((id.to_owned(), Arc::downgrade(&session)));
+        self.remember_unnamed(id, &session);
         session
+    }
+
+    fn remember_unnamed(&mut self, id: &str, session: &Arc<Session>) {
+        self.unnamed.push((id.to_owned(), Arc::downgrade(session)));
     }
 
     fn begin_or_resume(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {
@@ -304,7 +315,27 @@ fn tell_unless_kept(id: &str, opened: Result<(), OpenSessionError>) {
 
 #[cfg(test)]
 mod tests {
+    use harn_log::{AnyEventLog, MemoryEventLog, block_on};
+
     use super::*;
+    use crate::session::session_records;
+
+    /// Indexes never repeat, also across processes.
+    #[test]
+    fn an_unnamed_session_that_was_there_before_goes_on_counting() {
+        let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
+        let new = |store: &mut SessionStore| store.open_new("s");
+        let known = |store: &mut SessionStore| store.open_unnamed("s");
+        for open in [new, known] {
+            let keeper = Keeper::new(Arc::clone(&log));
+            let mut store = SessionStore::new(EventBus::default(), Some(Arc::clone(&keeper)));
+            open(&mut store);
+            block_on(keeper.sync()).unwrap();
+        }
+        let records = block_on(session_records(&*log, "s")).unwrap();
+        let indexes: Vec<u64> = records.iter().map(|record| record.index).collect();
+        assert_eq!(indexes, [0, 1]);
+    }
 
     #[test]
     fn a_session_that_a_child_works_in_is_not_taken_away() {
