@@ -18,7 +18,9 @@ use sha2::{Digest, Sha256};
 
 use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
-use crate::record::{DIGITS_MAX, decimal, push_header, push_json_text, push_number, push_time};
+use crate::record::{
+    DIGITS_MAX, decimal, push_header, push_json_text, push_number, push_time, push_whole_number,
+};
 
 /// How the headers begin that we write ourselves.
 pub(crate) const HEADER_PREFIX: &str = "harn.provenance.";
@@ -214,19 +216,12 @@ pub(crate) fn hashed_end(
 /// Compact JSON with sorted keys, whatever order a map happens to keep.
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
+        // Many are in order already, as those with one field are.
+        Value::Object(fields) if fields.keys().is_sorted() => write_fields(fields.iter(), text),
         Value::Object(fields) => {
             let mut sorted: Vec<_> = fields.iter().collect();
             sorted.sort_unstable_by_key(|(key, _)| *key);
-            text.push('{');
-            for (at, (key, field)) in sorted.into_iter().enumerate() {
-                if at > 0 {
-                    text.push(',');
-                }
-                push_json_text(text, key);
-                text.push(':');
-                write_canonical(field, text);
-            }
-            text.push('}');
+            write_fields(sorted.into_iter(), text);
         }
         Value::Array(items) => {
             text.push('[');
@@ -239,11 +234,27 @@ fn write_canonical(value: &Value, text: &mut String) {
             text.push(']');
         }
         Value::String(string) => push_json_text(text, string),
-        Value::Number(number) => push_number(text, number),
+        Value::Number(number) => match number.as_u64() {
+            Some(number) => push_whole_number(text, number),
+            None => push_number(text, number),
+        },
         Value::Bool(true) => text.push_str("true"),
         Value::Bool(false) => text.push_str("false"),
         Value::Null => text.push_str("null"),
     }
+}
+
+fn write_fields<'a>(fields: impl Iterator<Item = (&'a String, &'a Value)>, text: &mut String) {
+    text.push('{');
+    for (at, (key, field)) in fields.enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        push_json_text(text, key);
+        text.push(':');
+        write_canonical(field, text);
+    }
+    text.push('}');
 }
 
 #[cfg(test)]

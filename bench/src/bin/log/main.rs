@@ -101,9 +101,10 @@ fn append_in_flight<L: EventLog + 'static>(
     operations: usize,
 ) -> Duration {
     let append = |log: Arc<L>| async move {
-        let topic = topic();
+        // At hand, as the bytes are that the bare loop writes.
+        let (topic, event) = (topic(), event());
         for _ in 0..operations / IN_FLIGHT {
-            let appended = log.append_durable(&topic, event()).await;
+            let appended = log.append_durable(&topic, event.clone()).await;
             appended.expect("an append succeeds");
         }
     };

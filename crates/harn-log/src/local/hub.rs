@@ -11,9 +11,10 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
+use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
 use crate::record::{Record, Sealed};
 
@@ -42,17 +43,28 @@ struct Followed {
     followers: BTreeMap<u64, Option<Waker>>,
 }
 
-/// A record in memory. Shared, so that nothing is copied under the lock, and as it was written:
-/// whoever takes it reads it, and those who are far behind never do.
+/// A record in memory. Shared, so that nothing is copied under the lock.
 #[derive(Clone)]
 struct Kept {
-    sealed: Arc<Sealed>,
+    record: Arc<KeptRecord>,
     bytes: usize,
+}
+
+struct KeptRecord {
+    /// As it was written.
+    sealed: Sealed,
+    /// As it is read, by the first who takes it. Those who are far behind never do.
+    event: OnceLock<LogEvent>,
 }
 
 impl Kept {
     fn id(&self) -> EventId {
-        self.sealed.id
+        self.record.sealed.id
+    }
+
+    fn read(&self) -> Record {
+        let KeptRecord { sealed, event } = &*self.record;
+        (sealed.id, event.get_or_init(|| sealed.event()).clone())
     }
 }
 
@@ -170,7 +182,10 @@ impl Followed {
             self.forget(|_| false); // Another process has appended in between.
         }
         let kept = Kept {
-            sealed: Arc::new(sealed.clone()),
+            record: Arc::new(KeptRecord {
+                sealed: sealed.clone(),
+                event: OnceLock::new(),
+            }),
             bytes: sealed.payload_json().len() + sealed.headers_json.len(),
         };
         self.newest_bytes += kept.bytes;
@@ -215,10 +230,7 @@ impl Follower {
             // All there is, unless somebody else has appended since.
             self.seen_epoch = Some(followed.newest_epoch);
             drop(topics);
-            let records = kept
-                .into_iter()
-                .map(|kept| (kept.id(), kept.sealed.event()));
-            return Next::Take(records.collect());
+            return Next::Take(kept.iter().map(Kept::read).collect());
         }
         if self.seen_epoch != Some(followed.epoch) {
             self.seen_epoch = Some(followed.epoch);

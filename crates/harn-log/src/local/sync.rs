@@ -1,7 +1,7 @@
 //! Barriers: one sync for everybody who waits.
 
-use std::sync::Arc;
 use std::sync::mpsc as plain;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
@@ -27,22 +27,68 @@ const CROWDS_MAX: usize = 2;
 /// What to do when everything committed before is safe, or cannot be made so.
 pub(super) enum Then {
     /// Tell who has appended a record.
-    Answer(EventId, oneshot::Sender<Result<EventId>>),
+    Answer(EventId, oneshot::Sender<Told>),
     /// Anything else.
     Call(Box<dyn FnOnce(Synced) + Send>),
 }
 
 pub(super) type Synced = std::result::Result<(), Arc<LogError>>;
 
-/// Who has waited for a sync, and how it ended.
-type Crowd = (Vec<Vec<Then>>, Synced);
+/// What became of a record that was appended.
+pub(super) struct Told {
+    outcome: Result<EventId>,
+    /// Who else has waited and was not told yet.
+    crowd: Option<Arc<Crowd>>,
+}
+
+impl Told {
+    pub(super) fn alone(outcome: Result<EventId>) -> Self {
+        let crowd = None;
+        Self { outcome, crowd }
+    }
+
+    /// What became of it. Whoever hears of it tells the others: tasks wake each other for much
+    /// less than a thread outside of them can, which is put aside with each of them that it
+    /// wakes. That thread goes on all the same, should this task be held up.
+    pub(super) fn pass_on(self) -> Result<EventId> {
+        if let Some(crowd) = self.crowd {
+            let others = std::mem::take(&mut *crowd.lock());
+            others.for_each(|then| then.run(crowd.synced.clone(), None));
+        }
+        self.outcome
+    }
+}
+
+/// Those who have waited for a sync, and how it ended.
+pub(super) struct Crowd {
+    /// Who was not told yet.
+    waiting: Mutex<std::vec::IntoIter<Then>>,
+    synced: Synced,
+}
+
+impl Crowd {
+    fn tell(self: &Arc<Self>) {
+        loop {
+            let next = self.lock().next();
+            let Some(then) = next else { return };
+            then.run(self.synced.clone(), Some(self));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, std::vec::IntoIter<Then>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Then {
-    fn run(self, synced: Synced) {
+    fn run(self, synced: Synced, crowd: Option<&Arc<Crowd>>) {
         match self {
             Self::Answer(id, reply) => {
                 let synced = synced.map_err(LogError::Shared);
-                let _nobody_may_wait_any_more = reply.send(synced.map(|()| id));
+                let _nobody_may_wait_any_more = reply.send(Told {
+                    outcome: synced.map(|()| id),
+                    crowd: crowd.cloned(),
+                });
             }
             Self::Call(then) => then(synced),
         }
@@ -60,6 +106,7 @@ impl Syncer {
         let (barriers, queue) = mpsc::channel(QUEUE_MAX);
         let (crowds, next_crowd) = plain::sync_channel(CROWDS_MAX);
         let teller = thread::Builder::new().name("harn-log-tell".to_owned());
+        let tell = |crowd: Arc<Crowd>| crowd.tell();
         let teller = teller.spawn(move || next_crowd.into_iter().for_each(tell))?;
         let thread = thread::Builder::new().name("harn-log-sync".to_owned());
         let thread = thread.spawn(move || {
@@ -97,25 +144,25 @@ fn run(
     mut queue: mpsc::Receiver<Vec<Then>>,
     disk: &dyn SyncDisk,
     counters: &Counters,
-    crowds: &plain::SyncSender<Crowd>,
+    crowds: &plain::SyncSender<Arc<Crowd>>,
 ) {
     let mut waiting = Vec::new();
     while queue.blocking_recv_many(&mut waiting, QUEUE_MAX) > 0 {
         let synced = disk.sync().map_err(Arc::new);
         let count = waiting.iter().map(Vec::len).sum();
         counters.note_sync(count);
-        let crowd = (std::mem::take(&mut waiting), synced);
-        match count > CROWD_MIN {
-            true => crowds.send(crowd).expect("it listens as long as we speak"),
-            false => tell(crowd),
+        let everybody = waiting.drain(..).flatten();
+        if count <= CROWD_MIN {
+            everybody.for_each(|then| then.run(synced.clone(), None));
+            continue;
         }
-    }
-}
-
-/// Tells everybody who has waited for a sync how it ended.
-fn tell((waiting, synced): Crowd) {
-    for then in waiting.into_iter().flatten() {
-        then.run(synced.clone());
+        let everybody: Vec<Then> = everybody.collect();
+        let crowd = Crowd {
+            waiting: Mutex::new(everybody.into_iter()),
+            synced,
+        };
+        let sent = crowds.send(Arc::new(crowd));
+        sent.expect("it listens as long as we speak");
     }
 }
 

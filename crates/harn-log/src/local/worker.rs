@@ -15,7 +15,7 @@ use crate::record::{Draft, Sealed};
 
 use super::hub::Hub;
 use super::store::Store;
-use super::sync::Then;
+use super::sync::{Then, Told};
 use super::{Changed, Counters};
 
 /// Changes that can wait for the writer; whoever comes then waits in line.
@@ -40,7 +40,7 @@ struct Append {
     topic: Topic,
     draft: Draft,
     waits_for_sync: bool,
-    reply: oneshot::Sender<Result<EventId>>,
+    reply: oneshot::Sender<Told>,
 }
 
 impl<S: Store> Change<S> {
@@ -74,7 +74,7 @@ enum Ran {
     Appended {
         appended: Result<Sealed>,
         waits_for_sync: bool,
-        reply: oneshot::Sender<Result<EventId>>,
+        reply: oneshot::Sender<Told>,
     },
     Changed {
         appended: Vec<Sealed>,
@@ -105,7 +105,7 @@ impl Ran {
         match appended.and_then(|sealed| committed.map(|()| sealed.id)) {
             Ok(id) if waits_for_sync => Some(Then::Answer(id, reply)),
             outcome => {
-                let _nobody_may_wait_any_more = reply.send(outcome);
+                let _nobody_may_wait_any_more = reply.send(Told::alone(outcome));
                 None
             }
         }
@@ -171,7 +171,8 @@ impl<S: Store> Writer<S> {
             reply,
         };
         self.send(Job::Change(Change::Append(append))).await?;
-        answer.await.map_err(|_| LogError::Closed)?
+        let told = answer.await.map_err(|_| LogError::Closed)?;
+        told.pass_on()
     }
 
     /// Makes a change. The reply comes when the group it is in has been committed.
