@@ -32,8 +32,8 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
     };
     // What is needed once is there already.
     waiting_for(SHORT_MS)?;
-    let short = waiting_for(SHORT_MS)?;
-    let long = waiting_for(SHORT_MS + seconds * 1000)?;
+    let short = least_for(effort, SHORT_MS)?;
+    let long = least_for(effort, SHORT_MS + seconds * 1000)?;
     let cost = long.saturating_sub(short);
     table.row(
         &format!("{WAITING} approvals wait {seconds} s, in SQLite: processor"),
@@ -45,6 +45,19 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
         cost <= PROCESSOR_MAX,
     );
     Ok(())
+}
+
+/// The least of several runs: how they end together is a matter of chance, and only adds.
+fn least_for(effort: Effort, milliseconds: u64) -> Result<Duration, String> {
+    let runs = match effort {
+        Effort::Full => 5,
+        Effort::Smoke => 1,
+    };
+    let mut least = waiting_for(milliseconds)?;
+    for _ in 1..runs {
+        least = least.min(waiting_for(milliseconds)?);
+    }
+    Ok(least)
 }
 
 /// How long the processor works while approvals wait for so many milliseconds.

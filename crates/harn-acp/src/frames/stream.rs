@@ -137,6 +137,8 @@ async fn write(mut output: impl AsyncWrite + Unpin, outbox: &Outbox) -> io::Resu
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
     use std::time::Duration;
 
     use agent_client_protocol::{RawJsonRpcMessage, TransportFrame};
@@ -197,6 +199,42 @@ mod tests {
             let frame = TransportFrame::Single(message);
             self.agent.tx.unbounded_send(frame).unwrap();
         }
+    }
+
+    /// Keeps what each write had.
+    #[derive(Default)]
+    struct Writes(Vec<String>);
+
+    impl AsyncWrite for Writes {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.0.push(String::from_utf8(bytes.to_vec()).unwrap());
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn frames_that_wait_are_written_together_up_to_a_size() {
+        let outbox = Outbox::new(Limits::default(), Arc::default());
+        let large = "x".repeat(WRITE_BYTES);
+        for frame in ["a", "b", &large, "c"] {
+            outbox.push(frame.to_owned(), false);
+        }
+        outbox.end(End::Finished);
+        let mut writes = Writes::default();
+        write(&mut writes, &outbox).await.unwrap();
+        assert_eq!(writes.0, [format!("a\nb\n{large}\n"), "c\n".to_owned()]);
     }
 
     #[tokio::test]
