@@ -12,9 +12,9 @@
 //! the log is written later than events are heard.
 //!
 //! The loop never waits for a reader. A reader that is slow comes to the end of a queue that was
-//! full, and reads the log from its cursor until it meets the queue again. What durable sinks leave out, the
-//! snapshots of arguments that arrive, is heard by those who keep up and by nobody else; such
-//! an event has the index of the last record before it.
+//! full, and reads the log from its cursor until it meets the queue again. What durable sinks
+//! leave out, the snapshots of arguments that arrive, is heard by those who keep up and by nobody
+//! else; such an event has the index of the last record before it.
 
 mod live;
 #[cfg(test)]

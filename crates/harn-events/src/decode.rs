@@ -78,9 +78,11 @@ pub(crate) fn decode_value(value: &Value) -> Result<RecordedEvent, DecodeError> 
 /// The event of an object of today. Anything else sends the caller down the slow path.
 fn read_plain_object(object: &Map<String, Value>) -> Option<AgentEvent> {
     let tag = object.get("type")?.as_str()?;
-    let is_field = |key: &str| key != "type" && !Envelope::KEYS.contains(&key);
+    if Envelope::KEYS.iter().any(|key| object.contains_key(*key)) {
+        return None;
+    }
     let fields = object.iter().map(|(key, value)| (key.as_str(), value));
-    let fields = fields.filter(|(key, _)| is_field(key));
+    let fields = fields.filter(|(key, _)| *key != "type");
     let entries = MapDeserializer::<_, serde_json::Error>::new(fields);
     let mut slot = None;
     let mut fields = Fields::new(entries, &mut slot);

@@ -237,6 +237,8 @@ fn keys_nobody_knows_are_ignored() {
         let recorded = RecordedEvent::decode(&text(&later)).unwrap();
         assert_eq!(recorded.event(), Some(&read(&sample)), "{}", event.tag);
         assert_eq!(serde_json::to_string(&recorded).unwrap(), text(&later));
+        let parsed = serde_json::from_str(&text(&later)).unwrap();
+        assert_eq!(RecordedEvent::decode_value(&parsed).unwrap(), recorded);
     }
 }
 

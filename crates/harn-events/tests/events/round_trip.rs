@@ -32,6 +32,10 @@ fn check_any(text: &str) {
         let text = written(&recorded);
         assert_eq!(RecordedEvent::decode(&text).expect(AGAIN), recorded);
     }
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        let parsed = RecordedEvent::decode_value(&value).ok();
+        assert_eq!(parsed, RecordedEvent::decode(&value.to_string()).ok());
+    }
     if let Ok(stored) = StoredRecord::decode(text) {
         let text = written(&stored);
         assert_eq!(StoredRecord::decode(&text).expect(AGAIN), stored);
@@ -66,7 +70,9 @@ proptest! {
         let event: AgentEvent = serde_json::from_str(&text(&entries)).unwrap();
         let written = serde_json::to_string(&event).unwrap();
         prop_assert_eq!(&serde_json::from_str::<AgentEvent>(&written).unwrap(), &event);
+        let parsed = serde_json::to_value(&event).unwrap();
         let recorded = RecordedEvent::decode(&written).unwrap();
+        prop_assert_eq!(&RecordedEvent::decode_value(&parsed).unwrap(), &recorded);
         prop_assert_eq!(&recorded, &RecordedEvent::Known(event));
         prop_assert_eq!(serde_json::to_string(&recorded).unwrap(), written);
     }
