@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use harn_bench::{Effort, Table};
@@ -19,22 +20,30 @@ use crate::turns;
 const WAITING: usize = 100;
 const PROCESSOR_MAX: Duration = Duration::from_millis(2);
 
-/// Long enough for all of them to wait before the first one ends. When they end, each hears of
-/// the others, which is no part of waiting.
-const SHORT_MS: u64 = 1000;
+/// Long enough for all of them to wait.
+const BEGIN: Duration = Duration::from_secs(1);
 
-/// Programs that wait for approvals in a log on disk, one for a moment and one for longer: the
-/// difference is what waiting costs.
+/// How much longer they wait than is looked at. When they end, each hears of the others, which
+/// is no part of waiting.
+const REST: Duration = Duration::from_millis(500);
+
+/// A program that waits for approvals in a log on disk, and what the processor does while all of
+/// them wait.
 pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
     let seconds = match effort {
         Effort::Full => 5,
         Effort::Smoke => 1,
     };
-    // What is needed once is there already.
-    waiting_for(SHORT_MS)?;
-    let short = least_for(effort, SHORT_MS)?;
-    let long = least_for(effort, SHORT_MS + seconds * 1000)?;
-    let cost = long.saturating_sub(short);
+    let looked_at = Duration::from_secs(seconds);
+    let (cost, ended) = thread::scope(|scope| {
+        let waiting = scope.spawn(move || wait_for(BEGIN + looked_at + REST));
+        thread::park_timeout(BEGIN);
+        let before = processor();
+        thread::park_timeout(looked_at);
+        let cost = processor().saturating_sub(before);
+        (cost, waiting.join())
+    });
+    ended.map_err(|_| "the program panics")??;
     table.row(
         &format!("{WAITING} approvals wait {seconds} s, in SQLite: processor"),
         "–",
@@ -47,21 +56,9 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
     Ok(())
 }
 
-/// The least of several runs: how they end together is a matter of chance, and only adds.
-fn least_for(effort: Effort, milliseconds: u64) -> Result<Duration, String> {
-    let runs = match effort {
-        Effort::Full => 5,
-        Effort::Smoke => 1,
-    };
-    let mut least = waiting_for(milliseconds)?;
-    for _ in 1..runs {
-        least = least.min(waiting_for(milliseconds)?);
-    }
-    Ok(least)
-}
-
-/// How long the processor works while approvals wait for so many milliseconds.
-fn waiting_for(milliseconds: u64) -> Result<Duration, String> {
+/// Waits for approvals until their deadline.
+fn wait_for(time: Duration) -> Result<(), String> {
+    let milliseconds = time.as_millis();
     let folder = tempfile::tempdir_in("target").map_err(|why| format!("a folder: {why}"))?;
     let log = turns::sqlite(&folder);
     let text = format!(
@@ -81,11 +78,10 @@ fn waiting_for(milliseconds: u64) -> Result<Duration, String> {
         },
         ..RunOptions::default()
     };
-    let before = processor();
     let ended =
         Program::new(&mut workspace, Path::new("/main.harn")).run(&options, Box::new(Nowhere));
     match ended {
-        Ok(Outcome::Ended(Ok(_))) => Ok(processor().saturating_sub(before)),
+        Ok(Outcome::Ended(Ok(_))) => Ok(()),
         other => Err(format!("the program does not wait: {other:?}")),
     }
 }

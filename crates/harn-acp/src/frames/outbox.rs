@@ -286,6 +286,8 @@ impl Room for Outbox {
 
 #[cfg(test)]
 mod tests {
+    use tokio::task::JoinHandle;
+
     use super::*;
 
     fn outbox(limits: Limits) -> Outbox {
@@ -298,6 +300,20 @@ mod tests {
             backlog_frames_max: 4,
             ..Limits::default()
         }
+    }
+
+    /// An outbox that is full, and an update that waits for room in it.
+    async fn full() -> (Outbox, JoinHandle<Result<(), Gone>>) {
+        let outbox = outbox(small());
+        outbox.push("a".to_owned(), false);
+        outbox.push("b".to_owned(), false);
+        let waiter = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.reserve_place().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiter.is_finished());
+        (outbox, waiter)
     }
 
     #[tokio::test]
@@ -333,15 +349,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_that_are_taken_make_room() {
-        let outbox = outbox(small());
-        outbox.push("a".to_owned(), false);
-        outbox.push("b".to_owned(), false);
-        let waiter = tokio::spawn({
-            let outbox = outbox.clone();
-            async move { outbox.reserve_place().await }
-        });
-        tokio::task::yield_now().await;
-        assert!(!waiter.is_finished());
+        let (outbox, waiter) = full().await;
         outbox.next_lines(&mut String::new(), 100).await;
         assert_eq!(waiter.await.unwrap(), Ok(()));
     }
@@ -393,28 +401,14 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_for_room_hears_that_the_peer_left() {
-        let outbox = outbox(small());
-        outbox.push("a".to_owned(), false);
-        outbox.push("b".to_owned(), false);
-        let waiter = tokio::spawn({
-            let outbox = outbox.clone();
-            async move { outbox.reserve_place().await }
-        });
-        tokio::task::yield_now().await;
+        let (outbox, waiter) = full().await;
         outbox.end(End::Left);
         assert_eq!(waiter.await.unwrap(), Err(Gone));
     }
 
     #[tokio::test]
     async fn nobody_waits_for_room_while_the_agent_comes_to_its_end() {
-        let outbox = outbox(small());
-        outbox.push("a".to_owned(), false);
-        outbox.push("b".to_owned(), false);
-        let waiter = tokio::spawn({
-            let outbox = outbox.clone();
-            async move { outbox.reserve_place().await }
-        });
-        tokio::task::yield_now().await;
+        let (outbox, waiter) = full().await;
         outbox.closing();
         assert_eq!(waiter.await.unwrap(), Ok(()));
     }
