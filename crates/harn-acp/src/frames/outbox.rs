@@ -71,6 +71,14 @@ struct State {
     end: Option<End>,
 }
 
+impl State {
+    fn pop(&mut self) -> Option<String> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= frame.len();
+        Some(frame)
+    }
+}
+
 impl Outbox {
     pub(crate) fn new(limits: Limits, counters: Arc<Counters>) -> Self {
         Self(Arc::new(Shared {
@@ -123,21 +131,7 @@ impl Outbox {
     /// # Cancel safety
     /// Dropping this future loses no frame.
     pub(crate) async fn next(&self) -> Option<String> {
-        loop {
-            {
-                let mut state = self.state();
-                if let Some(frame) = state.frames.pop_front() {
-                    state.bytes -= frame.len();
-                    drop(state);
-                    self.0.drained.notify_waiters();
-                    return Some(frame);
-                }
-                if state.end.is_some() {
-                    return None;
-                }
-            }
-            self.0.filled.notified().await;
-        }
+        self.take(State::pop).await
     }
 
     /// Adds the next frames to `lines`, each with the end of a line, until there are no more or
@@ -147,22 +141,35 @@ impl Outbox {
     /// # Cancel safety
     /// Dropping this future loses no frame.
     pub(crate) async fn next_lines(&self, lines: &mut String, bytes_max: usize) -> bool {
-        let Some(first) = self.next().await else {
-            return false;
+        let add = |state: &mut State| {
+            let mut added = None;
+            while added.is_none() || lines.len() < bytes_max {
+                let Some(frame) = state.pop() else { break };
+                lines.push_str(&frame);
+                lines.push('\n');
+                added = Some(());
+            }
+            added
         };
-        lines.push_str(&first);
-        lines.push('\n');
-        let mut state = self.state();
-        while lines.len() < bytes_max
-            && let Some(frame) = state.frames.pop_front()
-        {
-            state.bytes -= frame.len();
-            lines.push_str(&frame);
-            lines.push('\n');
+        self.take(add).await.is_some()
+    }
+
+    /// Takes something out as soon as there is something; `None` after the last.
+    async fn take<T>(&self, mut take: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+        loop {
+            {
+                let mut state = self.state();
+                if let Some(taken) = take(&mut state) {
+                    drop(state);
+                    self.0.drained.notify_waiters();
+                    return Some(taken);
+                }
+                if state.end.is_some() {
+                    return None;
+                }
+            }
+            self.0.filled.notified().await;
         }
-        drop(state);
-        self.0.drained.notify_waiters();
-        true
     }
 
     /// The peer says nothing any more, so the agent comes to its end, and must not wait for
