@@ -15,13 +15,14 @@
 //! never see each other's. Code that runs outside any scope uses a root context
 //! of its thread, which disappears with its last guard.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
 use std::thread::{self, ThreadId};
+
+use hashbrown::HashMap;
 
 use crate::MutationSessionRecord;
 use crate::lock::Recover;
@@ -45,6 +46,14 @@ pub(crate) struct TaskContext {
 }
 
 type FactId = u64;
+
+/// The facts that an emission takes along.
+#[derive(Default)]
+pub(crate) struct EmissionFacts {
+    pub(crate) loop_sink: Option<Arc<dyn AgentEventSink>>,
+    pub(crate) frame_depth: Option<u32>,
+    pub(crate) subscriber_depth: u32,
+}
 
 /// Something a guard states for as long as it lives.
 #[derive(Clone)]
@@ -103,23 +112,32 @@ impl TaskContext {
         facts.find(|fact| is_kind(fact)).cloned()
     }
 
-    pub(crate) fn loop_sink(&self) -> Option<Arc<dyn AgentEventSink>> {
-        match self.find(&|fact| matches!(fact, Fact::LoopSink(_)))? {
-            Fact::LoopSink(sink) => sink,
-            _ => None,
+    /// What an emission of this task takes along. Later facts are stronger than earlier ones.
+    fn emission_facts(&self) -> EmissionFacts {
+        let mut found = EmissionFacts::default();
+        for (_, fact) in &*self.facts.recover() {
+            match fact {
+                Fact::LoopSink(sink) => found.loop_sink.clone_from(sink),
+                Fact::FrameDepth(depth) => found.frame_depth = Some(*depth),
+                Fact::SubscriberDepth(depth) => found.subscriber_depth = *depth,
+                Fact::Session(_) | Fact::MutationSession(_) => {}
+            }
         }
+        found
+    }
+
+    fn has_loop_sink(&self) -> bool {
+        let facts = self.facts.recover();
+        let mut sinks = facts.iter().rev().filter_map(|(_, fact)| match fact {
+            Fact::LoopSink(sink) => Some(sink.is_some()),
+            _ => None,
+        });
+        sinks.next().unwrap_or(false)
     }
 
     pub(crate) fn session(&self) -> Option<Arc<str>> {
         match self.find(&|fact| matches!(fact, Fact::Session(_)))? {
             Fact::Session(session) => Some(session),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn frame_depth(&self) -> Option<u32> {
-        match self.find(&|fact| matches!(fact, Fact::FrameDepth(_)))? {
-            Fact::FrameDepth(depth) => Some(depth),
             _ => None,
         }
     }
@@ -130,26 +148,33 @@ impl TaskContext {
             _ => None,
         }
     }
-
-    pub(crate) fn subscriber_depth(&self) -> u32 {
-        match self.find(&|fact| matches!(fact, Fact::SubscriberDepth(_))) {
-            Some(Fact::SubscriberDepth(depth)) => depth,
-            _ => 0,
-        }
-    }
 }
 
 impl Ambient {
     /// The context of the task that runs on this thread right now.
     pub(crate) fn current(&self) -> Option<Arc<TaskContext>> {
+        self.of_current(Arc::clone)
+    }
+
+    /// What an emission of the running task takes along.
+    pub(crate) fn emission_facts(&self) -> EmissionFacts {
+        let found = self.of_current(|task| task.emission_facts());
+        found.unwrap_or_default()
+    }
+
+    /// Whether the running task has a sink of its own.
+    pub(crate) fn has_loop_sink(&self) -> bool {
+        self.of_current(|task| task.has_loop_sink())
+            .unwrap_or(false)
+    }
+
+    /// Looks at the context of the task that runs on this thread right now.
+    fn of_current<T>(&self, look: impl FnOnce(&Arc<TaskContext>) -> T) -> Option<T> {
         if self.entered.load(Ordering::Acquire) == 0 {
             return None;
         }
-        self.threads
-            .recover()
-            .get(&thread::current().id())?
-            .last()
-            .cloned()
+        let threads = self.threads.recover();
+        threads.get(&thread::current().id())?.last().map(look)
     }
 
     fn enter(&self, context: Arc<TaskContext>) {

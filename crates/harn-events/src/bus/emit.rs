@@ -23,6 +23,7 @@ use super::nesting::Nested;
 use super::reader::{Delivery, Reader};
 use super::session::{self, Closing, Payload, Session, Sessions, Shard, Stamp, Waiting};
 use super::{EventBus, Inner};
+use crate::ambient::EmissionFacts;
 use crate::brackets::Admission;
 use crate::event::AgentEvent;
 use crate::lock::RecoverShared;
@@ -39,6 +40,9 @@ impl EventBus {
     /// session, the event waits its turn there and is delivered right after.
     pub fn emit(&self, event: &AgentEvent) {
         self.inner.counters.emitted.fetch_add(1, Ordering::Relaxed);
+        if self.inner.enter_unread(event) {
+            return;
+        }
         let policy = self.redaction_policy();
         let event = policy.redact_event(event);
         self.inner
@@ -48,9 +52,7 @@ impl EventBus {
     /// Whether anybody would see an event that this task emits for the session now. What is
     /// large and read by nobody need not be put together.
     pub fn has_readers(&self, session_id: &str) -> bool {
-        let task = self.inner.ambient.current();
-        let has_loop_sink = task.is_some_and(|task| task.loop_sink().is_some());
-        if has_loop_sink || !self.inner.observers().is_empty() {
+        if self.inner.has_readers_of_all() {
             return true;
         }
         let sessions = self.inner.shards.lock(session_id);
@@ -207,9 +209,7 @@ struct Turn {
 
 /// What an emission brings along from the task that made it.
 struct Origin {
-    loop_sink: Option<Arc<dyn AgentEventSink>>,
-    frame_depth: Option<u32>,
-    subscriber_depth: u32,
+    facts: EmissionFacts,
     /// How many deliveries deep the thread is.
     depth: u32,
     admit: Admit,
@@ -230,11 +230,8 @@ impl Inner {
             self.counters.too_deep.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let task = self.ambient.current();
         let origin = Origin {
-            loop_sink: task.as_ref().and_then(|task| task.loop_sink()),
-            frame_depth: task.as_ref().and_then(|task| task.frame_depth()),
-            subscriber_depth: task.as_ref().map_or(0, |task| task.subscriber_depth()),
+            facts: self.ambient.emission_facts(),
             depth: nested.depth,
             admit,
         };
@@ -243,34 +240,52 @@ impl Inner {
         }
     }
 
+    /// Enters an event into the account of its session if nobody would see it: that needs no
+    /// copy without secrets, no place in the queue and no turn. Says whether it has.
+    fn enter_unread(&self, event: &AgentEvent) -> bool {
+        if self.has_readers_of_all() {
+            return false;
+        }
+        let mut sessions = self.shards.lock(event.session_id());
+        let session = sessions.get_mut(event.session_id());
+        let is_unread = |session: &&mut Box<Session>| {
+            session.is_kept()
+                && session.closing == Closing::No
+                && !session.is_delivering
+                && !session.has_readers()
+        };
+        let Some(session) = session.filter(is_unread) else {
+            return false;
+        };
+        if session.brackets.apply(event) == Admission::Stale {
+            self.counters.stale.fetch_add(1, Ordering::Relaxed);
+            return true;
+        }
+        self.next_sequence.fetch_add(1, Ordering::AcqRel);
+        session.emitted += 1;
+        session.delivered += 1;
+        true
+    }
+
+    /// Whether somebody sees what this task emits, whichever session it is of.
+    fn has_readers_of_all(&self) -> bool {
+        !self.observers.recover_read().is_empty() || self.ambient.has_loop_sink()
+    }
+
     /// Fixes the event's place in the session's order. `None` if somebody else
     /// delivers it, or nobody listens.
     fn take_turn(&self, outgoing: Outgoing<'_>, origin: Origin) -> Option<Turn> {
         let session_id = outgoing.session_id();
         let observers = self.observers();
         let shard = self.shards.of(session_id);
-        let mut sessions = shard.lock();
-        let has_others = !observers.is_empty() || origin.loop_sink.is_some();
-        let is_heard = |sessions: &Sessions| {
-            let session = sessions.get(session_id).map(|session| &**session);
-            is_heard(session, origin.admit, has_others)
-        };
-        if is_heard(&sessions) {
-            // The session may have ended meanwhile, so it has to be asked again.
-            sessions = self.wait_for_room(shard, sessions, session_id, origin.depth)?;
-        }
-        if !is_heard(&sessions) {
-            self.counters.unheard.fetch_add(1, Ordering::Relaxed);
-            return None;
-        }
-
+        let has_others = !observers.is_empty() || origin.facts.loop_sink.is_some();
+        let mut sessions = self.wait_for_room(shard, session_id, &origin, has_others)?;
         let session = session::entry(&mut sessions, session_id, || self.next_id());
-        let skip_sinks = self.admit(session, outgoing, origin.subscriber_depth)?;
-        let stamp = self.stamp(origin.frame_depth);
+        let Origin { facts, depth, .. } = origin;
+        let skip_sinks = self.admit(session, outgoing, facts.subscriber_depth)?;
+        let stamp = self.stamp(facts.frame_depth);
         session.emitted += 1;
-        let Origin {
-            loop_sink, depth, ..
-        } = origin;
+        let loop_sink = facts.loop_sink;
         if session.is_delivering {
             let payload = outgoing.to_payload();
             session.waiting.push_back(Waiting {
@@ -310,29 +325,35 @@ impl Inner {
         Some(skip_sinks)
     }
 
-    /// Waits while the session is busy and its queue is full. A reader cannot wait:
-    /// whoever would make room may be waiting for it. It is refused instead (`None`).
+    /// Waits while the session is busy and its queue is full; `None` if nobody listens. A reader
+    /// cannot wait: whoever would make room may be waiting for it. It is refused instead.
     fn wait_for_room<'a>(
         &self,
         shard: &'a Shard,
-        mut sessions: MutexGuard<'a, Sessions>,
         session_id: &str,
-        depth: u32,
+        origin: &Origin,
+        has_others: bool,
     ) -> Option<MutexGuard<'a, Sessions>> {
         let queue_max = self.config.waiting_events_max.max(1);
-        let is_full = |sessions: &Sessions| {
-            sessions
-                .get(session_id)
-                .is_some_and(|session| session.is_delivering && session.waiting.len() >= queue_max)
-        };
-        while is_full(&sessions) {
-            if depth > 0 {
+        let is_full =
+            |session: &Session| session.is_delivering && session.waiting.len() >= queue_max;
+        let mut sessions = shard.lock();
+        loop {
+            // The session may end while its queue is full, so it is asked again each time.
+            let session = sessions.get(session_id).map(|session| &**session);
+            if !is_heard(session, origin.admit, has_others) {
+                self.counters.unheard.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            if !session.is_some_and(is_full) {
+                return Some(sessions);
+            }
+            if origin.depth > 0 {
                 self.counters.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
             sessions = shard.wait(sessions);
         }
-        Some(sessions)
     }
 
     /// Delivers the first event of a turn and then whatever has queued up behind it.

@@ -9,6 +9,7 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use hashbrown::hash_map::EntryRef;
 use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::inbox::Inbox;
@@ -212,10 +213,12 @@ pub(super) fn entry<'a>(
     session_id: &str,
     generation: impl FnOnce() -> u64,
 ) -> &'a mut Session {
-    if !sessions.contains_key(session_id) {
-        sessions.insert(Arc::from(session_id), Session::new(generation()));
+    match sessions.entry_ref(session_id) {
+        EntryRef::Occupied(entry) => entry.into_mut(),
+        EntryRef::Vacant(entry) => {
+            entry.insert_with_key(Arc::from(session_id), Session::new(generation()))
+        }
     }
-    sessions.get_mut(session_id).expect("it is there by now")
 }
 
 /// Takes a session out and gives back the memory of a shard that has emptied.

@@ -230,15 +230,16 @@ type Due = (Unseen, Arc<Vec<Arc<Subscription>>>);
 impl<'a> Draining<'a> {
     /// `None` when there is nothing to do or somebody is at it already.
     fn begin(bus: &'a EventBus, session_id: &'a str) -> Option<Self> {
-        let generation = bus.update_session(session_id, |session| {
-            let may_begin = !session.backlog.is_draining && session.backlog.len() > 0;
-            session.backlog.is_draining |= may_begin;
-            may_begin.then_some(session.generation)
-        })??;
+        let mut sessions = bus.inner.shards.lock(session_id);
+        let session = sessions.get_mut(session_id)?;
+        if session.backlog.is_draining || session.backlog.len() == 0 {
+            return None;
+        }
+        session.backlog.is_draining = true;
         Some(Self {
             bus,
             session_id,
-            generation,
+            generation: session.generation,
         })
     }
 
