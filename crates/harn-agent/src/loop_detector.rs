@@ -203,7 +203,7 @@ fn reached(count: u64, threshold: u64) -> bool {
 
 /// Compact JSON has no line break, so the last one always stands between name and arguments.
 fn key(tool: &str, arguments: &Value) -> String {
-    digest(&format!("{tool}\n{}", sorted_json(arguments)))
+    digest(&[tool, "\n", &sorted_json(arguments)].concat())
 }
 
 #[cfg(test)]

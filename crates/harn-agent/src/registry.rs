@@ -17,9 +17,14 @@ use crate::policy::read_annotations;
 use crate::tool::{Tool, ToolCall, ToolError};
 use crate::{BoxFuture, Callback, own_tools};
 
-/// The tools of a loop.
+/// The tools of a loop. Copies share what they have in common.
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
+    tools: Arc<Tools>,
+}
+
+#[derive(Clone, Default)]
+struct Tools {
     entries: Vec<Entry>,
     by_name: BTreeMap<String, usize>,
 }
@@ -108,11 +113,13 @@ impl ToolRegistry {
 
     /// Adds an entry; one of the same name goes.
     pub(crate) fn push(&mut self, entry: Entry) {
-        match self.by_name.get(&entry.name) {
-            Some(at) => self.entries[*at] = entry,
+        let tools = Arc::make_mut(&mut self.tools);
+        match tools.by_name.get(&entry.name) {
+            Some(at) => tools.entries[*at] = entry,
             None => {
-                self.by_name.insert(entry.name.clone(), self.entries.len());
-                self.entries.push(entry);
+                let at = tools.entries.len();
+                tools.by_name.insert(entry.name.clone(), at);
+                tools.entries.push(entry);
             }
         }
     }
@@ -156,7 +163,7 @@ impl ToolRegistry {
         host: Option<&dyn HostBridge>,
     ) {
         let mut workshop = Workshop::new(environment, fence).lent_by(host);
-        let bodiless = self.entries.iter_mut();
+        let bodiless = Arc::make_mut(&mut self.tools).entries.iter_mut();
         let bodiless = bodiless.filter(|entry| matches!(entry.backend, Backend::Nobody(_)));
         for entry in bodiless {
             entry.backend = match workshop.tool(&entry.declared) {
@@ -169,17 +176,18 @@ impl ToolRegistry {
 
     /// The tool of that name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
-        self.by_name.get(name).map(|at| &self.entries[*at])
+        let at = self.tools.by_name.get(name)?;
+        Some(&self.tools.entries[*at])
     }
 
     /// All tools, in the order they were declared.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+        self.tools.entries.iter()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.tools.entries.is_empty()
     }
 
     /// Fails if a tool has nobody who could run it.
@@ -187,7 +195,7 @@ impl ToolRegistry {
     /// # Errors
     /// Which tool, and what to do about it.
     pub fn check(&self) -> Result<(), Thrown> {
-        for entry in &self.entries {
+        for entry in &self.tools.entries {
             if let Backend::Nobody(problem) = &entry.backend {
                 return Err(Thrown::Runtime(problem.clone()));
             }

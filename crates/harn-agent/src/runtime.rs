@@ -125,7 +125,7 @@ pub struct RuntimeOptions {
 }
 
 /// What a loop is asked to do.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LoopRequest {
     /// What the user says.
     pub prompt: String,
@@ -403,7 +403,9 @@ impl Runtime {
     /// # Cancel safety
     /// A loop that is dropped closes what it has opened and calls the session-end hooks.
     pub async fn run(self: &Arc<Self>, request: LoopRequest) -> Result<LoopResult, Thrown> {
-        crate::run::run(self, request).await
+        let prompt = request.prompt.clone();
+        let prepared = crate::run::prepare(self, request)?;
+        crate::run::run(self, &prepared, &prompt).await
     }
 }
 

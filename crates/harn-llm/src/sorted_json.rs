@@ -9,8 +9,8 @@ use serde_json::Value;
 /// The value as compact JSON, the keys of all objects sorted.
 pub fn sorted_json(value: &Value) -> String {
     match is_sorted(value) {
-        true => value.to_string(),
-        false => sorted(value).to_string(),
+        true => written(value),
+        false => written(&sorted(value)),
     }
 }
 
@@ -21,6 +21,11 @@ pub fn sorted_json_pretty(value: &Value) -> String {
         false => serde_json::to_string_pretty(&sorted(value)),
     };
     text.expect("every JSON value can be written")
+}
+
+/// Without the detour over formatting that `to_string` takes.
+fn written(value: &Value) -> String {
+    serde_json::to_string(value).expect("every JSON value can be written")
 }
 
 fn sorted(value: &Value) -> Value {

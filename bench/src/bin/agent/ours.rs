@@ -9,7 +9,7 @@ use harn_agent::llm::desk::{Desk, Ports, Recording, Setup, Staged};
 use harn_agent::llm::mock::Mock;
 use harn_agent::llm::scenario::Scenario;
 use harn_agent::llm::transport::{Http, HttpOptions};
-use harn_agent::{FunctionTool, LoopRequest, Runtime, RuntimeOptions, Tool};
+use harn_agent::{FunctionTool, LoopRequest, PreparedLoop, Runtime, RuntimeOptions, Tool};
 use serde_json::json;
 
 /// One call, and a text when its result is there. Pieces are as long as an answer, because
@@ -80,9 +80,15 @@ pub(crate) fn agent(tool: Arc<dyn Tool>) -> LoopRequest {
         .tool(tool)
 }
 
+/// The same, made ready to be run many times.
+pub(crate) fn prepared(runtime: &Arc<Runtime>) -> PreparedLoop {
+    let prepared = runtime.prepare(agent(add()));
+    prepared.expect("the options are right")
+}
+
 /// One run, from what the user says to the last answer.
-pub(crate) async fn run(runtime: &Arc<Runtime>, tool: &Arc<dyn Tool>) {
-    let result = runtime.run(agent(Arc::clone(tool))).await;
+pub(crate) async fn run(agent: &PreparedLoop) {
+    let result = agent.run(ASKED).await;
     let result = result.expect("the script has an answer");
     assert_eq!(result.text, ANSWER);
     assert_eq!(result.successful, ["add"]);

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use harn_agent::{Runtime, RuntimeOptions};
+use harn_agent::{PreparedLoop, RuntimeOptions};
 use harn_bench::{Effort, Goal, Samples, Table, time, versus};
 use harn_log::{AnyEventLog, SqliteEventLog};
 use tempfile::TempDir;
@@ -86,11 +86,10 @@ fn race(effort: Effort, us: &mut Us, peer: &mut Peer) -> (Samples, Samples) {
     )
 }
 
-/// Our side.
+/// Our side: like those of the peers, an agent that is made once.
 struct Us {
-    runtime: Arc<Runtime>,
+    agent: PreparedLoop,
     tasks: tokio::runtime::Runtime,
-    tool: Arc<dyn harn_agent::Tool>,
 }
 
 impl Us {
@@ -98,10 +97,10 @@ impl Us {
         let tasks = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build();
+        let runtime = ours::runtime(ours::ONE_CALL, options);
         Self {
-            runtime: ours::runtime(ours::ONE_CALL, options),
+            agent: ours::prepared(&runtime),
             tasks: tasks.expect("a runtime can be made"),
-            tool: ours::add(),
         }
     }
 
@@ -109,7 +108,7 @@ impl Us {
         time(|| {
             self.tasks.block_on(async {
                 for _ in 0..count {
-                    ours::run(&self.runtime, &self.tool).await;
+                    ours::run(&self.agent).await;
                     black_box(());
                 }
             });

@@ -44,7 +44,7 @@ pub(crate) async fn find(
         return Ok(None); // No topic has such a name.
     };
     let mut state = SessionState::default();
-    records.iter().for_each(|one| state.apply(&one.change));
+    records.into_iter().for_each(|one| state.apply(one.change));
     Ok(Settings::of(&state).map(|settings| (state, settings)))
 }
 

@@ -103,7 +103,9 @@ async fn emit(runtime: &Runtime, asked: &Asked, making: &Making<'_>) -> Result<V
             metadata,
             &mut new_id,
         );
-        session.record(Change::EventAdded { event });
+        session.record(Change::EventAdded {
+            event: event.into(),
+        });
     }
     let event = AgentEvent::Artifact {
         session_id: session_id.to_owned(),

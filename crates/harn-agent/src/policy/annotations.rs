@@ -96,10 +96,9 @@ pub fn coerce_integers(arguments: &mut Value) {
     let Some(fields) = arguments.as_object_mut() else {
         return;
     };
-    for key in INTEGER_KEYS {
-        if let Some(value) = fields.get_mut(key)
-            && let Some(number) = value.as_str().and_then(integer)
-        {
+    let known = fields.iter_mut();
+    for (_, value) in known.filter(|(key, _)| INTEGER_KEYS.contains(&key.as_str())) {
+        if let Some(number) = value.as_str().and_then(integer) {
             *value = number.into();
         }
     }

@@ -7,16 +7,14 @@ const PREFIX: &str = "sha256:";
 /// `sha256:` and hexadecimal digits. State keeps this in place of arguments and results: those
 /// may be whole files, and a digest means the same after a restart, also on another machine.
 pub(crate) fn digest(text: &str) -> String {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    let mut out = String::with_capacity(PREFIX.len() + 64);
-    out.push_str(PREFIX);
-    for byte in Sha256::digest(text.as_bytes()) {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
+    let mut digits = [b'0'; 64];
+    let digest = Sha256::digest(text.as_bytes());
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(digest) {
+        let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
     }
-    out
+    let digits = std::str::from_utf8(&digits).expect("digits are text");
+    [PREFIX, digits].concat()
 }
 
 #[cfg(test)]

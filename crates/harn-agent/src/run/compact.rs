@@ -80,7 +80,9 @@ fn write_down(run: &Run<'_>, compacted: &Compacted, mode: Mode) {
     });
     let mut id = || run.runtime.new_id();
     let event = compacted.transcript_event(mode, &mut id);
-    run.session.record(Change::EventAdded { event });
+    run.session.record(Change::EventAdded {
+        event: event.into(),
+    });
     let mut traced = compacted.metadata(mode);
     traced["type"] = json!("context_compaction");
     run.trace(traced);

@@ -27,30 +27,21 @@ impl Family {
         }
     }
 
-    /// An assistant's turn with calls.
+    /// An assistant's turn with calls. What was put together is moved in: `json!` would copy it.
     pub(super) fn assistant(self, text: &str, calls: &[Call]) -> Value {
+        let calls = calls.iter();
         match self {
-            Self::OpenAi => json!({
-                "role": "assistant",
-                "content": text,
-                "tool_calls": calls.iter().map(|call| json!({
-                    "id": call.model_id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": sorted_json(&call.arguments)},
-                })).collect::<Vec<_>>(),
-            }),
-            Self::Ollama => json!({
-                "role": "assistant",
-                "content": text,
-                "tool_calls": calls.iter().map(|call| json!({
-                    "id": call.model_id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                })).collect::<Vec<_>>(),
-            }),
+            Self::OpenAi => {
+                let calls = calls.map(|call| function_call(call, sorted_json(&call.arguments)));
+                with_calls(text, calls.collect())
+            }
+            Self::Ollama => {
+                let calls = calls.map(|call| function_call(call, call.arguments.clone()));
+                with_calls(text, calls.collect())
+            }
             Self::Anthropic => {
                 let said = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
-                let uses = calls.iter().map(|call| {
+                let uses = calls.map(|call| {
                     json!({
                         "type": "tool_use",
                         "id": call.model_id,
@@ -58,8 +49,9 @@ impl Family {
                         "input": call.arguments,
                     })
                 });
-                let content: Vec<Value> = said.into_iter().chain(uses).collect();
-                json!({"role": "assistant", "content": content})
+                let mut message = json!({"role": "assistant"});
+                message["content"] = said.into_iter().chain(uses).collect();
+                message
             }
         }
     }
@@ -87,6 +79,20 @@ impl Family {
             }),
         }
     }
+}
+
+fn with_calls(text: &str, calls: Vec<Value>) -> Value {
+    let mut message = json!({"role": "assistant", "content": text});
+    message["tool_calls"] = Value::Array(calls);
+    message
+}
+
+fn function_call(call: &Call, arguments: impl Into<Value>) -> Value {
+    let mut function = json!({"name": call.name});
+    function["arguments"] = arguments.into();
+    let mut asked = json!({"id": call.model_id, "type": "function"});
+    asked["function"] = function;
+    asked
 }
 
 /// Adds to a turn what its provider must get back to the letter. Calls that the turn does not

@@ -1,8 +1,8 @@
 //! One loop, from its options to its result.
 //!
 //! ```text
-//! start ─► ┌ begin ─► skills ─► preflight ─► model_call ─► reading ─► dispatch ─► post_turn ┐ ─► finalize
-//!          └───────────────────────────── continue ◄───────────────────────────────────────┘
+//! prepare ─► start ─► ┌ begin ─► skills ─► preflight ─► model_call ─► reading ─► dispatch ─► post_turn ┐ ─► finalize
+//!                     └───────────────────────────── continue ◄───────────────────────────────────────┘
 //! ```
 //!
 //! Each phase is a file with a function from a [`Turn`] to a [`Turn`]. What outlives a turn is
@@ -24,6 +24,7 @@ mod model_call;
 mod pause;
 mod post_turn;
 mod preflight;
+mod prepare;
 mod project;
 mod reading;
 mod resumption;
@@ -38,7 +39,7 @@ mod turn;
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;
 pub use pause::Pause;
-pub(crate) use resumption::AwaitResumption;
+pub(crate) use prepare::{Prepared, prepare};
 
 use std::sync::Arc;
 
@@ -46,7 +47,6 @@ use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::CallOptions;
-use harn_llm::transcript::runtime_event;
 use serde_json::{Value, json};
 
 use crate::compaction;
@@ -55,31 +55,27 @@ use crate::loop_options::LoopOptions;
 use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
 use crate::registry::ToolRegistry;
-use crate::runtime::{Ambient, LoopRequest, Runtime};
-use crate::session::{Change, Session};
+use crate::runtime::{Ambient, Runtime};
+use crate::session::{About, Change, Note, Session, TranscriptEvent};
 use turn::{Flow, Turn};
 
 /// Runs a loop to its end.
 pub(crate) async fn run(
     runtime: &Arc<Runtime>,
-    request: LoopRequest,
+    prepared: &Prepared,
+    prompt: &str,
 ) -> Result<LoopResult, Thrown> {
-    let sink = request.event_sink.clone();
-    let mut request = request;
-    let resumption = resumption::tool(&request.options);
-    request
-        .tools
-        .extend(resumption.clone().map(|tool| tool as _));
-    let mut run = start::start(runtime, request).await?;
-    run.resumption = resumption;
+    let sink = prepared.request.event_sink.clone();
+    let mut run = start::start(runtime, prepared, prompt).await?;
     let bus = &runtime.bus;
-    let inside = async move {
+    // In a box, because it is large and handed on twice before it is run.
+    let inside = Box::pin(async move {
         let run = &mut run;
         let _session = run.runtime.bus.enter_session(run.session.id());
         let audit = run.ambient.audit.clone();
         let _audit = audit.map(|record| run.runtime.bus.enter_mutation_session(record));
         run.go_to_end().await
-    };
+    });
     bus.scope_loop_sink(sink, inside).await
 }
 
@@ -87,15 +83,15 @@ pub(crate) async fn run(
 pub(crate) struct Run<'a> {
     runtime: &'a Arc<Runtime>,
     session: Arc<Session>,
-    options: LoopOptions,
+    options: Arc<LoopOptions>,
     /// What is kept of the conversation when it becomes too long; `None`: everything.
-    compaction: Option<compaction::Policy>,
+    compaction: Option<Arc<compaction::Policy>>,
     /// What every model call starts from.
     call: CallOptions,
     /// The options it was read from, for calls that change some of them.
-    call_options: serde_json::Map<String, Value>,
+    call_options: Arc<serde_json::Map<String, Value>>,
     /// What the model sees of the conversation, if not all of it.
-    projection: Option<project::Projection>,
+    projection: Option<Arc<project::Projection>>,
     /// An experiment with the prompt, if there is one.
     experiment: Option<Experiment>,
     system: Option<String>,
@@ -113,11 +109,11 @@ pub(crate) struct Run<'a> {
     /// Events about the format of calls, to be told first.
     format_events: Vec<AgentEvent>,
     /// What watches over the loop.
-    controls: control::Controls,
+    controls: Arc<control::Controls>,
     /// Messages for this loop alone.
     mailbox: Option<Arc<dyn Mailbox>>,
     /// The tool with which the model stops the loop, if it has it.
-    resumption: Option<Arc<AwaitResumption>>,
+    resumption: Option<Arc<resumption::AwaitResumption>>,
     /// Lets somebody stop the loop between two turns.
     pause: Option<Arc<dyn Pause>>,
     /// The calls that were announced before their arguments were known.
@@ -127,6 +123,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// An experiment with the prompt.
+#[derive(Clone)]
 enum Experiment {
     /// One of the built-in ones.
     Named(Value),
@@ -378,9 +375,34 @@ impl Run<'_> {
     }
 
     /// Notes something in the transcript.
-    fn note(&self, kind: &str, role: &str, visibility: &str, text: &str, metadata: Option<Value>) {
-        let mut id = || self.runtime.new_id();
-        let event = runtime_event(kind, role, visibility, text, metadata, &mut id);
+    fn note(
+        &self,
+        kind: &'static str,
+        role: &'static str,
+        visibility: &'static str,
+        text: &str,
+        metadata: Option<Value>,
+    ) {
+        self.note_about(kind, role, visibility, text, metadata.map(About::Other));
+    }
+
+    fn note_about(
+        &self,
+        kind: &'static str,
+        role: &'static str,
+        visibility: &'static str,
+        text: &str,
+        about: Option<About>,
+    ) {
+        let note = Note {
+            id: self.runtime.new_id(),
+            kind,
+            role,
+            visibility,
+            text: text.to_owned(),
+            about,
+        };
+        let event = TranscriptEvent::Noted(Box::new(note));
         self.session.record(Change::EventAdded { event });
     }
 

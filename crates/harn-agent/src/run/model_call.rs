@@ -3,13 +3,12 @@
 use harn_events::AgentEvent;
 use harn_llm::desk::{Thrown, TurnAnswer};
 use harn_llm::grammar::visible;
-use harn_llm::transcript::runtime_event;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stream::Watcher;
 use super::turn::Turn;
 use super::{Run, texts};
-use crate::session::Change;
+use crate::session::{About, AboutAnswer, AskedCall, Change};
 
 /// Asks the model until its answer has the structure that was asked for.
 pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
@@ -131,43 +130,25 @@ fn write_down(run: &Run<'_>, turn: &Turn, answer: &TurnAnswer) {
         output_tokens: reply.usage.output,
         cost_usd: answer.cost_usd,
     });
-    let calls: Vec<Value> = reply
-        .tool_calls
-        .iter()
-        .map(|call| {
-            json!({
-                "id": call.id,
-                "type": "tool_call",
-                "name": call.name,
-                "arguments": call.arguments,
-            })
-        })
-        .collect();
-    let payload = json!({
-        "model": answer.model,
-        "input_tokens": reply.usage.input,
-        "output_tokens": reply.usage.output,
-        "tool_calls": calls,
-        "thinking_summary": reply.thinking_summary,
-        "tool_calling_mode": turn.call().tool_format,
-        "structural_experiment": turn.call().structural_experiment,
-    });
-    run.note(
-        "provider_payload",
-        "assistant",
-        "internal",
-        "",
-        Some(payload),
-    );
+    let calls = reply.tool_calls.iter().map(AskedCall::of);
+    let about = AboutAnswer {
+        model: answer.model.clone(),
+        input_tokens: reply.usage.input,
+        output_tokens: reply.usage.output,
+        tool_calls: calls.collect(),
+        thinking_summary: reply.thinking_summary.clone(),
+        tool_calling_mode: turn.call().tool_format.clone(),
+        structural_experiment: turn.call().structural_experiment.clone(),
+    };
+    let about = Some(About::Answer(Box::new(about)));
+    run.note_about("provider_payload", "assistant", "internal", "", about);
     let told = [
         ("private_reasoning", &reply.thinking),
         ("thinking_summary", &reply.thinking_summary),
     ];
     for (kind, text) in told {
         if let Some(text) = text {
-            let mut id = || run.runtime.new_id();
-            let event = runtime_event(kind, "assistant", "private", text, None, &mut id);
-            run.session.record(Change::EventAdded { event });
+            run.note(kind, "assistant", "private", text, None);
         }
     }
 }

@@ -34,24 +34,32 @@ pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> 
 
 /// Closes an iteration whose calls, if there were any, are not made.
 pub(super) async fn close_without_dispatch(run: &Run<'_>, turn: &Turn, reason: &str) {
-    let mut info = turn.info();
-    info["dispatch_skipped"] = json!(true);
-    info["skip_reason"] = json!(reason);
+    let info = || {
+        let mut info = turn.info();
+        info["dispatch_skipped"] = json!(true);
+        info["skip_reason"] = json!(reason);
+        info
+    };
     end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
 }
 
+/// What is told of it is put together if somebody reads it.
 async fn end_iteration(
     run: &Run<'_>,
     turn: &Turn,
-    mut info: Value,
+    info: impl FnOnce() -> Value,
     seam: &str,
     delivered: Delivered,
 ) {
-    measure(run, turn, &mut info);
+    let mut iteration_info = Value::Null;
+    if run.runtime.bus.has_readers(run.session.id()) {
+        iteration_info = info();
+        measure(run, turn, &mut iteration_info);
+    }
     run.emit(AgentEvent::IterationEnd {
         session_id: run.id(),
         iteration: turn.number(),
-        iteration_info: info,
+        iteration_info,
     })
     .await;
     run.pass(seam, turn.number(), delivered).await;
@@ -91,10 +99,13 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     };
     post_turn_hooks(run, &turn_info).await?;
     let told = run.options.post_turn.is_some().then(|| turn_info.clone());
-    let mut info = turn.info();
-    if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_info) {
-        info.extend(more);
-    }
+    let info = || {
+        let mut info = turn.info();
+        if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_info) {
+            info.extend(more);
+        }
+        info
+    };
     let delivered = Delivered {
         host,
         ..Delivered::default()
@@ -230,6 +241,9 @@ struct TextTurn<'a> {
 
 impl TextTurn<'_> {
     async fn tell_hooks(&self, run: &Run<'_>) -> Result<(), Thrown> {
+        if !run.runtime.hooks().hears_of_turns() {
+            return Ok(());
+        }
         let mut told = json!({
             "iteration": self.turn.iteration,
             "failed": self.has_failed,
@@ -314,7 +328,7 @@ async fn nudge(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
 
 async fn idle(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
     // The iteration is over before the daemon waits; hooks learn afterwards what came of it.
-    let info = turn.info();
+    let info = || turn.info();
     end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
     let waited = daemon::wait(run).await?;
     TextTurn {
@@ -357,7 +371,7 @@ async fn end_text_turn(
         extra,
     };
     told.tell_hooks(run).await?;
-    let info = turn.info();
+    let info = || turn.info();
     end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
     Ok(())
 }

@@ -86,7 +86,7 @@ fn base_call(run: &Run<'_>) -> Result<CallOptions, Thrown> {
     let Some(next) = next else {
         return Ok(run.call.clone());
     };
-    let mut options: Map<String, Value> = run.call_options.clone();
+    let mut options = Map::clone(&run.call_options);
     options.extend(next);
     options.remove("structural_experiment");
     let mut call = run.runtime.desk.prepare(&Question {

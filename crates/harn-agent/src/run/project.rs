@@ -39,7 +39,9 @@ pub(super) async fn apply(run: &Run<'_>, call: &mut CallOptions) -> Result<(), T
     let is_effective = !projected["event"].is_null();
     if is_effective {
         let event = projected["event"].take();
-        run.session.record(Change::EventAdded { event });
+        run.session.record(Change::EventAdded {
+            event: event.into(),
+        });
         run.emit(told(run.id(), &projected)).await;
     }
     Ok(())

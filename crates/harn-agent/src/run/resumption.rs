@@ -21,7 +21,7 @@ const ON_TIMEOUT: [&str; 3] = ["resume_with_summary", "fail", "resume_with_input
 
 /// Stops a loop after the turn that calls it.
 #[derive(Default)]
-pub(crate) struct AwaitResumption {
+pub(super) struct AwaitResumption {
     /// What the model waits for, once it does.
     wanted: Mutex<Option<Value>>,
 }

@@ -284,7 +284,7 @@ fn add(run: &Run<'_>, tools: &mut ToolRegistry, server: &str, listed: &[Value]) 
 
 /// From the next model call on, these are the tools.
 pub(super) fn offer_anew(run: &mut Run<'_>, tools: ToolRegistry) -> Result<(), Thrown> {
-    let mut options = run.call_options.clone();
+    let mut options = Map::clone(&run.call_options);
     options.insert("tools".to_owned(), tools.to_value());
     let mut call = run.runtime.desk.prepare(&Question {
         prompt: String::new(),
@@ -300,7 +300,7 @@ pub(super) fn offer_anew(run: &mut Run<'_>, tools: ToolRegistry) -> Result<(), T
     call.request.messages.clear();
     call.request.system = None;
     run.call = call;
-    run.call_options = options;
+    run.call_options = Arc::new(options);
     run.tools = tools;
     run.search = Searched::default();
     run.contract = contract::Cache::default();

@@ -1,81 +1,49 @@
-//! Everything that can go wrong before the first event: options, policies, tools, the session.
+//! A loop begins: its session, and what depends on it.
 
 use std::sync::Arc;
 
 use harn_events::AgentEvent;
 use harn_llm::Category;
 use harn_llm::catalog::tool_format::{self, Choice};
-use harn_llm::desk::{Question, Thrown};
+use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value, json};
 
-use super::control::Controls;
-use super::dispatch::load_skill;
-use super::project::Projection;
+use super::prepare::{LABEL, Prepared, check_surface};
 use super::search::Searched;
 use super::servers::RunServers;
 use super::skills::RunSkills;
-use super::{Experiment, Run, contract, stream};
-use crate::callback::Functions;
-use crate::compaction;
-use crate::loop_options::{LoopOptions, call_options};
+use super::{Run, contract, stream, texts};
+use crate::loop_options::LoopOptions;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
-use crate::progress;
-use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Session, kept};
-use crate::skills::SkillOptions;
-use crate::surface::{self, Severity, Surface};
 
-/// What a loop calls itself in messages, unless it is somebody's own.
-const LABEL: &str = "agent_loop";
-
-/// Reads options and makes everything ready.
-pub(super) async fn start(
-    runtime: &Arc<Runtime>,
-    mut request: LoopRequest,
-) -> Result<Run<'_>, Thrown> {
-    let label = request.label.unwrap_or(LABEL);
-    let mut options = LoopOptions::parse(&request.options, &request.functions, label)?;
-    request
-        .tools
-        .extend(progress::tool(runtime, &request.options)?);
-    let controls = Controls::read(&request.options, &request.functions, options.max_iterations)?;
-    let tools = request.registry(runtime);
-    let mut call_options = call_options(&request.options, label)?;
-    if !request.tools.is_empty() {
-        call_options.insert("tools".to_owned(), tools.to_value());
-    }
-    let experiment = take_experiment(&mut call_options, &request.functions)?;
-    let mut call = runtime.desk.prepare(&Question {
-        prompt: request.prompt.clone(),
-        system: request.system.clone(),
-        options: call_options.clone(),
-    })?;
-    let warn = |text: &str| runtime.warn("agent.skill_match", text);
-    let skills = SkillOptions::parse(&request.options, &request.functions, &warn);
-    if !skills.registry.is_empty() {
-        let style = runtime.desk.style(&call.provider);
-        load_skill::offer(&mut call, style);
-    }
-    let (session, _is_named) = open_session(runtime, &options, &request).await?;
+/// Begins a loop that was made ready.
+pub(super) async fn start<'a>(
+    runtime: &'a Arc<Runtime>,
+    prepared: &Prepared,
+    prompt: &str,
+) -> Result<Run<'a>, Thrown> {
+    let request = &prepared.request;
+    let mut options = Arc::clone(&prepared.options);
+    let session = open_session(runtime, &options, request).await?;
+    let tools = prepared.tools.clone();
     let servers = RunServers::new(runtime, session.id(), &request.options, tools.clone())?;
     // Servers bring theirs later, and how calls are written is decided now.
-    let has_tools = !call.request.tools.is_empty() || !servers.is_empty();
+    let has_tools = !prepared.call.request.tools.is_empty() || !servers.is_empty();
     hold_to_format(&session, &mut options)?;
+    let mut call = prepared.call.clone();
     let choice = choose_format(runtime, &options, &call, has_tools, &request.options)?;
     let mode = mode_of(&choice.format);
     call.tool_format.clone_from(&choice.format);
     settle_channel(&mut call, mode, &options);
-    let context = runtime.desk.context_window(&call.request.model);
-    let compaction = compaction::Policy::parse(&request.options, &request.functions, context)?;
-    let ambient = narrow(&request, &session)?;
-    tools.check()?;
-    check_surface(runtime, &request, &options, &tools, &ambient)?;
-    warn_about_stops(runtime, &options, &call);
-    let prompt_messages = std::mem::take(&mut call.request.messages);
+    let ambient = narrow(request, &session)?;
+    if !(prepared.is_surface_checked && ambient.policy.is_none() && ambient.approval.is_none()) {
+        check_surface(runtime, request, &options, &tools, &ambient)?;
+    }
     Ok(Run {
         started_ms: runtime.now_ms(),
         format_events: format_events(&choice, session.id()),
@@ -83,36 +51,39 @@ pub(super) async fn start(
         runtime,
         session,
         options,
-        compaction,
+        compaction: prepared.compaction.clone(),
         call,
-        call_options,
-        projection: projection(&request),
-        experiment,
+        call_options: Arc::clone(&prepared.call_options),
+        projection: prepared.projection.clone(),
+        experiment: prepared.experiment.clone(),
         tools,
         mode,
         has_tools,
         ambient,
         contract: contract::Cache::default(),
-        skills: RunSkills::new(skills, runtime),
+        skills: RunSkills::new(prepared.skills.clone(), runtime),
         search: Searched::default(),
         servers,
-        controls,
-        mailbox: request.mailbox,
-        pause: request.pause,
-        resumption: None,
+        controls: Arc::clone(&prepared.controls),
+        mailbox: request.mailbox.clone(),
+        pause: request.pause.clone(),
+        resumption: prepared.resumption.clone(),
         streamed: stream::StreamedCalls::default(),
-        prompt_messages,
+        prompt_messages: match &prepared.given_messages {
+            Some(messages) => messages.clone(),
+            None => vec![texts::user(prompt.to_owned())],
+        },
     })
 }
 
-/// The session to work on, and whether programs can name it.
+/// The session to work on.
 async fn open_session(
     runtime: &Runtime,
     options: &LoopOptions,
     request: &LoopRequest,
-) -> Result<(Arc<Session>, bool), Thrown> {
+) -> Result<Arc<Session>, Thrown> {
     if let Some(id) = &options.session_id {
-        return Ok((runtime.open_session(id).await?, true));
+        return runtime.open_session(id).await;
     }
     // One that is given may have been there before, as in a run that is repeated.
     let given = Some(&request.unnamed_session_id).filter(|id| !id.is_empty());
@@ -121,15 +92,15 @@ async fn open_session(
         (Some(_), given) => {
             let id = given.cloned().unwrap_or_else(made);
             let id = runtime.bus.current_session_id().unwrap_or(id);
-            Ok((runtime.open_session(&id).await?, true))
+            runtime.open_session(&id).await
         }
-        (None, Some(id)) => Ok((runtime.sessions().open_unnamed(id), false)),
-        (None, None) => Ok((runtime.sessions().open_new(&made()), false)),
+        (None, Some(id)) => Ok(runtime.sessions().open_unnamed(id)),
+        (None, None) => Ok(runtime.sessions().open_new(&made())),
     }
 }
 
 /// A session that was promised one format keeps it.
-fn hold_to_format(session: &Session, options: &mut LoopOptions) -> Result<(), Thrown> {
+fn hold_to_format(session: &Session, options: &mut Arc<LoopOptions>) -> Result<(), Thrown> {
     let Some(Value::String(pinned)) = session.kept(kept::TOOL_FORMAT) else {
         return Ok(());
     };
@@ -139,45 +110,10 @@ fn hold_to_format(session: &Session, options: &mut LoopOptions) -> Result<(), Th
             session.id()
         ))),
         _ => {
-            options.tool_format = Some(pinned);
+            Arc::make_mut(options).tool_format = Some(pinned);
             Ok(())
         }
     }
-}
-
-/// What the program wants the model to see of the conversation.
-fn projection(request: &LoopRequest) -> Option<Projection> {
-    let functions = request.functions.below_or_at("/transcript_projection");
-    let policy = request.options.get("transcript_projection").cloned();
-    let policy = policy.unwrap_or_default();
-    let is_given = !policy.is_null() || !functions.is_empty();
-    is_given.then_some(Projection { policy, functions })
-}
-
-/// An experiment is made with each call, not once with what the user says.
-fn take_experiment(
-    options: &mut Map<String, Value>,
-    functions: &Functions,
-) -> Result<Option<Experiment>, Thrown> {
-    let given = options.remove("structural_experiment");
-    let function = functions.at("/structural_experiment").or_else(|| {
-        let transform = functions.at("/structural_experiment/transform");
-        transform.or_else(|| functions.at("/structural_experiment/handler"))
-    });
-    Ok(match (function, given) {
-        (Some(function), given) => {
-            let given = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
-            Some(Experiment::Function(Arc::clone(function), given))
-        }
-        (None, Some(given)) if !given.is_null() => {
-            // What is not understood is better told now than in the middle.
-            let (mut system, mut messages) = (None, Vec::new());
-            harn_llm::experiment::apply(&given, &mut system, &mut messages)
-                .map_err(|invalid| Thrown::Plain(invalid.to_string()))?;
-            Some(Experiment::Named(given))
-        }
-        _ => None,
-    })
 }
 
 fn choose_format(
@@ -297,60 +233,4 @@ fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
             .extend(level.map(|level| level.of(session.id())));
     }
     Ok(ambient)
-}
-
-/// Tools, prompts and policies must fit together.
-fn check_surface(
-    runtime: &Runtime,
-    request: &LoopRequest,
-    options: &LoopOptions,
-    tools: &ToolRegistry,
-    ambient: &Ambient,
-) -> Result<(), Thrown> {
-    let entries: Vec<Value> = tools.iter().map(|entry| entry.declared.clone()).collect();
-    let policy = ambient.policy.as_ref().map(|policy| json!(policy));
-    let approval = ambient.approval.as_ref().map(|policy| json!(policy));
-    let prompts = [request.system.as_deref(), options.tool_examples.as_deref()];
-    let is_searched = Options(&request.options).given("tool_search");
-    let diagnostics = surface::validate(&Surface {
-        tools: &entries,
-        native_tools: &[],
-        policy: policy.as_ref(),
-        approval_policy: approval.as_ref(),
-        prompts: prompts.into_iter().flatten().collect(),
-        tool_search_active: is_searched.is_some_and(|search| *search != json!(false)),
-    });
-    for diagnostic in diagnostics {
-        let text = format!("{}: {}", diagnostic.code, diagnostic.message);
-        match diagnostic.severity {
-            // What is not said about a tool is no mistake; it only limits what can be checked.
-            Severity::Warning if diagnostic.code.contains("_MISSING_") => {
-                tracing::info!(target: "tool_surface.validate", "{text}");
-            }
-            Severity::Warning => runtime.warn("tool_surface.validate", &text),
-            Severity::Error => {
-                return Err(Thrown::Runtime(format!(
-                    "agent_loop tool surface validation failed: {text}"
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn warn_about_stops(runtime: &Runtime, options: &LoopOptions, call: &CallOptions) {
-    let is_declared = |name: &String| call.request.tools.iter().any(|tool| tool.name == *name);
-    let stops = options.stop_after_successful_tools.iter();
-    let unknown: Vec<&str> = stops
-        .filter(|name| !is_declared(name))
-        .map(String::as_str)
-        .collect();
-    if !unknown.is_empty() {
-        let text = format!(
-            "name(s) not in declared tool schema: {} — will never trigger a stop unless declared \
-             later",
-            unknown.join(", ")
-        );
-        runtime.warn("agent.stop_after_successful_tools", &text);
-    }
 }

@@ -148,7 +148,7 @@ impl<'a> Watcher<'a> {
         // The announcement by the dispatcher is the second one and reaches no sink, so this is
         // where they learn what the arguments are.
         for call in self.calls.iter().filter(|call| !call.is_told) {
-            self.emit(grown(call, self.run.id()));
+            self.emit(grown(call, self.run));
         }
         let calls = self.calls.into_iter().map(|call| (call.model_id, call.id));
         self.told.calls = calls.collect();
@@ -218,7 +218,7 @@ impl<'a> Watcher<'a> {
         }
         call.told_at_ms = now;
         call.is_told = true;
-        let event = grown(call, self.run.id());
+        let event = grown(call, self.run);
         self.emit(event);
     }
 
@@ -296,14 +296,17 @@ fn closed(
     }
 }
 
-/// Arguments that are growing: what they say so far, or else their text.
-fn grown(call: &Streamed, session_id: String) -> AgentEvent {
-    let (raw_input, raw_input_partial) = match call.arguments.snapshot() {
-        Snapshot::Parsed(value) => (Some(value), None),
-        Snapshot::Partial(text) => (None, Some(text)),
+/// Arguments that are growing: what they say so far, or else their text. That is worked out if
+/// somebody reads it.
+fn grown(call: &Streamed, run: &Run<'_>) -> AgentEvent {
+    let is_heard = run.runtime.bus.has_readers(run.session.id());
+    let (raw_input, raw_input_partial) = match is_heard.then(|| call.arguments.snapshot()) {
+        Some(Snapshot::Parsed(value)) => (Some(value), None),
+        Some(Snapshot::Partial(text)) => (None, Some(text)),
+        None => (None, None),
     };
     AgentEvent::ToolCallUpdate {
-        session_id,
+        session_id: run.id(),
         tool_call_id: call.id.clone(),
         tool_name: call.name.clone(),
         status: ToolCallStatus::Pending,

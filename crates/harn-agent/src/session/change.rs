@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::content::Content;
+use super::transcript_event::TranscriptEvent;
 use crate::ledger::TaskLedger;
 use crate::policy::SessionGrant;
 
@@ -79,7 +80,7 @@ pub enum Change {
     /// Something else to be read in the transcript happened.
     EventAdded {
         /// The transcript event.
-        event: Value,
+        event: TranscriptEvent,
     },
     /// A summary stands for messages.
     Compacted {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::state::SessionState;
+use super::transcript_event::TranscriptEvent;
 use super::turns::Turns;
 use crate::policy::SessionGrants;
 
@@ -24,7 +25,7 @@ pub struct Content {
     /// Which of these are shown as they were given.
     pub as_given: BTreeSet<usize>,
     /// Transcript events that are no messages.
-    pub events: Vec<Value>,
+    pub events: Vec<TranscriptEvent>,
     /// Large things that messages refer to.
     pub assets: Vec<Value>,
     /// The transcript in short.
@@ -102,8 +103,8 @@ impl SessionState {
         self.transcript_state = content.transcript_state;
     }
 
-    pub(super) fn fork(&mut self, content: &Content) {
-        self.set_content(content.clone());
+    pub(super) fn fork(&mut self, content: Content) {
+        self.set_content(content);
         self.active_skills.clear();
         self.grants = SessionGrants::default();
         self.turns = Turns::default();
@@ -140,7 +141,7 @@ mod tests {
         let mut state = SessionState::default();
         for text in texts {
             let message = json!({"role": "user", "content": text, "messageId": text});
-            state.apply(&Change::MessageAdded { message });
+            state.apply(Change::MessageAdded { message });
         }
         state
     }
@@ -149,14 +150,16 @@ mod tests {
     fn the_first_messages_bring_only_what_they_stand_for() {
         let mut state = said(&["a", "b", "c", "d"]);
         let summary = json!({"role": "user", "content": "a and b"});
-        state.apply(&Change::Compacted {
+        state.apply(Change::Compacted {
             keep_first: 0,
             split: 2,
             replaced: state.standing_for(0, 2),
             message: summary.clone(),
         });
         let event = json!({"kind": "plan"});
-        state.apply(&Change::EventAdded { event });
+        state.apply(Change::EventAdded {
+            event: event.into(),
+        });
         let cut = state.content().first(1);
         assert_eq!(cut.messages, [summary]);
         assert_eq!(cut.recorded.len(), 2);
@@ -169,11 +172,11 @@ mod tests {
     fn what_a_program_gives_is_shown_as_it_was_given() {
         let mut state = said(&["loop"]);
         let message = json!({"role": "tool_result", "content": "r", "tool_use_id": "t"});
-        state.apply(&Change::Injected {
+        state.apply(Change::Injected {
             message: message.clone(),
         });
         let first = json!({"role": "user", "content": "first", "kept": 1});
-        state.apply(&Change::Prepended { message: first });
+        state.apply(Change::Prepended { message: first });
         assert_eq!(
             state.shown_messages(),
             [

@@ -173,7 +173,7 @@ mod tests {
         let mut state = SessionState::default();
         for message in messages {
             let message = message.clone();
-            state.apply(&Change::MessageAdded { message });
+            state.apply(Change::MessageAdded { message });
         }
         state
     }
@@ -233,7 +233,7 @@ mod tests {
     fn a_summary_stands_after_what_it_replaces() {
         let say = |text: &str| json!({"role": "user", "content": text});
         let mut state = state(&[say("a"), say("b"), say("c")]);
-        state.apply(&Change::Compacted {
+        state.apply(Change::Compacted {
             keep_first: 0,
             split: 2,
             replaced: (0, 1),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::change::Change;
 use super::state::SessionState;
+use super::transcript_event::TranscriptEvent;
 use crate::keeper::Keeper;
 
 /// Start of every topic that holds the journal of a session.
@@ -52,14 +53,12 @@ pub struct JournalRecord {
     pub change: Change,
 }
 
-impl JournalRecord {
-    /// The same as its serialization. `flatten` would put every field through a detour.
-    fn to_value(&self) -> serde_json::Result<Value> {
-        let mut value = serde_json::to_value(&self.change)?;
-        value["index"] = self.index.into();
-        value["events_before"] = self.events_before.into();
-        Ok(value)
-    }
+/// What a [`JournalRecord`] is serialized as. `flatten` would put every field through a detour.
+fn record_value(index: u64, events_before: u64, change: &Change) -> serde_json::Result<Value> {
+    let mut value = serde_json::to_value(change)?;
+    value["index"] = index.into();
+    value["events_before"] = events_before.into();
+    Ok(value)
 }
 
 impl Session {
@@ -108,7 +107,7 @@ impl Session {
         };
         let next = last.index + 1;
         let mut state = SessionState::default();
-        records.iter().for_each(|one| state.apply(&one.change));
+        records.into_iter().for_each(|one| state.apply(one.change));
         let session = Self::starting(id, bus, kept, state, next);
         session.record(Change::Resumed);
         Ok(session)
@@ -155,15 +154,9 @@ impl Session {
     }
 
     fn write(&self, inner: &mut Inner, change: Change) {
-        inner.state.apply(&change);
         if let Some((keeper, topic)) = &self.kept {
-            let record = JournalRecord {
-                index: inner.next,
-                events_before: inner.events,
-                change,
-            };
             let taken = self
-                .log_event(&record)
+                .log_event(inner, &change)
                 .map(|event| keeper.put(topic, event));
             // A record that was not taken has no index, so that indexes have no gaps.
             match taken {
@@ -171,10 +164,11 @@ impl Session {
                 _ => inner.dropped += 1,
             }
         }
+        inner.state.apply(change);
     }
 
-    fn log_event(&self, record: &JournalRecord) -> serde_json::Result<LogEvent> {
-        let mut payload = record.to_value()?;
+    fn log_event(&self, inner: &Inner, change: &Change) -> serde_json::Result<LogEvent> {
+        let mut payload = record_value(inner.next, inner.events, change)?;
         self.bus
             .redaction_policy()
             .redact_value(&mut payload, harn_events::Completeness::Whole);
@@ -293,8 +287,8 @@ pub async fn load_session<L: EventLog>(
 ) -> Result<SessionState, LogError> {
     let mut state = SessionState::default();
     let all = session_records(log, session_id).await?;
-    for record in all.iter().take(records.unwrap_or(usize::MAX)) {
-        state.apply(&record.change);
+    for record in all.into_iter().take(records.unwrap_or(usize::MAX)) {
+        state.apply(record.change);
     }
     Ok(state)
 }
@@ -315,7 +309,7 @@ impl SessionState {
             .iter()
             .map(|message| message_event(message, new_id))
             .collect();
-        events.extend(self.events.iter().cloned());
+        events.extend(self.events.iter().map(TranscriptEvent::to_value));
         let none = Vec::new();
         let mut transcript = harn_llm::transcript::transcript(none, events, state, new_id);
         transcript["id"] = json!(id);
@@ -349,10 +343,8 @@ mod tests {
                 events_before: 8,
                 change,
             };
-            assert_eq!(
-                record.to_value().unwrap(),
-                serde_json::to_value(&record).unwrap()
-            );
+            let value = record_value(record.index, record.events_before, &record.change);
+            assert_eq!(value.unwrap(), serde_json::to_value(&record).unwrap());
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod kept;
 mod scratchpad;
 mod state;
 mod store;
+mod transcript_event;
 mod turns;
 
 pub use change::{CallOutcome, Change};
@@ -31,4 +32,5 @@ pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
 pub use state::{RunState, SessionState};
 pub use store::{SESSIONS_MAX, SessionStore};
+pub use transcript_event::{About, AboutAnswer, AskedCall, Note, TranscriptEvent};
 pub use turns::Turns;

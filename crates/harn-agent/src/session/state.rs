@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::change::{CallOutcome, Change};
 use super::controls::ControlState;
 use super::kept;
+use super::transcript_event::TranscriptEvent;
 use super::turns::Turns;
 use crate::ledger::TaskLedger;
 use crate::loop_detector::LoopDetector;
@@ -34,7 +35,7 @@ pub struct SessionState {
     #[serde(default)]
     pub as_given: BTreeSet<usize>,
     /// Transcript events that are no messages.
-    pub events: Vec<Value>,
+    pub events: Vec<TranscriptEvent>,
     /// Large things that messages refer to.
     pub assets: Vec<Value>,
     /// The transcript in short.
@@ -139,28 +140,28 @@ pub struct RunState {
 
 impl SessionState {
     /// Applies a change.
-    pub fn apply(&mut self, change: &Change) {
-        self.prepare_undoing(change);
+    pub fn apply(&mut self, change: Change) {
+        self.prepare_undoing(&change);
         match change {
             Change::Opened => *self = Self::default(),
             Change::Resumed => self.run.open_calls.clear(),
-            Change::Restored { transcript } => self.restore(transcript),
-            Change::Forked { content } => self.fork(content),
+            Change::Restored { transcript } => self.restore(&transcript),
+            Change::Forked { content } => self.fork(*content),
             Change::RolledBack => self.roll_back(),
             Change::Redone => self.redo(),
             Change::Linked {
                 parent_id,
                 branched_at_event_index,
             } => {
-                self.parent_id.clone_from(parent_id);
-                self.branched_at_event_index = *branched_at_event_index;
+                self.parent_id = parent_id;
+                self.branched_at_event_index = branched_at_event_index;
             }
             Change::ChildAdded { id } => {
-                if !self.child_ids.contains(id) {
-                    self.child_ids.push(id.clone());
+                if !self.child_ids.contains(&id) {
+                    self.child_ids.push(id);
                 }
             }
-            Change::ChildRemoved { id } => self.child_ids.retain(|child| child != id),
+            Change::ChildRemoved { id } => self.child_ids.retain(|child| *child != id),
             Change::Reset => self.reset(),
             Change::Injected { message } => {
                 self.as_given.insert(self.recorded.len());
@@ -168,7 +169,7 @@ impl SessionState {
                 self.events.clear();
             }
             Change::Trimmed { keep_last } => {
-                let cut = self.messages.len().saturating_sub(*keep_last);
+                let cut = self.messages.len().saturating_sub(keep_last);
                 self.messages.drain(..cut);
                 self.origins.drain(..cut);
                 self.events.clear();
@@ -176,57 +177,58 @@ impl SessionState {
             Change::MessageAdded { message } => self.add_message(message),
             Change::Prepended { message } => self.prepend(message),
             Change::MessageWithdrawn => self.withdraw(),
-            Change::EventAdded { event } => self.events.push(event.clone()),
+            Change::EventAdded { event } => self.events.push(event),
             Change::Compacted {
                 keep_first,
                 split,
                 replaced,
                 message,
-            } => self.compact(*keep_first, *split, *replaced, message),
-            Change::SummaryAdded { more } => add_summary(&mut self.summary, more),
-            Change::SummarySet { summary } => self.summary.clone_from(summary),
-            Change::TranscriptStateSet { state } => self.transcript_state = Some(state.clone()),
-            Change::AssetAdded { asset } => self.assets.push(asset.clone()),
-            Change::SkillsSet { names } => self.active_skills.clone_from(names),
+            } => self.compact(keep_first, split, replaced, message),
+            Change::SummaryAdded { more } => add_summary(&mut self.summary, &more),
+            Change::SummarySet { summary } => self.summary = summary,
+            Change::TranscriptStateSet { state } => self.transcript_state = Some(state),
+            Change::AssetAdded { asset } => self.assets.push(asset),
+            Change::SkillsSet { names } => self.active_skills = names,
             Change::Kept { name, value } => {
                 match value.is_null() {
-                    true => self.kept.remove(name),
-                    false => self.kept.insert(name.clone(), value.clone()),
+                    true => self.kept.remove(&name),
+                    false => self.kept.insert(name, value),
                 };
             }
             Change::Granted { grant } => {
-                self.grants.insert(grant.clone());
+                self.grants.insert(grant);
             }
             Change::GrantsDropped => self.grants = SessionGrants::default(),
             Change::CallNamed { id } => {
-                self.call_ids.insert(id.clone());
+                self.call_ids.insert(id);
             }
-            Change::Answered { cost_usd, .. } => {
-                self.spent_usd += cost_usd;
+            change => {
+                if let Change::Answered { cost_usd, .. } = &change {
+                    self.spent_usd += cost_usd;
+                }
                 self.run.apply(change);
             }
-            change => self.run.apply(change),
         }
     }
 
-    fn add_message(&mut self, message: &Value) {
+    fn add_message(&mut self, message: Value) {
         let id = message["messageId"].as_str();
         if let Some(id) = id.filter(|_| message["role"] == "user") {
             self.heard.insert(id.to_owned());
         }
         let place = self.recorded.len();
         self.recorded.push(message.clone());
-        self.messages.push(message.clone());
+        self.messages.push(message);
         self.origins.push((place, place));
     }
 
-    fn prepend(&mut self, message: &Value) {
+    fn prepend(&mut self, message: Value) {
         for (first, last) in &mut self.origins {
             (*first, *last) = (*first + 1, *last + 1);
         }
         self.as_given = self.as_given.iter().map(|place| place + 1).collect();
         self.recorded.insert(0, message.clone());
-        self.messages.insert(0, message.clone());
+        self.messages.insert(0, message);
         self.origins.insert(0, (0, 0));
     }
 
@@ -270,7 +272,8 @@ impl SessionState {
         self.origins = (0..self.messages.len()).map(|at| (at, at)).collect();
         let is_extra =
             |event: &Value| !matches!(event["kind"].as_str(), Some("message" | "tool_result"));
-        self.events = list("events").into_iter().filter(is_extra).collect();
+        let events = list("events").into_iter().filter(is_extra);
+        self.events = events.map(TranscriptEvent::from).collect();
         self.assets = list("assets");
         self.summary = transcript["summary"].as_str().map(str::to_owned);
         self.metadata = transcript.get("metadata").cloned();
@@ -282,34 +285,34 @@ impl SessionState {
         keep_first: usize,
         split: usize,
         replaced: (usize, usize),
-        message: &Value,
+        message: Value,
     ) {
         let split = split.min(self.messages.len());
         let keep_first = keep_first.min(split);
-        self.messages.splice(keep_first..split, [message.clone()]);
+        self.messages.splice(keep_first..split, [message]);
         self.origins.splice(keep_first..split, [replaced]);
         self.run.compactions += 1;
     }
 }
 
 impl RunState {
-    fn apply(&mut self, change: &Change) {
+    fn apply(&mut self, change: Change) {
         match change {
             Change::RunStarted {
                 ledger,
                 resumed_iterations,
             } => {
                 *self = Self {
-                    ledger: ledger.clone(),
-                    resumed_iterations: *resumed_iterations,
-                    total_iterations: *resumed_iterations,
+                    ledger,
+                    resumed_iterations,
+                    total_iterations: resumed_iterations,
                     idle_backoff_ms: IDLE_BACKOFF_MS_FIRST,
                     ..Self::default()
                 };
             }
-            Change::RunRestored { run } => *self = (**run).clone(),
+            Change::RunRestored { run } => *self = *run,
             Change::IterationStarted { iteration } => {
-                self.iteration = *iteration;
+                self.iteration = iteration;
                 self.total_iterations = self.resumed_iterations + iteration + 1;
             }
             Change::Answered {
@@ -318,66 +321,66 @@ impl RunState {
                 output_tokens,
                 cost_usd,
             } => {
-                self.total_text.push_str(text);
-                self.last_raw_text.clone_from(text);
+                self.total_text.push_str(&text);
+                self.last_raw_text = text;
                 self.tokens += input_tokens + output_tokens;
                 self.cost_usd += cost_usd;
                 self.next_options = None;
             }
-            Change::TurnRead { last_text } => self.last_text.clone_from(last_text),
+            Change::TurnRead { last_text } => self.last_text = last_text,
             Change::FellBack { accepted } => {
                 self.native_fallbacks += 1;
                 self.native_fallback_rejections += usize::from(!accepted);
             }
             Change::CallStarted { id, name, .. } => {
                 self.tools_used.push(name.clone());
-                self.open_calls.insert(id.clone(), name.clone());
+                self.open_calls.insert(id, name);
             }
             Change::CallFinished {
                 id, name, outcome, ..
-            } => self.finish_call(id, name, *outcome),
+            } => self.finish_call(&id, name, outcome),
             Change::PseudoToolUsed { name } => {
                 self.tools_used.push(name.clone());
-                self.successful.push(name.clone());
+                self.successful.push(name);
             }
-            Change::PseudoToolFailed { name } => self.tools_used.push(name.clone()),
-            Change::SkillLoaded { id } if !self.loaded_skills.contains(id) => {
-                self.loaded_skills.push(id.clone());
+            Change::PseudoToolFailed { name } => self.tools_used.push(name),
+            Change::SkillLoaded { id } if !self.loaded_skills.contains(&id) => {
+                self.loaded_skills.push(id);
             }
-            Change::CallRefused { name } => self.rejected.push(name.clone()),
-            Change::ResultSeen { key, result } => self.loop_detector.see(key, result),
-            Change::ExitCodeSeen { code } => self.last_run_exit_code = Some(*code),
+            Change::CallRefused { name } => self.rejected.push(name),
+            Change::ResultSeen { key, result } => self.loop_detector.see(&key, &result),
+            Change::ExitCodeSeen { code } => self.last_run_exit_code = Some(code),
             Change::ToolTurnEnded { calls } => {
                 self.single_tool_turns = match calls {
                     1 => self.single_tool_turns + 1,
                     _ => 0,
                 };
             }
-            Change::TextOnlyTurns { count } => self.text_only_turns = *count,
-            Change::LedgerSet { ledger } => self.ledger.clone_from(ledger),
+            Change::TextOnlyTurns { count } => self.text_only_turns = count,
+            Change::LedgerSet { ledger } => self.ledger = ledger,
             Change::LedgerRejected => self.ledger_rejections += 1,
-            Change::NextOptionsSet { options } => self.next_options.clone_from(options),
-            Change::Deferred { message } => self.deferred_user_messages.push(message.clone()),
-            Change::Promoted { names } => self.promoted.clone_from(names),
+            Change::NextOptionsSet { options } => self.next_options = options,
+            Change::Deferred { message } => self.deferred_user_messages.push(message),
+            Change::Promoted { names } => self.promoted = names,
             Change::DaemonSet { state, backoff_ms } => {
-                self.daemon_state.clone_from(state);
-                self.idle_backoff_ms = *backoff_ms;
+                self.daemon_state = state;
+                self.idle_backoff_ms = backoff_ms;
             }
-            Change::ControlsSet { controls } => self.controls = (**controls).clone(),
-            Change::Watched { stamps } => self.watch_state.clone_from(stamps),
+            Change::ControlsSet { controls } => self.controls = *controls,
+            Change::Watched { stamps } => self.watch_state = stamps,
             Change::RunEnded { status } => {
-                self.status.clone_from(status);
+                self.status = status;
                 self.open_calls.clear();
             }
             _ => {}
         }
     }
 
-    fn finish_call(&mut self, id: &str, name: &str, outcome: CallOutcome) {
+    fn finish_call(&mut self, id: &str, name: String, outcome: CallOutcome) {
         self.open_calls.remove(id);
         match outcome {
-            CallOutcome::Ok => self.successful.push(name.to_owned()),
-            CallOutcome::Rejected => self.rejected.push(name.to_owned()),
+            CallOutcome::Ok => self.successful.push(name),
+            CallOutcome::Rejected => self.rejected.push(name),
             CallOutcome::Error => {}
         }
     }

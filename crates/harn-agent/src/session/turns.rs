@@ -157,17 +157,19 @@ mod tests {
 
     fn say(state: &mut SessionState, text: &str) {
         let message = json!({"role": "user", "content": text});
-        state.apply(&Change::MessageAdded { message });
+        state.apply(Change::MessageAdded { message });
     }
 
     fn turn(state: &mut SessionState, text: &str) {
-        state.apply(&Change::RunStarted {
+        state.apply(Change::RunStarted {
             ledger: TaskLedger::default(),
             resumed_iterations: 0,
         });
         say(state, text);
         let event = json!({"kind": "plan", "text": text});
-        state.apply(&Change::EventAdded { event });
+        state.apply(Change::EventAdded {
+            event: event.into(),
+        });
     }
 
     fn texts(state: &SessionState) -> Vec<&str> {
@@ -181,16 +183,16 @@ mod tests {
         turn(&mut state, "one");
         turn(&mut state, "two");
         let all = state.content();
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         assert_eq!(texts(&state), ["one"]);
         assert_eq!(state.events.len(), 1);
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         assert_eq!(state.content(), Content::default());
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         assert_eq!((state.turns.done(), state.turns.undone()), (0, 2));
-        state.apply(&Change::Redone);
-        state.apply(&Change::Redone);
-        state.apply(&Change::Redone);
+        state.apply(Change::Redone);
+        state.apply(Change::Redone);
+        state.apply(Change::Redone);
         assert_eq!(state.content(), all);
         assert_eq!((state.turns.done(), state.turns.undone()), (2, 0));
     }
@@ -201,26 +203,26 @@ mod tests {
         turn(&mut state, "one");
         turn(&mut state, "two");
         let before = state.content();
-        state.apply(&Change::RunStarted {
+        state.apply(Change::RunStarted {
             ledger: TaskLedger::default(),
             resumed_iterations: 0,
         });
         say(&mut state, "three");
-        state.apply(&Change::Compacted {
+        state.apply(Change::Compacted {
             keep_first: 0,
             split: 2,
             replaced: (0, 1),
             message: json!({"role": "user", "content": "short"}),
         });
         let summary = Some("short".to_owned());
-        state.apply(&Change::SummarySet { summary });
+        state.apply(Change::SummarySet { summary });
         assert_eq!(texts(&state), ["short", "three"]);
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         assert_eq!(state.content(), before);
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         assert_eq!(texts(&state), ["one"]);
-        state.apply(&Change::Redone);
-        state.apply(&Change::Redone);
+        state.apply(Change::Redone);
+        state.apply(Change::Redone);
         assert_eq!(texts(&state), ["short", "three"]);
     }
 
@@ -228,9 +230,9 @@ mod tests {
     fn after_something_else_was_said_nothing_is_done_again() {
         let mut state = SessionState::default();
         turn(&mut state, "one");
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         say(&mut state, "other");
-        state.apply(&Change::Redone);
+        state.apply(Change::Redone);
         assert_eq!(texts(&state), ["other"]);
     }
 
@@ -240,9 +242,9 @@ mod tests {
         turn(&mut state, "one");
         turn(&mut state, "two");
         let message = json!({"role": "user", "content": "put in"});
-        state.apply(&Change::Injected { message });
+        state.apply(Change::Injected { message });
         assert!(state.events.is_empty());
-        state.apply(&Change::RolledBack);
+        state.apply(Change::RolledBack);
         assert_eq!(texts(&state), ["one"]);
         assert_eq!(state.events.len(), 1, "the events are back");
     }
@@ -255,7 +257,7 @@ mod tests {
         }
         assert_eq!(state.turns.done(), TURNS_MAX);
         for _ in 0..TURNS_MAX + 3 {
-            state.apply(&Change::RolledBack);
+            state.apply(Change::RolledBack);
         }
         assert_eq!(state.messages.len(), 3);
     }

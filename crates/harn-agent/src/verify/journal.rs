@@ -247,8 +247,8 @@ fn check_fold(records: &[JournalRecord], findings: &mut Findings) {
             }
         };
         let applied = catch_unwind(AssertUnwindSafe(|| {
-            live.apply(&record.change);
-            read.apply(&again.change);
+            live.apply(record.change.clone());
+            read.apply(again.change);
         }));
         if applied.is_err() {
             findings.broken(

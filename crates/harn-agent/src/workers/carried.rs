@@ -156,7 +156,9 @@ async fn compact(runtime: &Runtime, session: &Session) -> Result<(), Thrown> {
         (Some(change), ())
     });
     let event = done.transcript_event(Mode::Worker, &mut || runtime.new_id());
-    session.record(Change::EventAdded { event });
+    session.record(Change::EventAdded {
+        event: event.into(),
+    });
     let event = done.agent_event(session.id(), Mode::Worker, "worker", None);
     session.emit_and_await(&event).await;
     Ok(())

@@ -13,7 +13,7 @@ use super::child::Seen;
 use crate::loop_result::LoopResult;
 use crate::registry::told;
 use crate::runtime::Runtime;
-use crate::session::{Session, SessionState};
+use crate::session::{Session, SessionState, TranscriptEvent};
 
 /// What whoever asks for a child wants to have of it.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +153,7 @@ fn checked(runtime: &Runtime, schema: &Value, found: Option<Value>) -> (Value, O
 }
 
 /// The entries of a child itself. If there are fewer than there were before, all of them are.
-fn own(entries: &[Value], before: usize) -> &[Value] {
+fn own<T>(entries: &[T], before: usize) -> &[T] {
     entries.get(before..).unwrap_or(entries)
 }
 
@@ -177,7 +177,7 @@ fn last_text(state: &SessionState, seen: Seen) -> Option<String> {
 
 fn tokens_used(state: &SessionState, seen: Seen) -> u64 {
     let events = own(&state.events, seen.events).iter();
-    let tokens = events.map(|event| {
+    let tokens = events.map(TranscriptEvent::to_value).map(|event| {
         let count = |key: &str| event["metadata"][key].as_u64().unwrap_or(0);
         count("input_tokens") + count("output_tokens")
     });
@@ -186,7 +186,8 @@ fn tokens_used(state: &SessionState, seen: Seen) -> u64 {
 
 /// The newest call of the child that was denied.
 fn denial(state: &SessionState, seen: Seen) -> Option<Failure> {
-    let mut newest_first = own(&state.events, seen.events).iter().rev();
+    let newest_first = own(&state.events, seen.events).iter().rev();
+    let mut newest_first = newest_first.map(TranscriptEvent::to_value);
     let denied = newest_first.find(|event| event["kind"] == "PermissionDeny")?;
     let reason = &denied["metadata"]["reason"];
     let tool = denied["metadata"]["tool_name"].as_str();

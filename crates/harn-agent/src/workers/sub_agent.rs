@@ -248,7 +248,9 @@ fn note(runtime: &Runtime, parent: Option<&Session>, kind: &str, text: &str, met
         let mut new_id = || runtime.new_id();
         let metadata = Some(metadata);
         let event = runtime_event(kind, "system", "internal", text, metadata, &mut new_id);
-        parent.record(Change::EventAdded { event });
+        parent.record(Change::EventAdded {
+            event: event.into(),
+        });
     }
 }
 

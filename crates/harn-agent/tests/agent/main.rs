@@ -4,6 +4,7 @@
 
 mod barriers;
 mod outside_feedback;
+mod prepared_loops;
 mod skill_matching;
 mod stored_sessions;
 mod two_tools;

@@ -113,7 +113,7 @@ async fn changed_arguments_are_used_and_kept() {
     assert_eq!(updates[2]["status"], "completed");
     let session = stage.runtime.session(SESSION).unwrap();
     let intents = session.read(|state| {
-        let events = state.events.iter();
+        let events = state.events.iter().map(|event| event.to_value());
         let intents = events.filter(|event| event["kind"] == "tool_intent");
         intents
             .map(|event| event["metadata"]["arguments"].clone())

@@ -5,11 +5,12 @@
 //! has been idle longest makes room, visibly. A session with a run on it is
 //! never taken away.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hashbrown::HashMap;
 use serde_json::Value;
 
 use super::feedback::Orphans;
@@ -98,7 +99,7 @@ pub(super) struct OpenTable {
     pub(super) orphans: Orphans,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct OpenSession {
     /// Tells this opening from a later one of the same id.
     opening: u64,
@@ -120,21 +121,23 @@ impl OpenTable {
 
     /// Notes a use; says whether the session was open before.
     fn touch(&mut self, session_id: &str) -> bool {
-        let id = self
-            .sessions
-            .get_key_value(session_id)
-            .map(|(id, _)| Arc::clone(id));
-        let was_open = id.is_some();
-        let id = id.unwrap_or_else(|| Arc::from(session_id));
         self.uses += 1;
-        let open = self.sessions.entry(Arc::clone(&id)).or_default();
-        if !was_open {
-            open.opening = self.uses;
+        let last_use = self.uses;
+        if let Some((id, open)) = self.sessions.get_key_value_mut(session_id) {
+            self.by_use.remove(&open.last_use);
+            self.by_use.insert(last_use, Arc::clone(id));
+            open.last_use = last_use;
+            return true;
         }
-        self.by_use.remove(&open.last_use);
-        open.last_use = self.uses;
-        self.by_use.insert(self.uses, id);
-        was_open
+        let id: Arc<str> = Arc::from(session_id);
+        self.by_use.insert(last_use, Arc::clone(&id));
+        let open = OpenSession {
+            opening: last_use,
+            last_use,
+            uses_in_progress: 0,
+        };
+        self.sessions.insert(id, open);
+        false
     }
 
     /// Takes a session out; says whether it was in.

@@ -45,8 +45,8 @@ pub(super) async fn check(world: &Shared, plan: &Plan) {
             world.complain(format!("the journal of {id} has gaps"));
         }
         let mut folded = SessionState::default();
-        for record in &records {
-            folded.apply(&record.change);
+        for record in records {
+            folded.apply(record.change);
         }
         let live = live.read(SessionState::clone);
         if folded != live {

@@ -44,7 +44,9 @@ async fn shorten(call: Call<'_>, session: &Session, policy: &Policy) -> Result<b
         (Some(change), ())
     });
     let event = done.transcript_event(Mode::Manual, &mut || call.runtime.new_id());
-    session.record(Change::EventAdded { event });
+    session.record(Change::EventAdded {
+        event: event.into(),
+    });
     let event = done.agent_event(session.id(), Mode::Manual, "manual", None);
     session.emit_and_await(&event).await;
     Ok(true)

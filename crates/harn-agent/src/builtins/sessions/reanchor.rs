@@ -127,7 +127,9 @@ async fn settle(call: Call<'_>, session: &Session, moving: &Move, compacted: boo
         Some(metadata),
         &mut new_id,
     );
-    session.record(Change::EventAdded { event });
+    session.record(Change::EventAdded {
+        event: event.into(),
+    });
     let event = AgentEvent::AnchorChanged {
         session_id: session.id().to_owned(),
         previous,

@@ -21,7 +21,7 @@ use crate::policy::{
     Approval, ApprovalStatus, HostAnswer, NO_HOST_BRIDGE, PermissionRecord, REQUEST_FAILED, Scope,
     arguments_fit, denied_result, digest, is_for_good, permission_request, read_host_answer,
 };
-use crate::session::kept;
+use crate::session::{About, kept};
 use crate::tool::ToolCall;
 
 /// Why a call is denied that was refused for good.
@@ -93,11 +93,11 @@ fn denied(run: &Run<'_>, call: &Call, reason: String, status: ApprovalStatus) ->
 fn note_grant(run: &Run<'_>, call: &Call) {
     run.note_execution(
         "",
-        json!({
+        About::Other(json!({
             "tool_name": call.name,
             "tool_use_id": call.model_id,
             "approval": ApprovalStatus::HostGranted.as_str(),
-        }),
+        })),
     );
 }
 

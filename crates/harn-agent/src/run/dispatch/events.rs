@@ -1,10 +1,11 @@
 //! The events of a call.
 
 use harn_events::{AgentEvent, ToolCallErrorCategory, ToolCallStatus, ToolExecutor};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::Run;
 use super::super::turn::Call;
+use crate::session::About;
 
 /// How a call ended, for its last event.
 pub(super) struct Ending {
@@ -82,22 +83,22 @@ impl Run<'_> {
     }
 
     /// Notes in the transcript what came of a call.
-    pub(super) fn note_execution(&self, text: &str, metadata: Value) {
-        self.note("tool_execution", "tool", "internal", text, Some(metadata));
+    pub(super) fn note_execution(&self, text: &str, about: About) {
+        self.note_about("tool_execution", "tool", "internal", text, Some(about));
     }
 
     /// Notes in the transcript that a call is about to run.
     pub(super) fn note_intent(&self, call: &Call) {
-        let metadata = json!({
-            "arguments": call.arguments,
-            "tool_use_id": call.model_id,
-        });
-        self.note(
+        let about = About::Intent {
+            arguments: call.arguments.clone(),
+            tool_use_id: call.model_id.clone(),
+        };
+        self.note_about(
             "tool_intent",
             "assistant",
             "internal",
             &call.name,
-            Some(metadata),
+            Some(about),
         );
     }
 }

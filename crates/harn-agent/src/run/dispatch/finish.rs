@@ -13,7 +13,7 @@ use super::tell_result;
 use crate::microcompact::{self, compress};
 use crate::own_tools;
 use crate::plan;
-use crate::session::{CallOutcome, Change};
+use crate::session::{About, CallOutcome, Change};
 use crate::shown::Shown;
 
 /// Shortens a result, shows it to hooks, and tells and records what came of the call.
@@ -99,15 +99,13 @@ async fn conclude(
         name: call.name.clone(),
         outcome,
     });
-    let mut metadata = json!({
-        "tool_name": call.name,
-        "tool_use_id": call.model_id,
-        "rejected": outcome == CallOutcome::Rejected,
-    });
-    if let Some(category) = category {
-        metadata["error_category"] = json!(category);
-    }
-    run.note_execution(text, metadata);
+    let about = About::Execution {
+        tool_name: call.name.clone(),
+        tool_use_id: call.model_id.clone(),
+        rejected: outcome == CallOutcome::Rejected,
+        error_category: category,
+    };
+    run.note_execution(text, about);
     run.session.record(Change::CallFinished {
         id: call.id.clone(),
         name: call.name.clone(),

@@ -14,7 +14,7 @@ use crate::policy::{
     missing_arguments, policy_reason, rewrite_aliases,
 };
 use crate::registry::Backend;
-use crate::session::Change;
+use crate::session::{About, Change};
 use crate::tool_hooks::PreToolOutcome;
 use crate::{loop_detector, own_tools};
 
@@ -226,7 +226,7 @@ async fn refuse(run: &Run<'_>, turn: &mut Turn, call: &Call, refused: Refused) {
     metadata["tool_use_id"] = json!(call.model_id);
     metadata["rejected"] = json!(true);
     metadata["error_category"] = json!(category);
-    run.note_execution(&result, *metadata);
+    run.note_execution(&result, About::Other(*metadata));
     run.tell_ending(
         call,
         Ending {

@@ -122,7 +122,7 @@ pub(super) async fn bind_servers(run: &Run<'_>, skill: &Skill) {
 }
 
 /// Notes something about a skill in the transcript.
-fn note(run: &Run<'_>, kind: &str, id: &str, mut metadata: Value) {
+fn note(run: &Run<'_>, kind: &'static str, id: &str, mut metadata: Value) {
     metadata["name"] = json!(id);
     run.note(kind, "system", "internal", id, Some(metadata));
 }

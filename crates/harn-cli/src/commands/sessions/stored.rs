@@ -200,7 +200,8 @@ impl Stored {
     /// What it is.
     pub(in crate::commands) fn state(&self) -> SessionState {
         let mut state = SessionState::default();
-        self.changes().for_each(|change| state.apply(change));
+        self.changes()
+            .for_each(|change| state.apply(change.clone()));
         state
     }
 

@@ -28,7 +28,9 @@ fn a_fork_at_a_message_counts_the_events_it_shares() {
     program.get("agent_session_inject", json!(["s", message]));
     let session = program.runtime.session("s").unwrap();
     let event = json!({"id": "e", "kind": "plan", "text": "p"});
-    session.record(crate::session::Change::EventAdded { event });
+    session.record(crate::session::Change::EventAdded {
+        event: event.into(),
+    });
     let rows = [
         (0, 0, 0),
         (1, 1, 1),
