@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::asking::{Answered, Refusal};
 use super::result::interpret;
-use super::{Desk, Ports, Question, Thrown};
+use super::{Desk, LoopComplete, Ports, Question, Thrown, ToolExecution};
 use crate::catalog::capabilities::Capability;
 use crate::catalog::route::{self, Style};
 use crate::exchange::Listener;
@@ -145,6 +145,16 @@ impl Desk {
     /// Notes something in the trace of the program.
     pub fn note(&self, event: Value) {
         self.state().trace.push(event);
+    }
+
+    /// Notes in the trace that a tool was run.
+    pub fn note_execution(&self, execution: ToolExecution) {
+        self.state().trace.tool_execution(execution);
+    }
+
+    /// Notes in the trace that a loop ended.
+    pub fn note_completion(&self, complete: LoopComplete) {
+        self.state().trace.loop_complete(complete);
     }
 
     /// Writes into the log of calls, if there is one.
