@@ -58,6 +58,7 @@ mod request;
 pub mod retry;
 pub mod scenario;
 mod secret;
+mod shared_list;
 mod sorted_json;
 pub mod tape;
 pub mod tool_search;
@@ -72,4 +73,5 @@ pub use request::{
     Effort, Output, Request, Sampling, SearchVariant, Thinking, ToolSearch, ToolSpec,
 };
 pub use secret::Secret;
+pub use shared_list::SharedList;
 pub use sorted_json::{sorted_json, sorted_json_pretty};
