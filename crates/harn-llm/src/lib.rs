@@ -50,6 +50,7 @@ mod glob;
 pub mod grammar;
 pub mod mock;
 pub mod nudge;
+mod object;
 pub mod options;
 pub mod partial_json;
 pub mod rate;
