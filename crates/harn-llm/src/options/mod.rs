@@ -137,7 +137,7 @@ pub fn parse(
     context: Context<'_>,
 ) -> Result<CallOptions, Invalid> {
     let options = Options(options);
-    if options.0.contains_key("transcript") {
+    if options.find("transcript").is_some() {
         return Err(Invalid::new(
             "llm_call / agent_loop: the `transcript` option was removed. Open or open-and-resume \
              a session with agent_session_open(id) and pass `session_id: id` instead.",
@@ -219,8 +219,8 @@ fn fill(
         .catalog
         .capabilities
         .of(&call.provider, &call.request.model);
-    let is_said = ["thinking", "reasoning_effort"].into_iter();
-    if !is_said.into_iter().any(|key| options.given(key).is_some()) {
+    let mut is_said = ["thinking", "reasoning_effort"].into_iter();
+    if !is_said.any(|key| options.given(key).is_some()) {
         thinking = thinking::usual(environment, &capability);
     }
     call.request.beta_features = capability.anthropic_beta_features;
@@ -272,7 +272,7 @@ fn fill(
         .filter(|text| !text.is_empty());
     request.cache = options.flag("cache");
     request.interleaved_thinking = options.flag("interleaved_thinking");
-    request.stream = match options.0.get("stream") {
+    request.stream = match options.find("stream") {
         Some(value) => value::truthy(value),
         None => !matches!(environment.get("HARN_LLM_STREAM"), Some("0" | "false")),
     };
