@@ -49,12 +49,12 @@ impl Desk {
         if answered.call_id.is_some() {
             self.log_interpreted(&answered, &interpret(&answered.reply, call));
         }
-        let cost_usd = self.cost(&answered);
         let Answered {
             reply,
             provider,
             model,
             took_ms,
+            cost_usd,
             ..
         } = answered;
         Ok(TurnAnswer {
@@ -64,12 +64,6 @@ impl Desk {
             took_ms,
             cost_usd,
         })
-    }
-
-    fn cost(&self, answered: &Answered) -> f64 {
-        let usage = &answered.reply.usage;
-        let (provider, model) = (&answered.provider, &answered.model);
-        super::asking::cost(&self.state(), provider, model, usage.input, usage.output)
     }
 
     /// Why a call may not be made: it would cost too much.
