@@ -50,6 +50,7 @@ mod glob;
 pub mod grammar;
 pub mod mock;
 pub mod nudge;
+mod object;
 pub mod options;
 pub mod partial_json;
 pub mod rate;
@@ -58,6 +59,7 @@ mod request;
 pub mod retry;
 pub mod scenario;
 mod secret;
+mod shared_list;
 mod sorted_json;
 pub mod tape;
 pub mod tool_search;
@@ -72,4 +74,5 @@ pub use request::{
     Effort, Output, Request, Sampling, SearchVariant, Thinking, ToolSearch, ToolSpec,
 };
 pub use secret::Secret;
+pub use shared_list::SharedList;
 pub use sorted_json::{sorted_json, sorted_json_pretty};

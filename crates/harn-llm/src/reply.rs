@@ -1,9 +1,10 @@
 //! A model's whole answer, put together from the pieces it came in.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::event::{Stop, StopReason, StreamEvent, Usage};
+use crate::object::object;
 
 /// A whole answer in one shape for all providers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -205,11 +206,12 @@ impl Collector {
             BlockKind::Text => ("output_text", "public"),
             BlockKind::Thought => ("reasoning", "private"),
         };
-        let mut block = Map::new();
-        block.insert("type".to_owned(), kind.into());
-        block.insert("text".to_owned(), text.into());
-        block.insert("visibility".to_owned(), visibility.into());
-        self.reply.blocks.push(Value::Object(block));
+        let block = object([
+            ("type", kind.into()),
+            ("text", text.into()),
+            ("visibility", visibility.into()),
+        ]);
+        self.reply.blocks.push(block.into());
     }
 }
 
@@ -244,13 +246,14 @@ pub(crate) fn read_arguments(text: &str) -> Value {
 }
 
 pub(crate) fn call_block(call: &ToolCall) -> Value {
-    json!({
-        "type": "tool_call",
-        "id": call.id,
-        "name": call.name,
-        "arguments": call.arguments,
-        "visibility": "internal",
-    })
+    let block = object([
+        ("type", "tool_call".into()),
+        ("id", call.id.as_str().into()),
+        ("name", call.name.as_str().into()),
+        ("arguments", call.arguments.clone()),
+        ("visibility", "internal".into()),
+    ]);
+    block.into()
 }
 
 fn search_block(id: &str, query: &Value, promoted: Option<&[String]>) -> Value {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::SharedList;
+
 /// One question to a model: plain data that can be kept and asked again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -16,7 +18,7 @@ pub struct Request {
     /// so that what a program gave is what the mock, the log and the tape show.
     pub messages: Vec<Value>,
     /// What the model may call.
-    pub tools: Vec<ToolSpec>,
+    pub tools: SharedList<ToolSpec>,
     /// Which tool it must or must not call, in the words of the wire; a string or an object.
     pub tool_choice: Option<Value>,
     /// The provider searches among the tools by itself.

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::object::object;
 use crate::sorted_json;
 
 /// Makes the ids of transcripts and their events.
@@ -23,17 +24,16 @@ pub fn transcript(
         .map(|message| message_event(message, id))
         .collect();
     events.extend(extra);
-    // Lists are moved in: `json!` would copy them.
-    let mut transcript = json!({
-        "_type": "transcript",
-        "version": 2,
-        "id": id(),
-        "assets": [],
-        "state": state,
-    });
-    transcript["messages"] = Value::Array(messages);
-    transcript["events"] = Value::Array(events);
-    transcript
+    let transcript = object([
+        ("_type", "transcript".into()),
+        ("version", 2.into()),
+        ("id", id().into()),
+        ("assets", Value::Array(Vec::new())),
+        ("state", state.into()),
+        ("messages", Value::Array(messages)),
+        ("events", Value::Array(events)),
+    ]);
+    transcript.into()
 }
 
 /// A message as a transcript keeps it.
@@ -76,15 +76,15 @@ pub fn message_event(message: &Value, id: &mut NewId<'_>) -> Value {
         .map(shown)
         .filter(|text| !text.is_empty())
         .collect();
-    let mut event = json!({
-        "id": id(),
-        "kind": kind,
-        "role": role,
-        "visibility": visibility(&blocks, usual),
-        "text": text.join(" "),
-    });
-    event["blocks"] = Value::Array(blocks);
-    event
+    let event = object([
+        ("id", id().into()),
+        ("kind", kind.into()),
+        ("role", role.into()),
+        ("visibility", visibility(&blocks, usual).into()),
+        ("text", text.join(" ").into()),
+        ("blocks", Value::Array(blocks)),
+    ]);
+    event.into()
 }
 
 /// An event that the runtime adds.
@@ -96,18 +96,20 @@ pub fn runtime_event(
     metadata: Option<Value>,
     id: &mut NewId<'_>,
 ) -> Value {
-    let mut event = json!({
-        "id": id(),
-        "kind": kind,
-        "role": role,
-        "visibility": visibility,
-        "text": text,
-        "blocks": [{"type": "text", "text": text, "visibility": visibility}],
-    });
+    let fields = [
+        ("id", id().into()),
+        ("kind", kind.into()),
+        ("role", role.into()),
+        ("visibility", visibility.into()),
+        ("text", text.into()),
+        ("blocks", vec![text_block(text, visibility)].into()),
+    ];
+    let mut event = Map::with_capacity(fields.len() + 1);
+    event.extend(fields.map(|(key, value)| (key.to_owned(), value)));
     if let Some(metadata) = metadata {
-        event["metadata"] = metadata;
+        event.insert("metadata".to_owned(), metadata);
     }
-    event
+    event.into()
 }
 
 fn blocks_of(content: &Value, usual: &str) -> Vec<Value> {
@@ -124,7 +126,12 @@ fn blocks_of(content: &Value, usual: &str) -> Vec<Value> {
 }
 
 fn text_block(text: &str, visibility: &str) -> Value {
-    json!({"type": "text", "text": text, "visibility": visibility})
+    let block = object([
+        ("type", "text".into()),
+        ("text", text.into()),
+        ("visibility", visibility.into()),
+    ]);
+    block.into()
 }
 
 fn normalised(block: &Value, usual: &str) -> Value {

@@ -1,7 +1,7 @@
 //! The end of a loop: its status and its result.
 
-use harn_llm::desk::Thrown;
-use serde_json::{Value, json};
+use harn_llm::desk::{LoopComplete, Thrown};
+use serde_json::Value;
 
 use super::{Delivered, Run, daemon};
 use crate::host::Seam;
@@ -24,12 +24,11 @@ pub(super) async fn finish(run: &Run<'_>, status: String) -> Result<LoopResult, 
     });
     let duration_ms = run.runtime.now_ms() - run.started_ms;
     let iterations = run.session.read(|state| state.run.total_iterations);
-    run.trace(json!({
-        "type": "loop_complete",
-        "status": status,
-        "iterations": iterations,
-        "total_duration_ms": duration_ms,
-    }));
+    run.runtime.desk.note_completion(LoopComplete {
+        status: status.clone(),
+        iterations,
+        total_duration_ms: duration_ms,
+    });
     let last = run.session.read(|state| state.run.iteration + 1);
     let last = last.min(run.limit());
     let delivered = Delivered {

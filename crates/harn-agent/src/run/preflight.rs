@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use harn_events::AgentEvent;
+use harn_llm::SharedList;
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::CallOptions;
@@ -103,7 +104,7 @@ fn base_call(run: &Run<'_>) -> Result<CallOptions, Thrown> {
 /// Puts the tools of this turn where the model finds them.
 fn offer_tools(run: &Run<'_>, call: &mut CallOptions) {
     if run.mode != Mode::Native {
-        call.request.tools.clear();
+        call.request.tools = SharedList::default();
         call.native_tools = None;
         return;
     }
@@ -112,7 +113,8 @@ fn offer_tools(run: &Run<'_>, call: &mut CallOptions) {
     if !added.is_empty() {
         let style = run.runtime.desk.style(&call.provider);
         let shown = call.native_tools.get_or_insert_default();
-        shown.extend(added.iter().map(|spec| native_projection(spec, style)));
+        let projected = added.iter().map(|spec| native_projection(spec, style));
+        shown.change(|shown| shown.extend(projected));
         call.request.tools.extend(added);
     }
 }
@@ -131,9 +133,11 @@ fn hide_tools(run: &Run<'_>, call: &mut CallOptions) {
         is_shown
     });
     if let Some(shown) = &mut call.native_tools {
-        shown.retain(|tool| {
-            let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
-            !name.is_some_and(|name| hidden.contains(name))
+        shown.change(|shown| {
+            shown.retain(|tool| {
+                let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
+                !name.is_some_and(|name| hidden.contains(name))
+            });
         });
     }
 }

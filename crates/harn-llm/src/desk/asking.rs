@@ -15,7 +15,7 @@ use crate::options::CallOptions;
 use crate::options::limits::Limits;
 use crate::retry::Retry;
 use crate::transport::TimeLimits;
-use crate::{Error, Reply, Request};
+use crate::{Error, Reply, Request, Usage};
 
 /// An answer and who gave it.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub(super) struct Answered {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) took_ms: i64,
+    /// What was charged for it; completions are free.
+    pub(super) cost_usd: f64,
     /// What the log of calls knows the call by, if there is one.
     pub(super) call_id: Option<String>,
 }
@@ -152,15 +154,15 @@ impl Desk {
             .model
             .clone()
             .unwrap_or_else(|| call.request.model.clone());
-        let answered = Answered {
+        let cost_usd = self.charge(&provider, &model, &reply.usage, took_ms)?;
+        Ok(Answered {
             reply,
             provider,
             model,
             took_ms,
+            cost_usd,
             call_id,
-        };
-        self.charge(&answered)?;
-        Ok(answered)
+        })
     }
 
     /// What whoever stands in says, or else the provider.
@@ -295,25 +297,24 @@ impl Desk {
         }
     }
 
-    /// Counts what an answer cost.
-    fn charge(&self, answered: &Answered) -> Result<(), Refusal> {
-        let Answered {
-            reply,
-            provider,
-            model,
-            took_ms,
-            ..
-        } = answered;
+    /// Counts what an answer cost, and says it.
+    fn charge(
+        &self,
+        provider: &str,
+        model: &str,
+        usage: &Usage,
+        took_ms: i64,
+    ) -> Result<f64, Refusal> {
         let state = &mut *self.state();
-        let usage = &reply.usage;
         let dollars = cost(state, provider, model, usage.input, usage.output);
-        state.trace.call(provider, model, usage, *took_ms);
+        state.trace.call(provider, model, usage, took_ms);
         let charged = state.spending.charge(dollars);
-        charged.map_err(|text| Refusal::Forbidden(Thrown::Plain(text)))
+        charged.map_err(|text| Refusal::Forbidden(Thrown::Plain(text)))?;
+        Ok(dollars)
     }
 }
 
-pub(super) fn cost(state: &State, provider: &str, model: &str, input: u64, output: u64) -> f64 {
+fn cost(state: &State, provider: &str, model: &str, input: u64, output: u64) -> f64 {
     let whole = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     price::cost(
         &state.config,

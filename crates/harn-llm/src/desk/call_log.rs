@@ -56,7 +56,7 @@ impl Desk {
             "temperature": request.sampling.temperature,
             "thinking": request.thinking,
             "tool_choice": request.tool_choice,
-            "native_tool_count": native_tools.map_or(0, Vec::len),
+            "native_tool_count": native_tools.map_or(0, |tools| tools.len()),
             "stream": request.stream,
         }));
         self.log(records);
@@ -130,7 +130,7 @@ impl CallLog {
         if let Some((hash, content)) = changed(&mut self.system_hash, system) {
             records.push(json!({"type": "system_prompt", "hash": hash, "content": content}));
         }
-        let tools = call.native_tools.as_ref().map(|tools| json!(tools));
+        let tools = call.native_tools.as_ref().map(|tools| json!(**tools));
         if let Some((hash, schemas)) = changed(&mut self.tools_hash, tools) {
             records.push(json!({"type": "tool_schemas", "hash": hash, "schemas": schemas}));
         }
@@ -232,7 +232,7 @@ mod tests {
         call.request
             .messages
             .push(json!({"role": "user", "content": "a"}));
-        call.native_tools = Some(vec![json!({"name": "t"})]);
+        call.native_tools = Some(vec![json!({"name": "t"})].into());
         assert_eq!(types(&log.checkpoints(&call)), ["tool_schemas", "message"]);
         call.request.messages = vec![json!({"role": "user", "content": "b"})];
         assert_eq!(types(&log.checkpoints(&call)), ["message"]);

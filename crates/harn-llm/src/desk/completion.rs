@@ -63,6 +63,7 @@ impl Desk {
             reply: answer.reply,
             provider: answer.provider,
             took_ms: 0,
+            cost_usd: 0.0,
             call_id: None,
         }
     }
@@ -147,6 +148,7 @@ impl Desk {
             provider: answer.provider,
             model: model.clone(),
             took_ms,
+            cost_usd: 0.0,
             call_id,
         })
     }

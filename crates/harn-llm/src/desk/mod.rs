@@ -57,7 +57,7 @@ pub use ports::{Ports, SchemaErrors};
 pub use probe::Probed;
 pub use stand_in::Staged;
 pub use stream::StreamCall;
-pub use trace::Trace;
+pub use trace::{LoopComplete, ToolExecution, Trace};
 pub use turn::TurnAnswer;
 pub use variants::{Question, argument_envelope};
 

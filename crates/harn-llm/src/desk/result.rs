@@ -7,6 +7,7 @@ use super::structured::{Attempted, set_if};
 use super::{Desk, State};
 use crate::catalog::price;
 use crate::grammar::{self, Parsed, ToolNames, extract::extract, visible};
+use crate::object::object;
 use crate::options::CallOptions;
 use crate::transcript::{runtime_event, transcript};
 use crate::{Reply, StopReason, ToolCall, sorted_json};
@@ -179,12 +180,13 @@ fn tool_calls(reply: &Reply, parsed: &Parsed) -> Option<Value> {
 }
 
 pub(super) fn call_dict(call: &ToolCall) -> Value {
-    json!({
-        "id": call.id,
-        "type": "tool_call",
-        "name": call.name,
-        "arguments": call.arguments,
-    })
+    let dict = object([
+        ("id", call.id.as_str().into()),
+        ("type", "tool_call".into()),
+        ("name", call.name.as_str().into()),
+        ("arguments", call.arguments.clone()),
+    ]);
+    dict.into()
 }
 
 fn texts(texts: &[String]) -> Option<Value> {

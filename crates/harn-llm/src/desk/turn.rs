@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::asking::{Answered, Refusal};
 use super::result::interpret;
-use super::{Desk, Ports, Question, Thrown};
+use super::{Desk, LoopComplete, Ports, Question, Thrown, ToolExecution};
 use crate::catalog::capabilities::Capability;
 use crate::catalog::route::{self, Style};
 use crate::exchange::Listener;
@@ -49,12 +49,12 @@ impl Desk {
         if answered.call_id.is_some() {
             self.log_interpreted(&answered, &interpret(&answered.reply, call));
         }
-        let cost_usd = self.cost(&answered);
         let Answered {
             reply,
             provider,
             model,
             took_ms,
+            cost_usd,
             ..
         } = answered;
         Ok(TurnAnswer {
@@ -64,12 +64,6 @@ impl Desk {
             took_ms,
             cost_usd,
         })
-    }
-
-    fn cost(&self, answered: &Answered) -> f64 {
-        let usage = &answered.reply.usage;
-        let (provider, model) = (&answered.provider, &answered.model);
-        super::asking::cost(&self.state(), provider, model, usage.input, usage.output)
     }
 
     /// Why a call may not be made: it would cost too much.
@@ -145,6 +139,16 @@ impl Desk {
     /// Notes something in the trace of the program.
     pub fn note(&self, event: Value) {
         self.state().trace.push(event);
+    }
+
+    /// Notes in the trace that a tool was run.
+    pub fn note_execution(&self, execution: ToolExecution) {
+        self.state().trace.tool_execution(execution);
+    }
+
+    /// Notes in the trace that a loop ended.
+    pub fn note_completion(&self, complete: LoopComplete) {
+        self.state().trace.loop_complete(complete);
     }
 
     /// Writes into the log of calls, if there is one.

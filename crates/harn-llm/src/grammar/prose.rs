@@ -8,6 +8,9 @@ pub(super) fn is_fence(line: &str) -> bool {
 
 /// Takes out fences that enclose nothing, shrinks runs of blank lines to one, and trims.
 pub(super) fn tidy(text: &str) -> String {
+    if !text.contains('\n') && !is_fence(text) {
+        return text.trim().to_owned();
+    }
     let mut lines: Vec<&str> = Vec::new();
     // Where the open fence stands, as long as only blank lines followed it.
     let mut empty_fence: Option<usize> = None;
@@ -49,6 +52,9 @@ mod tests {
             (" a \n", "a"),
             ("```tool_code\n", ""),
             ("```\n```", ""),
+            ("```js", ""),
+            (" a ", "a"),
+            ("", ""),
         ] {
             assert_eq!(tidy(text), expected, "{text:?}");
         }

@@ -17,6 +17,25 @@ pub(super) const PATIENCE: usize = 16;
 ///
 /// Text without any of the tags is searched for bare calls only, and the rest of it is prose.
 pub fn parse(text: &str, tools: &ToolNames, sentinel: Option<&str>) -> Parsed {
+    if is_only_prose(text) {
+        return Parsed {
+            prose: prose::tidy(text),
+            ..Parsed::default()
+        };
+    }
+    read(text, tools, sentinel)
+}
+
+/// Whether nothing in a text can be anything but prose, as in most answers of models that have
+/// a channel for calls: every tag begins with `<`, every call written out has a parenthesis, and
+/// every call in JSON is an object or stands in a list.
+fn is_only_prose(text: &str) -> bool {
+    let may_begin_something = |byte| matches!(byte, b'<' | b'(' | b'{' | b'[');
+    !text.bytes().any(may_begin_something)
+}
+
+/// Looks for everything that an answer can be made of.
+fn read(text: &str, tools: &ToolNames, sentinel: Option<&str>) -> Parsed {
     let text = think::without_reasoning(text);
     if !tags::any_opener(&text) {
         return untagged(&text, tools);
@@ -411,5 +430,62 @@ impl<'t> Splitter<'t> {
         parsed.canonical = Some(self.blocks.join("\n\n")).filter(|text| !text.is_empty());
         note_repeats(&mut parsed);
         parsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Texts of what matters to prose, with now and then something that is none.
+    fn text() -> impl Strategy<Value = String> {
+        let parts = [
+            "a",
+            "add",
+            "tool_code:",
+            "Action: add",
+            "add:",
+            ">",
+            "/think>",
+            "}",
+            "]",
+            ")",
+            "`",
+            "```",
+            "```json\n",
+            "~~~",
+            "\n",
+            "\n",
+            "\n\n",
+            " ",
+            "\t",
+            "\r\n",
+            "\u{a0}",
+            "é",
+            "\"",
+            "##DONE##",
+            "add(",
+            "{",
+            "[",
+            "<",
+        ];
+        // The last four make it worth a closer look; most texts have none of them.
+        let part = prop_oneof![
+            40 => prop::sample::select(parts[..parts.len() - 4].to_vec()),
+            1 => prop::sample::select(parts[parts.len() - 4..].to_vec()),
+        ];
+        prop::collection::vec(part, 0..16).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_only_prose_is_read_the_same_without_looking_for_more(text in text()) {
+            let tools: ToolNames = ["add", "a"].into_iter().collect();
+            for sentinel in [None, Some("##DONE##")] {
+                prop_assert_eq!(parse(&text, &tools, sentinel), read(&text, &tools, sentinel));
+            }
+        }
     }
 }

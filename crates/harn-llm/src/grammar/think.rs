@@ -1,5 +1,7 @@
 //! Takes what a model thinks out of what it says.
 
+use std::borrow::Cow;
+
 /// The tags that enclose thoughts.
 const TAGS: [(&str, &str); 5] = [
     ("<think>", "</think>"),
@@ -142,7 +144,10 @@ enum Found {
 
 /// What a whole answer says, without what it thinks. Some models only close a thought, because
 /// the prompt has opened it for them; what stands before that is thought as well.
-pub(super) fn without_reasoning(text: &str) -> String {
+pub(super) fn without_reasoning(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') {
+        return Cow::Borrowed(text);
+    }
     let mut splitter = ThinkSplitter::default();
     let mut said = String::new();
     let mut pieces = splitter.push(text);
@@ -153,8 +158,8 @@ pub(super) fn without_reasoning(text: &str) -> String {
         }
     }
     match end_of_thought(&said) {
-        Some(end) => without_tags(&said[end..]),
-        None => said,
+        Some(end) => Cow::Owned(without_tags(&said[end..])),
+        None => Cow::Owned(said),
     }
 }
 

@@ -12,6 +12,30 @@ pub fn match_text(messages: &[Value]) -> String {
     texts.join("\n")
 }
 
+/// How long that text is, without writing it.
+pub fn match_text_bytes(messages: &[Value]) -> usize {
+    let (mut texts, mut bytes) = (0, 0);
+    messages
+        .iter()
+        .for_each(|message| measure(message, &mut texts, &mut bytes));
+    // A line break stands between two of them.
+    bytes + usize::saturating_sub(texts, 1)
+}
+
+fn measure(value: &Value, texts: &mut usize, bytes: &mut usize) {
+    match value {
+        Value::String(text) if !text.is_empty() => {
+            *texts += 1;
+            *bytes += text.len();
+        }
+        Value::Array(items) => items.iter().for_each(|item| measure(item, texts, bytes)),
+        Value::Object(fields) => fields
+            .values()
+            .for_each(|field| measure(field, texts, bytes)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// What the default answer is about: the content of the last message that says something.
 pub fn prompt_text(messages: &[Value]) -> String {
     let contents = messages.iter().rev().map(content_text);
@@ -62,6 +86,8 @@ mod tests {
             "hi\nuser\nassistant\na\nread\nc1\nmore\ntext\nuser"
         );
         assert_eq!(match_text(&[]), "");
+        assert_eq!(match_text_bytes(&messages), match_text(&messages).len());
+        assert_eq!(match_text_bytes(&[]), 0);
     }
 
     #[test]

@@ -38,7 +38,7 @@ use serde_json::Value;
 use crate::{Error, Reply, Request};
 
 pub use answer::stop_of_word;
-pub use matching::{match_text, prompt_text};
+pub use matching::{match_text, match_text_bytes, prompt_text};
 
 use cache::Cache;
 use entry::Entry;

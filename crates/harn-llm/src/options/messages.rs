@@ -14,7 +14,7 @@ pub(super) fn parse(
     options: Options<'_>,
     provider: &str,
 ) -> Result<(Vec<Value>, bool), Invalid> {
-    let messages = match options.0.get("messages") {
+    let messages = match options.find("messages") {
         Some(Value::Array(messages)) => messages.iter().map(message).collect(),
         _ => vec![json!({"role": "user", "content": prompt})],
     };

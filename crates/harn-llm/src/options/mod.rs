@@ -11,11 +11,13 @@ pub mod limits;
 mod messages;
 pub mod output;
 mod sampling;
+pub mod shown_tools;
 mod thinking;
 pub mod tools;
 pub mod value;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -31,6 +33,7 @@ use crate::{Request, ToolSearch};
 use gate::Asked;
 use limits::Limits;
 use output::Structured;
+use shown_tools::ShownTools;
 use value::{Options, display, kind};
 
 /// How long a whole request may take, in seconds.
@@ -60,9 +63,9 @@ pub struct CallOptions {
     /// `native`, or a format that rides on text.
     pub tool_format: String,
     /// The tools as programs see them in the log of the mock; `None` without any.
-    pub native_tools: Option<Vec<Value>>,
+    pub native_tools: Option<ShownTools>,
     /// Tools that are held back until they are searched for.
-    pub search: Option<Plan>,
+    pub search: Option<Arc<Plan>>,
     /// How long the whole request may take.
     pub timeout_s: u64,
     /// How long the stream may be silent.
@@ -134,7 +137,7 @@ pub fn parse(
     context: Context<'_>,
 ) -> Result<CallOptions, Invalid> {
     let options = Options(options);
-    if options.0.contains_key("transcript") {
+    if options.find("transcript").is_some() {
         return Err(Invalid::new(
             "llm_call / agent_loop: the `transcript` option was removed. Open or open-and-resume \
              a session with agent_session_open(id) and pass `session_id: id` instead.",
@@ -216,8 +219,8 @@ fn fill(
         .catalog
         .capabilities
         .of(&call.provider, &call.request.model);
-    let is_said = ["thinking", "reasoning_effort"].into_iter();
-    if !is_said.into_iter().any(|key| options.given(key).is_some()) {
+    let mut is_said = ["thinking", "reasoning_effort"].into_iter();
+    if !is_said.any(|key| options.given(key).is_some()) {
         thinking = thinking::usual(environment, &capability);
     }
     call.request.beta_features = capability.anthropic_beta_features;
@@ -269,7 +272,7 @@ fn fill(
         .filter(|text| !text.is_empty());
     request.cache = options.flag("cache");
     request.interleaved_thinking = options.flag("interleaved_thinking");
-    request.stream = match options.0.get("stream") {
+    request.stream = match options.find("stream") {
         Some(value) => value::truthy(value),
         None => !matches!(environment.get("HARN_LLM_STREAM"), Some("0" | "false")),
     };
@@ -299,7 +302,7 @@ fn add_tools(
     let declared = tools::parse(tools)?;
     let catalog = context.catalog;
     let style = route::style(catalog.config, &call.provider);
-    let mut native = Vec::new();
+    let mut head = None;
     match search.filter(|_| !declared.is_empty()) {
         None => call.request.tools = declared.into_iter().map(|tool| tool.spec).collect(),
         Some(search) => {
@@ -315,19 +318,21 @@ fn add_tools(
                         .is_some_and(value::truthy),
                 },
             )?;
-            call.request.tools = plan.tools.clone();
+            call.request.tools = plan.tools.clone().into();
             if plan.native {
                 let variant = plan.search.variant;
                 let shape = tool_search::head_style(style, &call.provider, &call.request.model);
-                native.push(tool_search::native_head(variant, shape, &plan.tools));
+                head = Some(tool_search::native_head(variant, shape, &plan.tools));
                 call.request.tool_search = Some(ToolSearch { variant });
             }
-            call.search = Some(plan);
+            call.search = Some(Arc::new(plan));
         }
     }
-    let specs = call.request.tools.iter();
-    native.extend(specs.map(|spec| tools::native_projection(spec, style)));
-    call.native_tools = Some(native);
+    let mut shown = ShownTools::new(call.request.tools.clone(), style);
+    if let Some(head) = head {
+        shown.change(|tools| tools.insert(0, head));
+    }
+    call.native_tools = Some(shown);
     Ok(())
 }
 

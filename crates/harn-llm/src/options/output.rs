@@ -126,7 +126,7 @@ fn output_format(value: &Value, known: Option<&Value>) -> Result<Output, Invalid
                 Some(own) => Some(own),
                 None => schema(fields, "json_schema", name)?,
             };
-            let kind = match fields.0.get("kind") {
+            let kind = match fields.find("kind") {
                 None if own.is_some() => "json_schema".to_owned(),
                 kind => kind.map_or("nil".to_owned(), display),
             };

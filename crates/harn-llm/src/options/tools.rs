@@ -5,12 +5,13 @@
 //!                                             └─► native_projection: the flat form programs see
 //! ```
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::value::{Options, display, truthy};
 use crate::ToolSpec;
 use crate::catalog::Invalid;
 use crate::catalog::route::Style;
+use crate::object::object;
 
 /// How deep a schema is read for the language's own names of types; what lies deeper is
 /// passed on as it is.
@@ -43,7 +44,7 @@ pub fn parse(tools: &Value) -> Result<Vec<Declared>, Invalid> {
             "tools must be a tool_registry or a list of tool definition dicts",
         ));
     };
-    let mut declared = Vec::new();
+    let mut declared = Vec::with_capacity(entries.len());
     for entry in entries {
         match entry {
             Value::Object(inner) if is_registry(inner) => {
@@ -117,22 +118,36 @@ fn parameters(fields: &Map<String, Value>) -> Value {
         .map(|(name, _)| name)
         .collect();
     required.sort_unstable();
-    let properties: Map<String, Value> = fields
-        .iter()
-        .map(|(name, value)| (name.clone(), property(value, 0)))
-        .collect();
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
+    let schema = object([
+        ("type", "object".into()),
+        ("properties", properties(fields, 0).into()),
+        ("required", names(required)),
+        ("additionalProperties", false.into()),
+    ]);
+    schema.into()
+}
+
+/// The schemas of values by their names.
+fn properties(fields: &Map<String, Value>, depth: usize) -> Map<String, Value> {
+    let mut properties = Map::with_capacity(fields.len());
+    for (name, value) in fields {
+        properties.insert(name.clone(), property(value, depth));
+    }
+    properties
+}
+
+fn names(names: Vec<&String>) -> Value {
+    names.into_iter().map(String::as_str).collect()
 }
 
 /// The schema of one value: a name of a type, or a dict.
 fn property(value: &Value, depth: usize) -> Value {
     let Value::Object(fields) = value else {
-        return json!({"type": json_type(&display(value))});
+        let kind = match value {
+            Value::String(name) => json_type(name),
+            other => json_type(&display(other)),
+        };
+        return object([("type", kind.into())]).into();
     };
     let mut fields = normal(fields, depth);
     if !fields.contains_key("type") && !TYPE_LIKE.iter().any(|key| fields.contains_key(*key)) {
@@ -147,16 +162,12 @@ fn normal(fields: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     if depth >= DEPTH_MAX {
         return fields.clone();
     }
-    let mut out = Map::new();
+    let mut out = Map::with_capacity(fields.len());
     for (key, value) in fields {
         let value = match (key.as_str(), value) {
             ("required", Value::Bool(_)) => continue,
             ("type", Value::String(name)) => json_type(name).into(),
-            ("properties", Value::Object(inner)) => inner
-                .iter()
-                .map(|(name, value)| (name.clone(), property(value, depth + 1)))
-                .collect::<Map<String, Value>>()
-                .into(),
+            ("properties", Value::Object(inner)) => properties(inner, depth + 1).into(),
             ("items" | "additionalProperties", Value::Object(inner)) => {
                 normal(inner, depth + 1).into()
             }
@@ -184,43 +195,42 @@ pub fn native_projection(spec: &ToolSpec, style: Style) -> Value {
     let declared = spec.parameters.get("properties").and_then(Value::as_object);
     let empty = Map::new();
     let declared = declared.unwrap_or(&empty);
-    let properties: Map<String, Value> = declared
-        .iter()
-        .map(|(name, schema)| (name.clone(), flat(schema)))
-        .collect();
+    let mut properties = Map::with_capacity(declared.len());
+    for (name, schema) in declared {
+        properties.insert(name.clone(), flat(schema));
+    }
     let mut required: Vec<&String> = declared.keys().collect();
     required.sort_unstable();
-    let parameters = json!({
-        "type": "object",
-        "required": required,
-        "properties": properties,
-        "additionalProperties": false,
-    });
+    let parameters = object([
+        ("type", "object".into()),
+        ("required", names(required)),
+        ("properties", properties.into()),
+        ("additionalProperties", false.into()),
+    ]);
+    let called = |schema| {
+        object([
+            ("name", spec.name.as_str().into()),
+            ("description", spec.description.as_str().into()),
+            (schema, parameters.into()),
+        ])
+    };
     let mut tool = match style {
-        Style::Anthropic => json!({
-            "name": spec.name,
-            "description": spec.description,
-            "input_schema": parameters,
-        }),
-        Style::OpenAi => json!({
-            "type": "function",
-            "function": {
-                "name": spec.name,
-                "description": spec.description,
-                "parameters": parameters,
-            },
-        }),
+        Style::Anthropic => called("input_schema"),
+        Style::OpenAi => object([
+            ("type", "function".into()),
+            ("function", called("parameters").into()),
+        ]),
     };
     if let Some(schema) = &spec.output_schema {
-        tool["x-harn-output-schema"] = schema.clone();
+        tool.insert("x-harn-output-schema".to_owned(), schema.clone());
     }
     if spec.defer_loading {
-        tool["defer_loading"] = true.into();
+        tool.insert("defer_loading".to_owned(), true.into());
     }
     if let Some(namespace) = &spec.namespace {
-        tool["namespace"] = namespace.as_str().into();
+        tool.insert("namespace".to_owned(), namespace.as_str().into());
     }
-    tool
+    tool.into()
 }
 
 fn flat(schema: &Value) -> Value {
@@ -228,11 +238,17 @@ fn flat(schema: &Value) -> Value {
     let kind = kind.filter(|kind| *kind != "null").unwrap_or("string");
     let description = schema.get("description").filter(|value| !value.is_null());
     let description = description.map(display).unwrap_or_default();
-    json!({"type": json_type(kind), "description": description})
+    let fields = object([
+        ("type", json_type(kind).into()),
+        ("description", description.into()),
+    ]);
+    fields.into()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn registry(entries: Value) -> Value {

@@ -13,6 +13,13 @@ enum Step<'a> {
 /// The display form of a value. A program decides how deep a value is, so this keeps its own
 /// stack.
 pub fn display(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => display_deep(other),
+    }
+}
+
+fn display_deep(value: &Value) -> String {
     let mut out = String::new();
     let mut steps = vec![Step::Value(value)];
     while let Some(step) = steps.pop() {
@@ -85,15 +92,28 @@ pub fn truthy(value: &Value) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a>(pub &'a Map<String, Value>);
 
+/// Up to so many options are looked through one by one: a call reads dozens of keys of a few
+/// options, and the hash of a key costs more than a look at all of them.
+const FEW: usize = 16;
+
 impl<'a> Options<'a> {
+    /// An option, nil included.
+    pub fn find(self, key: &str) -> Option<&'a Value> {
+        if self.0.len() > FEW {
+            return self.0.get(key);
+        }
+        let mut fields = self.0.iter();
+        fields.find_map(|(name, value)| (name == key).then_some(value))
+    }
+
     /// An option that is not nil.
     pub fn given(self, key: &str) -> Option<&'a Value> {
-        self.0.get(key).filter(|value| !value.is_null())
+        self.find(key).filter(|value| !value.is_null())
     }
 
     /// The display form of an option; also nil has one.
     pub fn text(self, key: &str) -> Option<String> {
-        self.0.get(key).map(display)
+        self.find(key).map(display)
     }
 
     /// The display form of an option that is not nil.
@@ -103,7 +123,7 @@ impl<'a> Options<'a> {
 
     /// An int; any other kind counts as absent.
     pub fn int(self, key: &str) -> Option<i64> {
-        self.0.get(key).and_then(Value::as_i64)
+        self.find(key).and_then(Value::as_i64)
     }
 
     /// An int that is not negative.
@@ -118,17 +138,17 @@ impl<'a> Options<'a> {
 
     /// A float or an int.
     pub fn float(self, key: &str) -> Option<f64> {
-        self.0.get(key).and_then(Value::as_f64)
+        self.find(key).and_then(Value::as_f64)
     }
 
     /// Whether an option holds.
     pub fn flag(self, key: &str) -> bool {
-        self.0.get(key).is_some_and(truthy)
+        self.find(key).is_some_and(truthy)
     }
 
     /// The display forms of a list; an empty one counts as absent.
     pub fn texts(self, key: &str) -> Vec<String> {
-        match self.0.get(key) {
+        match self.find(key) {
             Some(Value::Array(items)) => items.iter().map(display).collect(),
             _ => Vec::new(),
         }

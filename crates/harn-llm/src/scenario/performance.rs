@@ -1,6 +1,6 @@
 //! One turn as the events of a stream.
 
-use crate::mock::{match_text, stop_of_word};
+use crate::mock::{match_text_bytes, stop_of_word};
 use crate::{Request, Stop, StopReason, StreamEvent, Usage};
 
 use super::Piece;
@@ -103,7 +103,7 @@ fn stop(turn: &Turn) -> Stop {
 
 /// The script's counts, or about a token for every four bytes.
 fn usage(turn: &Turn, request: &Request) -> Usage {
-    let asked = match_text(&request.messages).len() + request.system.as_deref().map_or(0, str::len);
+    let asked = match_text_bytes(&request.messages) + request.system.as_deref().map_or(0, str::len);
     let texts = [
         &turn.thinking,
         &turn.thinking_summary,

@@ -24,7 +24,8 @@ fn weather() -> Request {
     request.tools = vec![
         tool("get_weather", json!({"city": {"type": "string"}})),
         tool("get_time", json!({})),
-    ];
+    ]
+    .into();
     request
 }
 
@@ -204,7 +205,7 @@ async fn a_connection_that_breaks_leaves_what_was_said_and_no_calls() {
     let server = aimock();
     for wire in WIRES {
         let mut request = question("some-model", "truncated");
-        request.tools = vec![tool("delete_everything", json!({}))];
+        request.tools = vec![tool("delete_everything", json!({}))].into();
         let heard = at_the_mock(&server, wire).ask(&request).await;
         let category = heard.error().category;
         let is_expected = matches!(

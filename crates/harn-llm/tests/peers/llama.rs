@@ -15,7 +15,7 @@ const TEXT: &str = "Hello from a scripted model.";
 
 fn with_tool(mut request: Request) -> Request {
     let properties = json!({"on": {"type": "boolean"}, "u": {"type": "string"}});
-    request.tools = vec![tool("get_w", properties)];
+    request.tools = vec![tool("get_w", properties)].into();
     request
 }
 

@@ -29,7 +29,7 @@ async fn the_anthropic_wire_reaches_a_server_that_speaks_chat(proxy: &Proxy) {
 
     let mut request = question("llama-chat", "how is it?");
     let properties = json!({"on": {"type": "boolean"}, "u": {"type": "string"}});
-    request.tools = vec![tool("get_w", properties)];
+    request.tools = vec![tool("get_w", properties)].into();
     let heard = asked.ask(&request).await;
     let reply = heard.reply();
     let call = &reply.tool_calls[0];
@@ -50,7 +50,8 @@ async fn the_chat_wire_reaches_a_server_that_speaks_anthropic(proxy: &Proxy) {
     request.tools = vec![
         tool("get_weather", json!({"city": {"type": "string"}})),
         tool("get_time", json!({})),
-    ];
+    ]
+    .into();
     let heard = asked.ask(&request).await;
     let reply = heard.reply();
     assert_eq!(

@@ -211,11 +211,11 @@ fn requests() -> Vec<(&'static str, Request)> {
                 request.sampling.stop = vec!["END".to_owned()];
             }),
         ),
-        ("tools", with(|request| request.tools = tools())),
+        ("tools", with(|request| request.tools = tools().into())),
         (
             "a tool it must call",
             with(|request| {
-                request.tools = tools();
+                request.tools = tools().into();
                 request.tool_choice = Some(json!("required"));
             }),
         ),
@@ -257,14 +257,14 @@ fn requests() -> Vec<(&'static str, Request)> {
             "cache",
             with(|request| {
                 request.system = Some("Be brief.".to_owned());
-                request.tools = tools();
+                request.tools = tools().into();
                 request.cache = true;
             }),
         ),
         (
             "search",
             with(|request| {
-                request.tools = tools();
+                request.tools = tools().into();
                 request.tools[0].defer_loading = true;
                 request.tool_search = Some(ToolSearch {
                     variant: SearchVariant::Bm25,
@@ -311,7 +311,7 @@ fn what_we_send_fits_the_types_of_the_sdks() {
             continue;
         };
         let mut request = question("model-1", "hello");
-        request.tools = tools();
+        request.tools = tools().into();
         let request = with_results(request, one.wire, reply, "done");
         let target = Asked::at("http://127.0.0.1", one.wire).target;
         names.push(format!("after {}", one.name));

@@ -192,7 +192,7 @@ proptest! {
                 ..Request::default()
             };
             wire::encode(wire, &request, &Target::default());
-            request.tools = vec![harn_llm::ToolSpec { parameters: schema.clone(), ..Default::default() }];
+            request.tools = vec![harn_llm::ToolSpec { parameters: schema.clone(), ..Default::default() }].into();
             request.output = Output::JsonSchema { schema: schema.clone(), strict: true };
             let body = wire::encode(wire, &request, &Target::default()).body;
             let is_built = matches!(wire, Wire::Anthropic | Wire::Gemini);

@@ -1,7 +1,7 @@
 //! What becomes of a result.
 
 use harn_events::{AgentEvent, ToolCallErrorCategory};
-use harn_llm::desk::Thrown;
+use harn_llm::desk::{Thrown, ToolExecution};
 use serde_json::{Value, json};
 
 use super::super::Run;
@@ -65,14 +65,13 @@ pub(super) async fn finish(
     run.tell_audit(&call, executed.audit).await;
     let shown = run.detect_loop(&call.name, &call.arguments, &text);
     run.note_exit_code(&call.name, &text);
-    run.trace(json!({
-        "type": "tool_execution",
-        "tool_name": call.name,
-        "tool_use_id": call.model_id,
-        "duration_ms": executed.took_ms,
-        "status": outcome.word(),
-        "iteration": turn.iteration,
-    }));
+    run.runtime.desk.note_execution(ToolExecution {
+        tool_name: call.name.clone(),
+        tool_use_id: call.model_id.clone(),
+        duration_ms: executed.took_ms,
+        status: outcome.word(),
+        iteration: turn.iteration,
+    });
     conclude(run, turn, &call, outcome, category, &shown).await;
     Ok(())
 }

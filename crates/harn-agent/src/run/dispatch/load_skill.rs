@@ -141,13 +141,15 @@ pub(in crate::run) fn offer(call: &mut CallOptions, style: Style) {
     }
     let native = call.native_tools.get_or_insert_default();
     call.request.tools.retain(|tool| tool.name != NAME);
-    native.retain(|tool| tool["name"] != NAME && tool["function"]["name"] != NAME);
     // A search of ours is a tool; one of the provider's is only in the list that is shown.
     let is_searched_here = call.search.as_ref().is_some_and(|plan| !plan.native);
     let at = usize::from(is_searched_here).min(call.request.tools.len());
     call.request.tools.insert(at, spec);
-    let at = usize::from(call.search.is_some()).min(native.len());
-    native.insert(at, shown);
+    let is_searched = call.search.is_some();
+    native.change(|native| {
+        native.retain(|tool| tool["name"] != NAME && tool["function"]["name"] != NAME);
+        native.insert(usize::from(is_searched).min(native.len()), shown);
+    });
 }
 
 fn spec() -> ToolSpec {

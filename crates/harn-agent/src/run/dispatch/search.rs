@@ -15,7 +15,7 @@ pub(super) fn is_search(run: &Run<'_>, name: &str) -> bool {
 }
 
 fn plan<'a>(run: &'a Run<'_>) -> Option<&'a Plan> {
-    run.call.search.as_ref().filter(|plan| !plan.native)
+    run.call.search.as_deref().filter(|plan| !plan.native)
 }
 
 /// Searches, and offers what was found from the next turn on.

@@ -161,7 +161,7 @@ fn tools_carry_what_was_asked_for() {
     let mut deferred = tool("later");
     deferred.defer_loading = true;
     deferred.strict = Some(true);
-    request.tools = vec![tool("now"), deferred];
+    request.tools = vec![tool("now"), deferred].into();
     request.stream = true;
     request.wants_partial_arguments = true;
     request.tool_search = Some(ToolSearch {
@@ -209,7 +209,7 @@ fn tool_choice_is_understood_in_every_spelling() {
             None,
             "there are no tools"
         );
-        request.tools = vec![tool("t")];
+        request.tools = vec![tool("t")].into();
         assert_eq!(body(&request)["tool_choice"], expected);
     }
 }
@@ -229,7 +229,7 @@ fn structured_output_is_a_forced_tool() {
         forced["tool_choice"],
         json!({"type": "tool", "name": "json_response"})
     );
-    request.tools = vec![tool("t")];
+    request.tools = vec![tool("t")].into();
     assert_eq!(body(&request)["tool_choice"], json!({"type": "any"}));
     request.thinking = Thinking::Adaptive;
     assert_eq!(body(&request)["tool_choice"], json!({"type": "auto"}));
@@ -321,7 +321,7 @@ fn four_places_are_marked_for_the_cache() {
     ]));
     let mut deferred = tool("later");
     deferred.defer_loading = true;
-    request.tools = vec![tool("now"), deferred];
+    request.tools = vec![tool("now"), deferred].into();
     request.system = Some("s".to_owned());
     assert!(!body(&request).to_string().contains("cache_control"));
     request.cache = true;

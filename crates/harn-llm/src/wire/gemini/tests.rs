@@ -272,7 +272,8 @@ fn tools_are_declared_and_chosen() {
             json!({"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p"]}),
         ),
         spec("b", json!({"type": "object", "properties": {}})),
-    ];
+    ]
+    .into();
     assert_eq!(
         body(&request)["tools"],
         json!([{"functionDeclarations": [
@@ -309,7 +310,7 @@ fn tools_are_declared_and_chosen() {
 #[test]
 fn pieces_of_arguments_are_asked_for_where_they_are_offered() {
     let mut request = ask("gemini-3-pro", json!([]));
-    request.tools = vec![ToolSpec::default()];
+    request.tools = vec![ToolSpec::default()].into();
     request.stream = true;
     request.wants_partial_arguments = true;
     assert_eq!(body(&request).get("toolConfig"), None);

@@ -248,7 +248,8 @@ mod tests {
             parameters: json!({}),
             defer_loading: true,
             ..ToolSpec::default()
-        }];
+        }]
+        .into();
         let body = encode(&request, &Target::default()).body;
         assert_eq!(body["think"], "high");
         assert_eq!(body["format"], "json");

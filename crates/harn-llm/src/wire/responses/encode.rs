@@ -209,7 +209,7 @@ mod tests {
             ..ToolSpec::default()
         };
         let request = Request {
-            tools: vec![tool("a", Some("n")), tool("b", None), tool("c", Some("n"))],
+            tools: vec![tool("a", Some("n")), tool("b", None), tool("c", Some("n"))].into(),
             tool_search: Some(ToolSearch {
                 variant: SearchVariant::Bm25,
             }),

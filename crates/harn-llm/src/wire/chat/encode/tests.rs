@@ -192,7 +192,7 @@ fn tools_are_functions_and_the_search_comes_first() {
     strict.strict = Some(true);
     strict.namespace = Some("a".to_owned());
     let request = Request {
-        tools: vec![late.clone(), strict, late],
+        tools: vec![late.clone(), strict, late].into(),
         tool_search: Some(ToolSearch {
             variant: SearchVariant::Bm25,
         }),
@@ -229,7 +229,7 @@ fn a_choice_is_a_word_or_a_function() {
         };
         // Without tools a choice would only be refused.
         check(&request, &target("openai"), json!({}));
-        request.tools = vec![tool("f")];
+        request.tools = vec![tool("f")].into();
         let body = body(&request, &target("openai"), &question());
         assert_eq!(body["tool_choice"], expected);
     }
