@@ -6,7 +6,7 @@ use harn_bench::{Effort, Goal, Table, time, versus};
 use harn_llm::exchange::{Exchange, ask};
 use harn_llm::transport::{Http, HttpOptions, TimeLimits};
 use harn_llm::wire::{Target, Wire, encode};
-use harn_llm::{Request, ToolSpec};
+use harn_llm::{Request, SharedList, ToolSpec};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -17,7 +17,7 @@ pub(crate) fn measure(effort: Effort, table: &mut Table) -> Result<(), String> {
     let server = Server::start()?;
     let greeting = Request {
         system: None,
-        tools: Vec::new(),
+        tools: SharedList::default(),
         ..request()
     };
     row(
@@ -138,7 +138,7 @@ pub(crate) fn request() -> Request {
         model: "some-model".to_owned(),
         system: Some("You write programs. ".repeat(50)),
         messages: vec![json!({"role": "user", "content": "What is the weather?"})],
-        tools: tools.into(),
+        tools: Vec::from(tools).into(),
         stream: true,
         ..Request::default()
     }
