@@ -22,7 +22,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::delegate::delegate_to_local;
 use crate::error::LogError;
 use crate::local::LocalEventLog;
-use crate::log::Result;
+use crate::log::{Batch, Result};
+use crate::name::EventId;
 
 use reader::SqliteReader;
 use store::SqliteStore;
@@ -71,6 +72,15 @@ impl SqliteEventLog {
             connected => connected?,
         };
         Self::start(path, writer, reader, Access::Read, queue_depth)
+    }
+
+    /// See [`AnyEventLog::append_batches_then`](crate::AnyEventLog::append_batches_then).
+    pub(crate) fn append_batches_then(
+        &self,
+        batches: Vec<Batch>,
+        then: impl FnOnce(Vec<Batch>, Vec<Result<Vec<EventId>>>) + Send + 'static,
+    ) -> std::result::Result<(), Vec<Batch>> {
+        self.local.append_batches_then(batches, then)
     }
 
     fn start(
