@@ -124,7 +124,11 @@ impl<S: Store> LocalEventLog<S> {
         let Some(place) = place else {
             return Err(batches);
         };
-        let (changes, settled) = appending_all(&batches);
+        let (drafted, settled) = drafts_of_all(&batches);
+        let changes = drafted
+            .into_iter()
+            .map(|(topic, drafts)| (topic.clone(), appending(topic, drafts)))
+            .collect();
         place.change(changes, move |made| {
             then(batches, put_together(settled, made))
         });
@@ -296,29 +300,22 @@ type Appended = Vec<Result<Vec<EventId>>>;
 /// that are.
 type Settled = Vec<Option<Result<Vec<EventId>>>>;
 
-/// The changes that append batches. One that is refused does not keep the others from going on.
-fn appending_all<S: Store>(
-    batches: &[Batch],
-) -> (
-    Vec<(
-        Topic,
-        impl FnOnce(&mut S) -> Result<Changed<Vec<EventId>>> + Send + 'static + use<S>,
-    )>,
-    Settled,
-) {
-    let mut changes = Vec::new();
+/// The drafts of batches that are to be written. A batch that is refused does not keep the others
+/// from going on.
+fn drafts_of_all(batches: &[Batch]) -> (Vec<(Topic, Vec<Draft>)>, Settled) {
+    let mut drafted = Vec::new();
     let settled = batches
         .iter()
         .map(|(topic, events)| match drafts_of(topic, events) {
             Ok(drafts) if drafts.is_empty() => Some(Ok(Vec::new())),
             Ok(drafts) => {
-                changes.push((topic.clone(), appending(topic.clone(), drafts)));
+                drafted.push((topic.clone(), drafts));
                 None
             }
             Err(error) => Some(Err(error)),
         });
     let settled = settled.collect();
-    (changes, settled)
+    (drafted, settled)
 }
 
 /// What became of all batches, those that were written among them.
@@ -379,7 +376,11 @@ impl<S: Store> EventLog for LocalEventLog<S> {
     }
 
     async fn append_batches(&self, batches: &[Batch]) -> Vec<Result<Vec<EventId>>> {
-        let (changes, settled) = appending_all(batches);
+        let (drafted, settled) = drafts_of_all(batches);
+        let changes = drafted
+            .into_iter()
+            .map(|(topic, drafts)| (topic.clone(), appending(topic, drafts)))
+            .collect();
         let made = self.writer.changes(changes).await;
         put_together(settled, made)
     }
