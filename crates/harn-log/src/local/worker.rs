@@ -430,6 +430,7 @@ impl<S: Store> Desk<S> {
         self.finish_group(changes, &committed);
         let foreign = self.store.take_foreign();
         self.hub.stir(&foreign);
+        self.store.rest();
     }
 
     /// Tells readers and callers how a group ended.
