@@ -1,10 +1,10 @@
 //! Writes what sessions do into the event log, without making them wait.
 //!
 //! ```text
-//! journals ─┐
-//!           ├─► queue ─► one thread ─► append_batch per topic ─► log
-//! events ───┘                │
-//! barrier ───────────────────┴──► told when everything before it is durable
+//! journals ─┐          ┌─► one thread, when nobody waits ─┐
+//!           ├─► queue ─┤                                  ├─► a batch per topic ─► log
+//! events ───┘          └─► whoever takes a barrier ───────┘
+//! barrier ◄── told when everything before it is durable
 //! ```
 //!
 //! A run hands over a record in well under a microsecond and takes a barrier where going on
@@ -12,6 +12,11 @@
 //! meanwhile are written together, so a run costs as many syncs as it takes barriers, not as it
 //! has events. For the same reason nobody hurries while no barrier waits: with some logs every
 //! write is a sync.
+//!
+//! Whoever takes a barrier hands over what has gathered and is told by the log itself, where the
+//! log can do that: every thread in between would have to be woken first. There is one write
+//! under way at a time, whoever began it. Otherwise what came later could be written though what
+//! came before it was not.
 //!
 //! What cannot be written stays in the queue and is tried again with the next record or
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
@@ -30,7 +35,7 @@ use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
     SESSION_HEADER, SystemClock,
 };
-use harn_log::{AnyEventLog, EventLog, Joined, LogError, LogEvent, Topic, block_on, join};
+use harn_log::{AnyEventLog, Batch, EventLog, Joined, LogError, LogEvent, Topic, block_on, join};
 use tokio::sync::oneshot;
 
 use crate::event_log::{LoggedSessions, of_events};
@@ -72,10 +77,15 @@ struct Shared {
     rung: Condvar,
 }
 
+/// What became of the records before a barrier.
+type Written = Result<(), Arc<LogError>>;
+
 #[derive(Default)]
 struct Queue {
     records: VecDeque<(Topic, LogEvent)>,
-    barriers: Vec<oneshot::Sender<Result<(), Arc<LogError>>>>,
+    barriers: Vec<oneshot::Sender<Written>>,
+    /// The barriers that what is being written is written for.
+    served: Vec<oneshot::Sender<Written>>,
     /// When the first of the records came.
     since: Option<Instant>,
     /// Somebody who does not wait wants the records to be durable.
@@ -89,6 +99,29 @@ struct Queue {
     /// Whether records that are no longer here are being written.
     is_writing: bool,
     is_closed: bool,
+    /// What the thread is doing. To wake it costs more than all else, so nobody does in vain.
+    thread: Thread,
+}
+
+/// What the thread is doing.
+#[derive(Clone, Copy, Default)]
+enum Thread {
+    /// It looks at the queue again before it sleeps.
+    #[default]
+    Awake,
+    /// It looks at the queue then, or when it is rung.
+    AsleepUntil(Instant),
+    /// It looks at the queue when it is rung.
+    Asleep,
+}
+
+/// What was taken out of the queue to be written.
+struct Taken {
+    records: VecDeque<(Topic, LogEvent)>,
+    /// Whether somebody wants it to be durable.
+    durably: bool,
+    /// Whether some of it was tried before.
+    is_retry: bool,
 }
 
 /// Why a record was not taken.
@@ -164,10 +197,8 @@ impl Keeper {
         if is_first {
             queue.since = Some(Instant::now());
         }
-        let is_news = is_first || queue.records.len() >= GATHERED_RECORDS_MAX;
-        drop(queue);
-        if is_news {
-            self.shared.rung.notify_one();
+        if is_first || queue.records.len() >= GATHERED_RECORDS_MAX {
+            self.shared.ring(queue);
         }
         Ok(())
     }
@@ -176,6 +207,9 @@ impl Keeper {
     ///
     /// # Errors
     /// The log does not take it. It is tried again with the next record.
+    ///
+    /// # Cancel safety
+    /// Dropping this future only stops waiting; what has gathered is written all the same.
     pub async fn sync(&self) -> Result<(), LogFailure> {
         let (sender, receiver) = oneshot::channel();
         if self.log().is_none() {
@@ -187,7 +221,7 @@ impl Keeper {
             queue.barriers.push(sender);
             queue.is_failing = false;
         }
-        self.shared.rung.notify_one();
+        self.shared.serve();
         match receiver.await {
             Ok(result) => Ok(result?),
             Err(_) => Err(Closed.into()),
@@ -254,26 +288,75 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes the thread if there is something for it to do that it does not know of.
+    fn ring(&self, queue: MutexGuard<'_, Queue>) {
+        let is_needed = queue.needs_thread();
+        drop(queue);
+        if is_needed {
+            self.rung.notify_one();
+        }
+    }
+
+    /// Sees to it that what somebody waits for is written: by the log alone, if it can do that,
+    /// or else by the thread.
+    fn serve(self: &Arc<Self>) {
+        let mut queue = self.queue();
+        if queue.can_be_handed_over() {
+            let taken = queue.take();
+            drop(queue);
+            let Err(refused) = self.hand_over(taken) else {
+                return;
+            };
+            queue = self.queue();
+            queue.give_back(refused);
+        }
+        self.ring(queue);
+    }
+
+    /// Hands records to the log, which tells those who wait.
+    ///
+    /// # Errors
+    /// The log does not take them without somebody who waits. They come back.
+    fn hand_over(self: &Arc<Self>, taken: Taken) -> Result<(), Taken> {
+        let Some(log) = self.log() else {
+            return Err(taken);
+        };
+        let shared = Arc::clone(self);
+        let batches = by_topic(taken.records);
+        let handed_over = log.append_batches_then(batches, move |batches, outcomes| {
+            let outcomes = outcomes.into_iter().map(|outcome| outcome.map(drop));
+            let (written, _dropped_when_all_are_told) = shared.settle(batches, outcomes);
+            shared.finish(&written);
+            shared.serve();
+        });
+        handed_over.map_err(|batches| Taken {
+            records: one_by_one(batches),
+            ..taken
+        })
+    }
+
     fn run(&self) {
         loop {
             let mut queue = self.wait_for_work();
-            let records = std::mem::take(&mut queue.records);
-            let barriers = std::mem::take(&mut queue.barriers);
-            let is_sync_wanted = std::mem::take(&mut queue.is_sync_wanted);
-            queue.since = None;
-            queue.is_writing = true;
+            let taken = queue.take();
             let is_closed = queue.is_closed;
-            let is_retry = std::mem::take(&mut queue.is_retry);
             drop(queue);
-            let durably = is_sync_wanted || !barriers.is_empty();
-            let written = self.write(records, is_retry, durably);
-            self.queue().is_writing = false;
-            for barrier in barriers {
-                let _whoever_waited_has_gone = barrier.send(written.clone());
-            }
+            let written = self.write(taken);
+            self.finish(&written);
             if is_closed && self.queue().is_finished() {
                 return;
             }
+        }
+    }
+
+    /// Notes that nothing is under way any more, and tells those who waited for it.
+    fn finish(&self, written: &Written) {
+        let mut queue = self.queue();
+        queue.is_writing = false;
+        let served = std::mem::take(&mut queue.served);
+        drop(queue);
+        for barrier in served {
+            let _whoever_waited_has_gone = barrier.send(written.clone());
         }
     }
 
@@ -281,53 +364,68 @@ impl Shared {
     fn wait_for_work(&self) -> MutexGuard<'_, Queue> {
         let mut queue = self.queue();
         loop {
-            let time = match queue.work() {
+            queue = match queue.work() {
                 Work::Now => return queue,
-                Work::At(time) => time.saturating_duration_since(Instant::now()),
                 Work::Nothing => {
+                    queue.thread = Thread::Asleep;
                     let rung = self.rung.wait(queue);
-                    queue = rung.unwrap_or_else(PoisonError::into_inner);
-                    continue;
+                    rung.unwrap_or_else(PoisonError::into_inner)
+                }
+                Work::At(time) => {
+                    let left = time.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return queue;
+                    }
+                    queue.thread = Thread::AsleepUntil(time);
+                    let rung = self.rung.wait_timeout(queue, left);
+                    rung.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
-            if time.is_zero() {
-                return queue;
-            }
-            let rung = self.rung.wait_timeout(queue, time);
-            queue = rung.unwrap_or_else(PoisonError::into_inner).0;
+            queue.thread = Thread::Awake;
         }
     }
 
     /// Writes records; those that cannot be written go back to the front of the queue.
     ///
     /// The batches are handed over together, so that a log can commit them together.
-    fn write(
-        &self,
-        records: VecDeque<(Topic, LogEvent)>,
-        is_retry: bool,
-        durably: bool,
-    ) -> Result<(), Arc<LogError>> {
+    fn write(&self, taken: Taken) -> Written {
         let Some(log) = self.log() else {
             return Ok(()); // Nothing is taken where nothing is open.
         };
-        let batches = by_topic(records);
-        let appended = block_on(append(log, &batches, is_retry));
-        let mut unwritten = VecDeque::new();
-        let mut failure = None;
-        for ((topic, events), outcome) in batches.into_iter().zip(appended) {
-            if let Err(error) = outcome {
-                failure.get_or_insert(error);
-                unwritten.extend(events.into_iter().map(|one| (topic.clone(), one)));
-            }
-        }
-        if let Some(error) = failure {
-            self.put_back(unwritten, &error);
-            return Err(Arc::new(error));
-        }
-        match durably {
+        let batches = by_topic(taken.records);
+        let appended = block_on(append(log, &batches, taken.is_retry));
+        let (written, _batches) = self.settle(batches, appended);
+        written?;
+        match taken.durably {
             true => block_on(barrier(log)).map_err(Arc::new),
             false => Ok(()),
         }
+    }
+
+    /// Puts back what was not written. Gives what came of all of it, and the batches that were
+    /// written: to let go of them takes time.
+    fn settle(
+        &self,
+        batches: Vec<Batch>,
+        outcomes: impl IntoIterator<Item = Result<(), LogError>>,
+    ) -> (Written, Vec<Batch>) {
+        let mut written = Vec::with_capacity(batches.len());
+        let mut unwritten = Vec::new();
+        let mut failure = None;
+        for (batch, outcome) in batches.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(()) => written.push(batch),
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    unwritten.push(batch);
+                }
+            }
+        }
+        let outcome = failure.map_or(Ok(()), |error| {
+            self.put_back(one_by_one(unwritten), &error);
+            Err(Arc::new(error))
+        });
+        (outcome, written)
     }
 
     fn put_back(&self, mut unwritten: VecDeque<(Topic, LogEvent)>, error: &LogError) {
@@ -343,7 +441,48 @@ impl Shared {
 }
 
 impl Queue {
+    /// Takes everything, for whoever writes it now.
+    fn take(&mut self) -> Taken {
+        self.since = None;
+        self.is_writing = true;
+        self.served = std::mem::take(&mut self.barriers);
+        let is_sync_wanted = std::mem::take(&mut self.is_sync_wanted);
+        Taken {
+            records: std::mem::take(&mut self.records),
+            durably: is_sync_wanted || !self.served.is_empty(),
+            is_retry: std::mem::take(&mut self.is_retry),
+        }
+    }
+
+    /// Puts back what nobody has tried to write.
+    fn give_back(&mut self, mut taken: Taken) {
+        taken.records.append(&mut self.records);
+        self.records = taken.records;
+        self.barriers.append(&mut self.served);
+        self.is_retry |= taken.is_retry;
+        self.is_writing = false;
+    }
+
+    /// Whether somebody waits for what a log may be able to write alone. After a failure it
+    /// takes somebody who looks.
+    fn can_be_handed_over(&self) -> bool {
+        !self.barriers.is_empty() && !self.is_writing && !self.is_retry
+    }
+
+    /// Whether there is something to do that the thread does not know of.
+    fn needs_thread(&self) -> bool {
+        match (self.work(), self.thread) {
+            (Work::Nothing, _) | (_, Thread::Awake) => false,
+            (Work::At(time), Thread::AsleepUntil(until)) => time < until,
+            (Work::Now | Work::At(_), _) => true,
+        }
+    }
+
+    /// What the thread has to do.
     fn work(&self) -> Work {
+        if self.is_writing {
+            return Work::Nothing; // Whoever does that sees what there is to do next.
+        }
         if !self.barriers.is_empty() || self.is_closed {
             return Work::Now;
         }
@@ -396,7 +535,7 @@ async fn barrier(log: &AnyEventLog) -> Result<(), LogError> {
 /// Appends the records of each topic. After a failure, somebody has to look first.
 async fn append(
     log: &Arc<AnyEventLog>,
-    batches: &[(Topic, Vec<LogEvent>)],
+    batches: &[Batch],
     is_retry: bool,
 ) -> Vec<Result<(), LogError>> {
     let again = |(topic, events)| Box::pin(append_again(log, topic, events)) as Joined<'_, _>;
@@ -460,8 +599,8 @@ async fn unstored(
 
 /// The records of each topic together. Order matters inside a topic only: what belongs
 /// together across topics says so itself.
-fn by_topic(records: VecDeque<(Topic, LogEvent)>) -> Vec<(Topic, Vec<LogEvent>)> {
-    let mut batches: Vec<(Topic, Vec<LogEvent>)> = Vec::new();
+fn by_topic(records: VecDeque<(Topic, LogEvent)>) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = Vec::new();
     for (topic, record) in records {
         match batches.iter_mut().find(|(known, _)| *known == topic) {
             Some((_, batch)) => batch.push(record),
@@ -469,6 +608,14 @@ fn by_topic(records: VecDeque<(Topic, LogEvent)>) -> Vec<(Topic, Vec<LogEvent>)>
         }
     }
     batches
+}
+
+/// The opposite.
+fn one_by_one(batches: Vec<Batch>) -> VecDeque<(Topic, LogEvent)> {
+    let records = batches
+        .into_iter()
+        .flat_map(|(topic, events)| events.into_iter().map(move |event| (topic.clone(), event)));
+    records.collect()
 }
 
 impl AgentEventLog for Keeper {
@@ -495,12 +642,9 @@ impl AgentEventLog for Keeper {
             return;
         }
         let mut queue = self.shared.queue();
-        let is_known = std::mem::replace(&mut queue.is_sync_wanted, true);
+        queue.is_sync_wanted = true;
         queue.since.get_or_insert_with(Instant::now);
-        drop(queue);
-        if !is_known {
-            self.shared.rung.notify_one();
-        }
+        self.shared.ring(queue);
     }
 
     fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>> {
@@ -648,5 +792,115 @@ mod tests {
         keeper.put(&topic, LogEvent::new("n", json!(7))).unwrap();
         drop(keeper);
         assert_eq!(numbers(&log, &topic), [7]);
+    }
+
+    /// With a log that tells a barrier itself.
+    #[cfg(feature = "sqlite")]
+    mod told_by_the_log {
+        use futures_core::Stream;
+
+        use super::*;
+
+        /// A keeper whose log tells it itself what became of records, and where the log is.
+        fn told_by_its_log() -> (Arc<Keeper>, tempfile::TempDir, std::path::PathBuf) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("events.sqlite");
+            let log = harn_log::SqliteEventLog::open(&path, 16).unwrap();
+            let keeper = Keeper::new(Arc::new(AnyEventLog::Sqlite(log)));
+            (keeper, folder, path)
+        }
+
+        fn put(keeper: &Keeper, topic: &Topic, number: u64) {
+            let record = LogEvent::new("n", json!(number));
+            keeper.put(topic, record).unwrap();
+        }
+
+        #[test]
+        fn those_who_take_barriers_at_the_same_time_all_find_their_records_in_order() {
+            const WRITERS: u64 = 6;
+            const RECORDS: u64 = 60;
+            let (keeper, _folder, _path) = told_by_its_log();
+            let ours = |writer: u64| Topic::new(format!("t{writer}")).unwrap();
+            std::thread::scope(|scope| {
+                for writer in 0..WRITERS {
+                    let (keeper, topic) = (&keeper, ours(writer));
+                    scope.spawn(move || {
+                        for number in 0..RECORDS {
+                            put(keeper, &topic, number);
+                            if number % 7 == writer {
+                                block_on(keeper.sync()).unwrap();
+                                let log = keeper.log().unwrap();
+                                let stored = block_on(log.latest(&topic)).unwrap();
+                                assert_eq!(stored, Some(number + 1), "what was promised is there");
+                            }
+                        }
+                    });
+                }
+            });
+            block_on(keeper.sync()).unwrap();
+            for writer in 0..WRITERS {
+                let stored = numbers(keeper.log().unwrap(), &ours(writer));
+                assert!(stored.into_iter().eq(0..RECORDS));
+            }
+        }
+
+        #[test]
+        fn what_a_log_does_not_take_is_written_once_and_in_order_when_it_does() {
+            let (keeper, _folder, path) = told_by_its_log();
+            let topic = Topic::new("a").unwrap();
+            put(&keeper, &topic, 0);
+            block_on(keeper.sync()).unwrap();
+            let other = rusqlite::Connection::open(&path).unwrap();
+            let rename = |from: &str, to: &str| {
+                let renamed = other.execute_batch(&format!("ALTER TABLE {from} RENAME TO {to}"));
+                renamed.unwrap();
+            };
+            rename("events", "hidden");
+            for number in 1..4 {
+                put(&keeper, &topic, number);
+                assert!(
+                    block_on(keeper.sync()).is_err(),
+                    "there is nowhere to write to"
+                );
+            }
+            rename("hidden", "events");
+            put(&keeper, &topic, 4);
+            block_on(keeper.sync()).unwrap();
+            put(&keeper, &topic, 5);
+            block_on(keeper.sync()).unwrap();
+            assert_eq!(numbers(keeper.log().unwrap(), &topic), [0, 1, 2, 3, 4, 5]);
+        }
+
+        #[test]
+        fn nobody_depends_on_those_who_took_a_barrier_before() {
+            let (keeper, _folder, _path) = told_by_its_log();
+            let topic = Topic::new("a").unwrap();
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            put(&keeper, &topic, 0);
+            let mut gone = Box::pin(keeper.sync());
+            let _it_may_be_pending = gone.as_mut().poll(&mut context);
+            drop(gone);
+            put(&keeper, &topic, 1);
+            let mut asleep = Box::pin(keeper.sync());
+            let _it_may_be_pending = asleep.as_mut().poll(&mut context);
+            put(&keeper, &topic, 2);
+            block_on(keeper.sync()).unwrap();
+            assert_eq!(numbers(keeper.log().unwrap(), &topic), [0, 1, 2]);
+            block_on(asleep).unwrap();
+        }
+
+        #[test]
+        fn records_nobody_waits_for_are_written_after_a_barrier_too() {
+            let (keeper, _folder, _path) = told_by_its_log();
+            let log = Arc::clone(keeper.log().unwrap());
+            let topic = Topic::new("a").unwrap();
+            put(&keeper, &topic, 0);
+            block_on(keeper.sync()).unwrap();
+            let mut stream = block_on(Arc::clone(&log).subscribe(&topic, Some(1))).unwrap();
+            put(&keeper, &topic, 1);
+            let next = std::future::poll_fn(|context| Pin::new(&mut stream).poll_next(context));
+            let (id, _) = block_on(next).unwrap().unwrap();
+            assert_eq!(id, 2);
+        }
     }
 }

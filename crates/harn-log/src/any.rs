@@ -6,8 +6,8 @@ use crate::delegate::delegate_event_log;
 use crate::event::LogEvent;
 use crate::file::FileEventLog;
 use crate::log::{
-    AppendOutcome, CompactForce, CompactReport, EventLogDescription, LogEventBytes, LogHealth,
-    Result,
+    AppendOutcome, Batch, CompactForce, CompactReport, EventLogDescription, LogEventBytes,
+    LogHealth, Result,
 };
 use crate::memory::MemoryEventLog;
 use crate::name::{ConsumerId, EventId, Topic};
@@ -46,6 +46,26 @@ impl AnyEventLog {
             Self::Sqlite(_) => Ok(()),
             #[cfg(feature = "nats")]
             Self::Nats(_) => Ok(()),
+        }
+    }
+}
+
+impl AnyEventLog {
+    /// Appends as [`append_batches`](crate::EventLog::append_batches) does, without anybody who
+    /// waits: `then` is given the batches back, with what became of them, when they would
+    /// survive a power cut. It is called on the thread that writes, which it must not keep.
+    ///
+    /// # Errors
+    /// With this log somebody has to wait. The batches come back.
+    pub fn append_batches_then(
+        &self,
+        batches: Vec<Batch>,
+        then: impl FnOnce(Vec<Batch>, Vec<Result<Vec<EventId>>>) + Send + 'static,
+    ) -> std::result::Result<(), Vec<Batch>> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(log) => log.append_batches_then(batches, then),
+            _ => Err(batches),
         }
     }
 }

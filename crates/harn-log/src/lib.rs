@@ -93,8 +93,8 @@ pub use file::Sabotage;
 pub use file::{Disk, DiskFile, FileEventLog, FileOptions, OnDamage, OpenFile, RealDisk};
 pub use join::{Joined, join};
 pub use log::{
-    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,
-    LogHealth, Repair, Result,
+    AppendOutcome, Batch, CompactForce, CompactReport, EventLog, EventLogDescription,
+    LogEventBytes, LogHealth, Repair, Result,
 };
 pub use memory::MemoryEventLog;
 pub use name::{ConsumerId, EventId, Topic, sanitize_topic_component};

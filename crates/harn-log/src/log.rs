@@ -23,6 +23,9 @@ use crate::stream::EventStream;
 /// Result of an operation on a log.
 pub type Result<T> = std::result::Result<T, LogError>;
 
+/// Records that belong next to each other, and the topic they belong to.
+pub type Batch = (Topic, Vec<LogEvent>);
+
 /// An append-only log of named topics.
 pub trait EventLog: Send + Sync {
     /// Appends a record and returns its id: one more than the newest id the topic
@@ -58,7 +61,7 @@ pub trait EventLog: Send + Sync {
     /// A log that can do that commits them together, at the price of one of them.
     fn append_batches(
         &self,
-        batches: &[(Topic, Vec<LogEvent>)],
+        batches: &[Batch],
     ) -> impl Future<Output = Vec<Result<Vec<EventId>>>> + Send {
         async move {
             let appending = batches.iter().map(|(topic, events)| {

@@ -33,8 +33,8 @@ use tokio::sync::oneshot;
 use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::{
-    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogEventBytes,
-    LogHealth, Result, check_key,
+    AppendOutcome, Batch, CompactForce, CompactReport, EventLog, EventLogDescription,
+    LogEventBytes, LogHealth, Result, check_key,
 };
 use crate::name::{ConsumerId, EventId, Topic};
 use crate::provenance::{EventLogVerificationReport, Verifier};
@@ -107,6 +107,31 @@ impl<S: Store> LocalEventLog<S> {
         let recovered = self.writer.run_alone(S::recover).await?;
         recovered?;
         self.hub.forget_all();
+        Ok(())
+    }
+
+    /// Appends batches without anybody who waits: `then` is given them back, with what became of
+    /// them, when they would survive a power cut. It is called on the thread that writes.
+    ///
+    /// # Errors
+    /// Somebody has to wait: for a sync, or for a place in the queue. The batches come back.
+    pub(crate) fn append_batches_then(
+        &self,
+        batches: Vec<Batch>,
+        then: impl FnOnce(Vec<Batch>, Vec<Result<Vec<EventId>>>) + Send + 'static,
+    ) -> std::result::Result<(), Vec<Batch>> {
+        let place = self.writer.place().filter(|_| self.syncer.is_none());
+        let Some(place) = place else {
+            return Err(batches);
+        };
+        let (drafted, settled) = drafts_of_all(&batches);
+        let changes = drafted
+            .into_iter()
+            .map(|(topic, drafts)| (topic.clone(), appending(topic, drafts)))
+            .collect();
+        place.change(changes, move |made| {
+            then(batches, put_together(settled, made))
+        });
         Ok(())
     }
 
@@ -268,6 +293,41 @@ fn appending<S: Store>(
     }
 }
 
+/// What became of the records of each topic.
+type Appended = Vec<Result<Vec<EventId>>>;
+
+/// Batches that need not be written: nothing is in them, or they are refused. `None` for those
+/// that are.
+type Settled = Vec<Option<Result<Vec<EventId>>>>;
+
+/// The drafts of batches that are to be written. A batch that is refused does not keep the others
+/// from going on.
+fn drafts_of_all(batches: &[Batch]) -> (Vec<(Topic, Vec<Draft>)>, Settled) {
+    let mut drafted = Vec::new();
+    let settled = batches
+        .iter()
+        .map(|(topic, events)| match drafts_of(topic, events) {
+            Ok(drafts) if drafts.is_empty() => Some(Ok(Vec::new())),
+            Ok(drafts) => {
+                drafted.push((topic.clone(), drafts));
+                None
+            }
+            Err(error) => Some(Err(error)),
+        });
+    let settled = settled.collect();
+    (drafted, settled)
+}
+
+/// What became of all batches, those that were written among them.
+fn put_together(settled: Settled, made: Appended) -> Appended {
+    let mut made = made.into_iter();
+    let outcomes = settled.into_iter();
+    outcomes
+        .map(|settled| settled.or_else(|| made.next()))
+        .map(|outcome| outcome.unwrap_or(Err(LogError::Closed)))
+        .collect()
+}
+
 /// Reads records after an id, at most so many.
 type Read<R, T> = fn(&R, &Topic, EventId, usize) -> Result<Vec<(EventId, T)>>;
 
@@ -315,29 +375,14 @@ impl<S: Store> EventLog for LocalEventLog<S> {
         self.change(topic, change).await
     }
 
-    async fn append_batches(
-        &self,
-        batches: &[(Topic, Vec<LogEvent>)],
-    ) -> Vec<Result<Vec<EventId>>> {
-        let mut changes = Vec::new();
-        let mut settled: Vec<Option<Result<Vec<EventId>>>> = Vec::new();
-        for (topic, events) in batches {
-            settled.push(match drafts_of(topic, events) {
-                Ok(drafts) if drafts.is_empty() => Some(Ok(Vec::new())),
-                Ok(drafts) => {
-                    changes.push((topic.clone(), appending(topic.clone(), drafts)));
-                    None
-                }
-                // The others go on.
-                Err(error) => Some(Err(error)),
-            });
-        }
-        let mut made = self.writer.changes(changes).await.into_iter();
-        let outcomes = settled.into_iter();
-        outcomes
-            .map(|settled| settled.or_else(|| made.next()))
-            .map(|outcome| outcome.unwrap_or(Err(LogError::Closed)))
-            .collect()
+    async fn append_batches(&self, batches: &[Batch]) -> Vec<Result<Vec<EventId>>> {
+        let (drafted, settled) = drafts_of_all(batches);
+        let changes = drafted
+            .into_iter()
+            .map(|(topic, drafts)| (topic.clone(), appending(topic, drafts)))
+            .collect();
+        let made = self.writer.changes(changes).await;
+        put_together(settled, made)
     }
 
     async fn append_idempotent_by_header(

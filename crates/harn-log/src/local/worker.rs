@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::slice;
-use std::sync::Arc;
 use std::sync::mpsc as plain;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, oneshot};
@@ -181,7 +181,10 @@ impl<S: Store> Writer<S> {
         topic: &Topic,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     ) -> Result<T> {
-        let (change, answer) = Self::answered(topic, change);
+        let (reply, answer) = oneshot::channel();
+        let change = Self::telling(topic.clone(), change, move |outcome| {
+            let _nobody_may_wait_any_more = reply.send(outcome);
+        });
         self.send(Job::Change(change)).await?;
         answer.await.map_err(|_| LogError::Closed)?
     }
@@ -190,29 +193,50 @@ impl<S: Store> Writer<S> {
     /// committed.
     pub(super) async fn changes<T: Send + 'static, C>(
         &self,
-        changes: impl IntoIterator<Item = (Topic, C)>,
+        changes: Vec<(Topic, C)>,
     ) -> Vec<Result<T>>
     where
         C: FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
     {
-        let changes = changes.into_iter();
-        let answered = changes.map(|(topic, change)| Self::answered(&topic, change));
-        let (changes, answers): (Vec<_>, Vec<_>) = answered.unzip();
-        // If nobody takes them, the answers never come.
-        let _the_answers_say = self.send(Job::Changes(changes)).await;
-        let mut outcomes = Vec::with_capacity(answers.len());
-        for answer in answers {
-            outcomes.push(answer.await.unwrap_or(Err(LogError::Closed)));
-        }
-        outcomes
+        let (reply, answer) = oneshot::channel();
+        let changes = Self::telling_together(changes, |outcomes| {
+            let _nobody_may_wait_any_more = reply.send(outcomes);
+        });
+        // If nobody takes them, the outcomes say so.
+        let _the_outcomes_say = self.send(Job::Changes(changes)).await;
+        answer.await.unwrap_or_default()
     }
 
-    /// A change, and where its outcome will be told.
-    fn answered<T: Send + 'static>(
-        topic: &Topic,
+    /// A place in the queue, if there is one without waiting.
+    pub(super) fn place(&self) -> Option<Place<'_, S>> {
+        let permit = self.jobs.as_ref()?.try_reserve().ok()?;
+        Some(Place { permit })
+    }
+
+    /// Changes whose outcomes are told together, when there are all of them. That may be on the
+    /// thread that writes.
+    fn telling_together<T: Send + 'static, C>(
+        changes: Vec<(Topic, C)>,
+        then: impl FnOnce(Vec<Result<T>>) + Send + 'static,
+    ) -> Vec<Change<S>>
+    where
+        C: FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
+    {
+        let outcomes = Arc::new(Outcomes::new(changes.len(), then));
+        let changes = changes.into_iter().enumerate();
+        let telling = changes.map(|(at, (topic, change))| {
+            let outcomes = Arc::clone(&outcomes);
+            Self::telling(topic, change, move |outcome| outcomes.note(at, outcome))
+        });
+        telling.collect()
+    }
+
+    /// A change, and whom to tell its outcome.
+    fn telling<T: Send + 'static>(
+        topic: Topic,
         change: impl FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
-    ) -> (Change<S>, oneshot::Receiver<Result<T>>) {
-        let (reply, answer) = oneshot::channel();
+        tell: impl FnOnce(Result<T>) + Send + 'static,
+    ) -> Change<S> {
         let run = move |store: Result<&mut S>| {
             let (outcome, appended) = match store.and_then(change) {
                 Ok(changed) => (Ok(changed.outcome), changed.appended),
@@ -220,8 +244,7 @@ impl<S: Store> Writer<S> {
             };
             let finish = move |committed: &Committed| -> Option<Then> {
                 let committed = committed.clone().map_err(LogError::Shared);
-                let outcome = outcome.and_then(|outcome| committed.map(|()| outcome));
-                let _nobody_may_wait_any_more = reply.send(outcome);
+                tell(outcome.and_then(|outcome| committed.map(|()| outcome)));
                 None
             };
             Ran::Changed {
@@ -229,7 +252,7 @@ impl<S: Store> Writer<S> {
                 finish: Box::new(finish),
             }
         };
-        (Change::Run(topic.clone(), Box::new(run)), answer)
+        Change::Run(topic, Box::new(run))
     }
 
     /// Runs something between groups.
@@ -260,6 +283,66 @@ impl<S: Store> Writer<S> {
     async fn send(&self, job: Job<S>) -> Result<()> {
         let jobs = self.jobs.as_ref().ok_or(LogError::Closed)?;
         jobs.send(job).await.map_err(|_| LogError::Closed)
+    }
+}
+
+/// A place in the queue of the writer.
+pub(super) struct Place<'a, S> {
+    permit: mpsc::Permit<'a, Job<S>>,
+}
+
+impl<S: Store> Place<'_, S> {
+    /// Makes changes, as [`Writer::changes`] does. Nobody waits: `then` is called with what came
+    /// of them, on the thread that wrote.
+    pub(super) fn change<T: Send + 'static, C>(
+        self,
+        changes: Vec<(Topic, C)>,
+        then: impl FnOnce(Vec<Result<T>>) + Send + 'static,
+    ) where
+        C: FnOnce(&mut S) -> Result<Changed<T>> + Send + 'static,
+    {
+        let changes = Writer::telling_together(changes, then);
+        self.permit.send(Job::Changes(changes));
+    }
+}
+
+/// Told when there are all the outcomes of several changes.
+type ToldAll<T> = Box<dyn FnOnce(Vec<Result<T>>) + Send>;
+
+/// What came of several changes. Each of them holds it until its outcome is known, and whoever
+/// lets go last tells: so it is told also if the writer is gone and nothing came of them.
+struct Outcomes<T> {
+    outcomes: Mutex<Vec<Option<Result<T>>>>,
+    then: Mutex<Option<ToldAll<T>>>,
+}
+
+impl<T> Outcomes<T> {
+    fn new(count: usize, then: impl FnOnce(Vec<Result<T>>) + Send + 'static) -> Self {
+        Self {
+            outcomes: Mutex::new((0..count).map(|_| None).collect()),
+            then: Mutex::new(Some(Box::new(then))),
+        }
+    }
+
+    fn note(&self, at: usize, outcome: Result<T>) {
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        outcomes[at] = Some(outcome);
+    }
+}
+
+impl<T> Drop for Outcomes<T> {
+    fn drop(&mut self) {
+        let outcomes = std::mem::take(
+            self.outcomes
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        let outcomes = outcomes.into_iter();
+        let outcomes = outcomes.map(|outcome| outcome.unwrap_or(Err(LogError::Closed)));
+        let then = self.then.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(then) = then.take() {
+            then(outcomes.collect());
+        }
     }
 }
 
@@ -347,6 +430,7 @@ impl<S: Store> Desk<S> {
         self.finish_group(changes, &committed);
         let foreign = self.store.take_foreign();
         self.hub.stir(&foreign);
+        self.store.rest();
     }
 
     /// Tells readers and callers how a group ended.

@@ -3,6 +3,7 @@
 //! ```text
 //! schema   tables, and how older ones become today's
 //! store    what the writer does, in transactions
+//! mover    what is done to the write-ahead log meanwhile
 //! reader   what readers do, on a connection of their own
 //! ```
 //!
@@ -10,6 +11,7 @@
 //! synced (`synchronous=FULL`), so a barrier has nothing left to wait for. Several
 //! processes may have the file open; SQLite makes them take turns.
 
+mod mover;
 mod reader;
 mod schema;
 mod store;
@@ -22,7 +24,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::delegate::delegate_to_local;
 use crate::error::LogError;
 use crate::local::LocalEventLog;
-use crate::log::Result;
+use crate::log::{Batch, Result};
+use crate::name::EventId;
 
 use reader::SqliteReader;
 use store::SqliteStore;
@@ -73,6 +76,15 @@ impl SqliteEventLog {
         Self::start(path, writer, reader, Access::Read, queue_depth)
     }
 
+    /// See [`AnyEventLog::append_batches_then`](crate::AnyEventLog::append_batches_then).
+    pub(crate) fn append_batches_then(
+        &self,
+        batches: Vec<Batch>,
+        then: impl FnOnce(Vec<Batch>, Vec<Result<Vec<EventId>>>) + Send + 'static,
+    ) -> std::result::Result<(), Vec<Batch>> {
+        self.local.append_batches_then(batches, then)
+    }
+
     fn start(
         path: &Path,
         writer: Connection,
@@ -81,7 +93,7 @@ impl SqliteEventLog {
         queue_depth: usize,
     ) -> Result<Arc<Self>> {
         let reader = Arc::new(SqliteReader::new(path, reader));
-        let store = SqliteStore::new(path, writer, access, reader);
+        let store = SqliteStore::new(path, writer, access, reader)?;
         let local = LocalEventLog::start(store, queue_depth)?;
         Ok(Arc::new(Self { local }))
     }
