@@ -70,9 +70,6 @@ pub(crate) trait Store: Sized + Send + 'static {
     /// Removes records up to `before`, which exists.
     fn compact(&mut self, topic: &Topic, before: EventId) -> Result<CompactReport>;
 
-    /// Looks after what groups leave behind, when everybody has been told of the last one.
-    fn rest(&mut self) {}
-
     /// Gives space back after a compaction, outside of groups; `false` if somebody was
     /// in the way.
     fn tidy(&mut self) -> Result<bool>;

@@ -430,7 +430,6 @@ impl<S: Store> Desk<S> {
         self.finish_group(changes, &committed);
         let foreign = self.store.take_foreign();
         self.hub.stir(&foreign);
-        self.store.rest();
     }
 
     /// Tells readers and callers how a group ended.

@@ -3,7 +3,6 @@
 //! ```text
 //! schema   tables, and how older ones become today's
 //! store    what the writer does, in transactions
-//! mover    what is done to the write-ahead log meanwhile
 //! reader   what readers do, on a connection of their own
 //! ```
 //!
@@ -11,7 +10,6 @@
 //! synced (`synchronous=FULL`), so a barrier has nothing left to wait for. Several
 //! processes may have the file open; SQLite makes them take turns.
 
-mod mover;
 mod reader;
 mod schema;
 mod store;
@@ -93,7 +91,7 @@ impl SqliteEventLog {
         queue_depth: usize,
     ) -> Result<Arc<Self>> {
         let reader = Arc::new(SqliteReader::new(path, reader));
-        let store = SqliteStore::new(path, writer, access, reader)?;
+        let store = SqliteStore::new(path, writer, access, reader);
         let local = LocalEventLog::start(store, queue_depth)?;
         Ok(Arc::new(Self { local }))
     }

@@ -16,7 +16,6 @@ use crate::name::{ConsumerId, EventId, Topic};
 use crate::provenance::RECORD_HASH_HEADER;
 use crate::record::{Draft, Record, Sealed};
 
-use super::mover::Mover;
 use super::reader::{SqliteReader, StoredRow, key};
 use super::{Access, bell_of, sqlite_at, wal_of};
 
@@ -39,11 +38,8 @@ pub(crate) struct SqliteStore {
     /// Why the transaction under way cannot be committed.
     failed: Option<Arc<LogError>>,
     foreign: bool,
-    mover: Mover,
     /// Rung after each commit; made by the first.
     bell: Option<File>,
-    /// Whether there was a commit since it was rung.
-    is_bell_due: bool,
     records: usize,
     bytes: usize,
 }
@@ -64,12 +60,11 @@ struct KnownTopic {
 impl SqliteStore {
     pub(super) fn new(
         path: &Path,
-        mut connection: Connection,
+        connection: Connection,
         access: Access,
         reader: Arc<SqliteReader>,
-    ) -> Result<Self> {
-        let mover = Mover::new(&mut connection).map_err(|error| sqlite_at(path, error))?;
-        Ok(Self {
+    ) -> Self {
+        Self {
             path: path.to_owned(),
             connection,
             access,
@@ -80,12 +75,10 @@ impl SqliteStore {
             data_version: 0,
             failed: None,
             foreign: false,
-            mover,
             bell: None,
-            is_bell_due: false,
             records: 0,
             bytes: 0,
-        })
+        }
     }
 
     /// Forgets what somebody else may have changed.
@@ -270,7 +263,6 @@ impl SqliteStore {
     /// Moves what is new from the write-ahead log into the database itself; `false`
     /// if somebody was in the way.
     fn move_log(&self, how: &str) -> Result<bool> {
-        let _others_wait = self.mover.moving();
         let moved =
             self.connection
                 .query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
@@ -329,7 +321,10 @@ impl Store for SqliteStore {
             Ok(()) => {
                 self.counters.note_records(self.records, self.bytes);
                 (self.records, self.bytes) = (0, 0);
-                self.is_bell_due = true;
+                // What is committed is committed, whether or not anybody hears of it.
+                if let Err(error) = self.ring() {
+                    self.counters.note_failure(&error.into());
+                }
                 Ok(())
             }
             Err(error) => {
@@ -462,20 +457,6 @@ impl Store for SqliteStore {
                 checkpointed: false,
             })
         })
-    }
-
-    fn rest(&mut self) {
-        // What is committed is committed, whether or not anybody hears of it.
-        if std::mem::take(&mut self.is_bell_due)
-            && let Err(error) = self.ring()
-        {
-            self.counters.note_failure(&error.into());
-        }
-        if self.mover.look_after(&self.path)
-            && let Err(error) = self.move_log("PASSIVE")
-        {
-            self.counters.note_failure(&error); // What is committed is safe where it is.
-        }
     }
 
     fn tidy(&mut self) -> Result<bool> {

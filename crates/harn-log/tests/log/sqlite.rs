@@ -97,25 +97,6 @@ fn a_compaction_gives_back_the_write_ahead_log() {
 }
 
 #[test]
-fn the_write_ahead_log_stays_short_while_one_writes_without_a_pause() {
-    const BATCHES: u64 = 250;
-    let (folder, path) = place();
-    let log = open(&path);
-    let mut large = event(1);
-    large.payload = serde_json::json!("x".repeat(8000));
-    for batch in 1..=BATCHES {
-        let appended = block_on(log.0.append_batch(&topic("t"), vec![large.clone(); 25]));
-        assert_eq!(appended.unwrap().last(), Some(&(batch * 25)));
-    }
-    let bytes = |name| std::fs::metadata(folder.path().join(name)).unwrap().len();
-    let (written, waiting) = (bytes("events.sqlite"), bytes("events.sqlite-wal"));
-    assert!(written > 10_000_000, "{written} bytes were moved");
-    assert!(waiting < 20_000_000, "{waiting} bytes wait to be moved");
-    assert!(log.verify(&topic("t")).verified);
-    assert_eq!(log.0.health().failures, 0);
-}
-
-#[test]
 fn somebody_elses_transaction_is_waited_for() {
     let (_folder, path) = place();
     let log = open(&path);
