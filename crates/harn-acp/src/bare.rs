@@ -60,6 +60,9 @@ enum Phase {
     Over,
 }
 
+/// Times that the SDK is given a chance to hand on what it was given.
+const STEPS_OF_THE_SDK: usize = 16;
+
 impl Bridge {
     /// Begins to serve a host.
     ///
@@ -156,6 +159,11 @@ async fn connect(
     };
     let ending = async {
         let _the_program_has_ended = ended.await;
+        // With its end a program withdraws what it still asks for. That is on its way through
+        // the SDK, which would forget it if the connection ended first.
+        for _ in 0..STEPS_OF_THE_SDK {
+            tokio::task::yield_now().await;
+        }
         outbox.end(End::Finished);
         // What was said before is still written.
         std::future::pending::<()>().await;
