@@ -10,7 +10,10 @@ const SCRIPT: &str = r#"
 [[turn]]
 when = "wait*"
 repeat = true
-call = [{ tool = "agent_await_resumption", arguments = { reason = "a person" } }]
+call = [
+  { tool = "agent_await_resumption", arguments = { reason = "a person" } },
+  { tool = "stock", arguments = { item = "much" } },
+]
 [[turn]]
 when = "stock*"
 repeat = true
@@ -27,8 +30,14 @@ fn runtime() -> Arc<Runtime> {
 
 fn stock() -> Arc<dyn Tool> {
     let parameters = json!({"item": "string"});
-    FunctionTool::new("stock", "How many are left.", parameters, |_| {
-        Box::pin(async { Ok("2".to_owned()) })
+    FunctionTool::new("stock", "How many are left.", parameters, |call| {
+        let pauses = if call["item"] == "much" { 100 } else { 1 };
+        Box::pin(async move {
+            for _ in 0..pauses {
+                tokio::task::yield_now().await;
+            }
+            Ok("2".to_owned())
+        })
     })
 }
 
@@ -88,6 +97,16 @@ async fn a_run_that_waits_for_somebody_leaves_nothing_to_the_next() {
     let agent = runtime().prepare(request).unwrap();
     assert_eq!(agent.run("wait").await.unwrap().status, "suspended");
     assert_eq!(agent.run("go on").await.unwrap().status, "done");
+}
+
+/// The second ends while the first, which has said that it waits, still counts.
+#[tokio::test]
+async fn a_run_that_waits_for_somebody_stops_nobody_beside_it() {
+    let request = asked().option("agent_await_resumption", true);
+    let agent = runtime().prepare(request).unwrap();
+    let (waits, goes_on) = tokio::join!(agent.run("wait"), agent.run("stock?"));
+    let statuses = [waits, goes_on].map(|result| result.unwrap().status);
+    assert_eq!(statuses, ["suspended", "done"]);
 }
 
 #[tokio::test]
