@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use harn_events::{
-    AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RecordedEvent,
-    RedactionPolicy, SESSION_HEADER, SystemClock, agent_events_topic, event_of_log_record,
+    AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, EventRecord, LogFailure,
+    RecordedEvent, RedactionPolicy, SESSION_HEADER, SystemClock, agent_events_topic,
+    event_of_log_record,
 };
 use harn_log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic, block_on};
 
@@ -75,9 +76,9 @@ impl LoggedSessions {
 }
 
 impl AgentEventLog for LoggedSessions {
-    fn append(&self, topic: &str, record: harn_events::LogEvent) -> Result<(), LogFailure> {
+    fn append(&self, topic: &str, record: &EventRecord<'_>) -> Result<(), LogFailure> {
         let topic = Topic::new(topic)?;
-        block_on(self.append_recovering(&topic, of_events(record)))?;
+        block_on(self.append_recovering(&topic, of_events(record.log_event()?)))?;
         Ok(())
     }
 

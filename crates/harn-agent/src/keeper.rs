@@ -22,7 +22,7 @@
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
 //! that what is stored never has a gap.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -32,13 +32,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use harn_events::{
-    AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, LogFailure, RedactionPolicy,
-    SESSION_HEADER, SystemClock,
+    AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, EventRecord, LogFailure,
+    RedactionPolicy, SESSION_HEADER, SystemClock, agent_events_topic,
 };
-use harn_log::{AnyEventLog, Batch, EventLog, Joined, LogError, LogEvent, Topic, block_on, join};
+use harn_log::{
+    AnyEventLog, Batch, Draft, EventLog, Headers, Joined, LogError, LogEvent, Topic, block_on, join,
+};
 use tokio::sync::oneshot;
 
-use crate::event_log::{LoggedSessions, of_events};
+use crate::event_log::LoggedSessions;
 use crate::session::{JournalRecord, session_records};
 use crate::storage::Nowhere;
 
@@ -82,7 +84,7 @@ type Written = Result<(), Arc<LogError>>;
 
 #[derive(Default)]
 struct Queue {
-    records: VecDeque<(Topic, LogEvent)>,
+    records: Vec<Draft>,
     barriers: Vec<oneshot::Sender<Written>>,
     /// The barriers that what is being written is written for.
     served: Vec<oneshot::Sender<Written>>,
@@ -117,7 +119,7 @@ enum Thread {
 
 /// What was taken out of the queue to be written.
 struct Taken {
-    records: VecDeque<(Topic, LogEvent)>,
+    records: Vec<Draft>,
     /// Whether somebody wants it to be durable.
     durably: bool,
     /// Whether some of it was tried before.
@@ -181,7 +183,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Too many wait already; this one is not among them.
-    pub fn put(&self, topic: &Topic, record: LogEvent) -> Result<(), LogFailure> {
+    pub fn put(&self, record: Draft) -> Result<(), LogFailure> {
         if self.log().is_none() || self.is_fenced.load(Ordering::Acquire) {
             return Err(Closed.into());
         }
@@ -190,7 +192,7 @@ impl Keeper {
         if queue.records.len() >= QUEUE_RECORDS_MAX {
             return Err(QueueFull.into());
         }
-        queue.records.push_back((topic.clone(), record));
+        queue.records.push(record);
         // Whoever gathers is woken by the first record and by one too many.
         let was_failing = std::mem::replace(&mut queue.is_failing, false);
         let is_first = was_failing || queue.since.is_none();
@@ -201,6 +203,14 @@ impl Keeper {
             self.shared.ring(queue);
         }
         Ok(())
+    }
+
+    /// The same with an event whose JSON is not made yet.
+    ///
+    /// # Errors
+    /// Also: it could be written, but not be read again.
+    pub fn put_event(&self, topic: &Topic, event: LogEvent) -> Result<(), LogFailure> {
+        self.put(Draft::new(topic, event)?)
     }
 
     /// Resolves when everything taken so far would survive a power cut.
@@ -322,7 +332,7 @@ impl Shared {
             return Err(taken);
         };
         let shared = Arc::clone(self);
-        let batches = by_topic(taken.records);
+        let batches = Batch::by_topic(taken.records);
         let handed_over = log.append_batches_then(batches, move |batches, outcomes| {
             let outcomes = outcomes.into_iter().map(|outcome| outcome.map(drop));
             let (written, _dropped_when_all_are_told) = shared.settle(batches, outcomes);
@@ -392,7 +402,7 @@ impl Shared {
         let Some(log) = self.log() else {
             return Ok(()); // Nothing is taken where nothing is open.
         };
-        let batches = by_topic(taken.records);
+        let batches = Batch::by_topic(taken.records);
         let appended = block_on(append(log, &batches, taken.is_retry));
         let (written, _batches) = self.settle(batches, appended);
         written?;
@@ -428,7 +438,7 @@ impl Shared {
         (outcome, written)
     }
 
-    fn put_back(&self, mut unwritten: VecDeque<(Topic, LogEvent)>, error: &LogError) {
+    fn put_back(&self, mut unwritten: Vec<Draft>, error: &LogError) {
         let mut queue = self.queue();
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
@@ -505,7 +515,7 @@ impl Queue {
 
     /// Whether a topic has records that are not in the log, or may have.
     fn has_unwritten(&self, topic: &str) -> bool {
-        let mut topics = self.records.iter().map(|(topic, _)| topic.as_str());
+        let mut topics = self.records.iter().map(|record| record.topic().as_str());
         self.is_writing || topics.any(|waiting| waiting == topic)
     }
 
@@ -538,13 +548,12 @@ async fn append(
     batches: &[Batch],
     is_retry: bool,
 ) -> Vec<Result<(), LogError>> {
-    let again = |(topic, events)| Box::pin(append_again(log, topic, events)) as Joined<'_, _>;
-    let each = batches.iter().map(|(topic, events)| (topic, &**events));
+    let again = |batch| Box::pin(append_again(log, batch)) as Joined<'_, _>;
     if is_retry {
-        return join(each.map(again).collect()).await;
+        return join(batches.iter().map(again).collect()).await;
     }
     let appended = log.append_batches(batches).await;
-    let outcomes = appended.into_iter().zip(each).map(|(outcome, batch)| {
+    let outcomes = appended.into_iter().zip(batches).map(|(outcome, batch)| {
         Box::pin(async move {
             match outcome {
                 Err(error) if error.is_poisoned() => again(batch).await,
@@ -557,73 +566,49 @@ async fn append(
 
 /// Appends what may have been appended: the disk may have room again, and it may have taken
 /// what it seemed to refuse.
-async fn append_again(
-    log: &Arc<AnyEventLog>,
-    topic: &Topic,
-    events: &[LogEvent],
-) -> Result<(), LogError> {
+async fn append_again(log: &Arc<AnyEventLog>, batch: &Batch) -> Result<(), LogError> {
     log.recover().await?;
-    let events = unstored(log, topic, events).await?;
+    let events = unstored(log, batch).await?;
     if events.is_empty() {
         return Ok(());
     }
-    log.append_batch(topic, events).await.map(drop)
+    log.append_batch(batch.topic(), events).await.map(drop)
 }
 
 /// Those of the records that the log does not have, by the indexes of their sessions.
-async fn unstored(
-    log: &Arc<AnyEventLog>,
-    topic: &Topic,
-    events: &[LogEvent],
-) -> Result<Vec<LogEvent>, LogError> {
+async fn unstored(log: &Arc<AnyEventLog>, batch: &Batch) -> Result<Vec<LogEvent>, LogError> {
     let stored = LoggedSessions::new(Arc::clone(log));
-    let mut newest: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+    let mut newest: BTreeMap<String, Option<u64>> = BTreeMap::new();
     let mut unstored = Vec::new();
-    for event in events {
+    for event in batch.drafts().iter().map(Draft::event) {
         let session_id = event.headers.get(SESSION_HEADER);
         let index = event.payload["index"].as_u64();
         if let (Some(session_id), Some(index)) = (session_id, index) {
-            if !newest.contains_key(&**session_id) {
-                let found = stored.newest_of(topic, session_id).await?;
+            if !newest.contains_key(session_id) {
+                let found = stored.newest_of(batch.topic(), session_id).await?;
                 let found = found.and_then(|record| record.payload["index"].as_u64());
-                newest.insert(session_id, found);
+                newest.insert(session_id.clone(), found);
             }
-            if newest[&**session_id].is_some_and(|newest| index <= newest) {
+            if newest[session_id].is_some_and(|newest| index <= newest) {
                 continue;
             }
         }
-        unstored.push(event.clone());
+        unstored.push(event);
     }
     Ok(unstored)
 }
 
-/// The records of each topic together. Order matters inside a topic only: what belongs
-/// together across topics says so itself.
-fn by_topic(records: VecDeque<(Topic, LogEvent)>) -> Vec<Batch> {
-    let mut batches: Vec<Batch> = Vec::new();
-    for (topic, record) in records {
-        match batches.iter_mut().find(|(known, _)| *known == topic) {
-            Some((_, batch)) => batch.push(record),
-            None => batches.push((topic, vec![record])),
-        }
-    }
-    batches
+/// The records of batches one by one again.
+fn one_by_one(batches: Vec<Batch>) -> Vec<Draft> {
+    batches.into_iter().flat_map(Batch::into_drafts).collect()
 }
 
-/// The opposite.
-fn one_by_one(batches: Vec<Batch>) -> VecDeque<(Topic, LogEvent)> {
-    let records = batches
-        .into_iter()
-        .flat_map(|(topic, events)| events.into_iter().map(move |event| (topic.clone(), event)));
-    records.collect()
-}
-
-impl AgentEventLog for Keeper {
-    fn append(&self, topic: &str, record: harn_events::LogEvent) -> Result<(), LogFailure> {
-        self.put(&Topic::new(topic)?, of_events(record))
-    }
-
-    fn latest_of(
+impl Keeper {
+    /// The newest record of a session in a topic, also if it still waits to be written.
+    ///
+    /// # Errors
+    /// The log cannot be read or written.
+    pub(crate) fn latest_of(
         &self,
         topic: &str,
         session_id: &str,
@@ -636,8 +621,8 @@ impl AgentEventLog for Keeper {
         LoggedSessions::new(Arc::clone(log)).latest_of(topic, session_id)
     }
 
-    /// With what is being gathered: nobody waits.
-    fn sync_soon(&self) {
+    /// Everything taken so far becomes durable with what is being gathered: nobody waits.
+    pub(crate) fn sync_soon(&self) {
         if self.log().is_none() || self.start().is_err() {
             return;
         }
@@ -646,9 +631,60 @@ impl AgentEventLog for Keeper {
         queue.since.get_or_insert_with(Instant::now);
         self.shared.ring(queue);
     }
+}
+
+/// The headers of all records of a session.
+pub(crate) fn session_headers(session_id: &str) -> Headers {
+    let header = (SESSION_HEADER.to_owned(), session_id.to_owned());
+    Headers::new(BTreeMap::from([header]))
+}
+
+/// The events of one session, as a keeper takes them.
+struct KeptEvents {
+    keeper: Arc<Keeper>,
+    topic: Topic,
+    headers: Headers,
+}
+
+impl KeptEvents {
+    fn of(keeper: &Arc<Keeper>, session_id: &str) -> io::Result<Arc<dyn AgentEventLog>> {
+        let topic = Topic::new(agent_events_topic(session_id));
+        Ok(Arc::new(Self {
+            keeper: Arc::clone(keeper),
+            topic: topic.map_err(io::Error::other)?,
+            headers: session_headers(session_id),
+        }))
+    }
+}
+
+impl AgentEventLog for KeptEvents {
+    fn append(
+        &self,
+        _topic_of_its_session: &str,
+        record: &EventRecord<'_>,
+    ) -> Result<(), LogFailure> {
+        let (kind, at) = (record.kind(), record.occurred_at_ms());
+        let draft: Result<Draft, LogError> = record.redacted(
+            |payload| Draft::encode(&self.topic, kind.to_owned(), &self.headers, at, payload),
+            Draft::payload_json,
+        );
+        self.keeper.put(draft?)
+    }
+
+    fn latest_of(
+        &self,
+        topic: &str,
+        session_id: &str,
+    ) -> Result<Option<harn_events::LogEvent>, LogFailure> {
+        self.keeper.latest_of(topic, session_id)
+    }
+
+    fn sync_soon(&self) {
+        self.keeper.sync_soon();
+    }
 
     fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>> {
-        Box::pin(self.sync())
+        Box::pin(self.keeper.sync())
     }
 }
 
@@ -672,7 +708,7 @@ impl DurableSinks for KeptSessions {
                 None => Ok(Arc::new(Nowhere)),
             };
         }
-        let log = Arc::clone(&self.keeper) as Arc<dyn AgentEventLog>;
+        let log = KeptEvents::of(&self.keeper, session_id)?;
         let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
         Ok(EventLogSink::with_policy(log, session_id, redaction, clock))
     }
@@ -685,7 +721,7 @@ impl DurableSinks for KeptSessions {
         if self.keeper.log().is_none() {
             return self.open(session_id, redaction);
         }
-        let log = Arc::clone(&self.keeper) as Arc<dyn AgentEventLog>;
+        let log = KeptEvents::of(&self.keeper, session_id)?;
         let (redaction, clock) = (redaction.clone(), Arc::new(SystemClock));
         Ok(EventLogSink::for_new_session(
             log, session_id, redaction, clock,

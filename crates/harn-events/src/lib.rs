@@ -103,8 +103,8 @@ pub use jsonl::{
     load_directory, load_file, session_file_name, session_id_of_file_name,
 };
 pub use log_sink::{
-    AGENT_EVENTS_TOPIC_PREFIX, AgentEventLog, EventLogSink, LogFailure, SESSION_HEADER,
-    agent_events_topic, event_of_log_record, sanitize_topic_component,
+    AGENT_EVENTS_TOPIC_PREFIX, AgentEventLog, EventLogSink, EventPayload, EventRecord, LogFailure,
+    SESSION_HEADER, agent_events_topic, event_of_log_record, sanitize_topic_component,
 };
 pub use projector::DurableAgentEventProjector;
 pub use queued::{OverflowPolicy, QueueHealth, QueueOptions, QueuedSink};

@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::clock::{Clock, SystemClock};
@@ -17,13 +18,14 @@ use crate::default_bus::current_policy;
 use crate::event::AgentEvent;
 use crate::lock::Recover;
 use crate::projector::DurableAgentEventProjector;
+use crate::raw::RawObject;
 use crate::record::{OpaqueEvent, RecordedEvent};
 use crate::redact::{Completeness, RedactionPolicy};
 use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
     ends_run,
 };
-use crate::types::{AgentEventLogPayload, LogEvent};
+use crate::types::LogEvent;
 
 /// Start of every topic that holds a session's events.
 pub const AGENT_EVENTS_TOPIC_PREFIX: &str = "observability.agent_events.";
@@ -38,7 +40,7 @@ pub type LogFailure = Box<dyn std::error::Error + Send + Sync>;
 pub trait AgentEventLog: Send + Sync {
     /// Appends a record. When it returns, the record has its place in the topic
     /// and survives a crash of the process.
-    fn append(&self, topic: &str, record: LogEvent) -> Result<(), LogFailure>;
+    fn append(&self, topic: &str, record: &EventRecord<'_>) -> Result<(), LogFailure>;
 
     /// The newest record of the topic whose `session_id` header is this id.
     fn latest_of(&self, topic: &str, session_id: &str) -> Result<Option<LogEvent>, LogFailure>;
@@ -48,6 +50,92 @@ pub trait AgentEventLog: Send + Sync {
 
     /// Resolves when everything appended so far would survive a power cut.
     fn barrier(&self) -> Pin<Box<dyn Future<Output = Result<(), LogFailure>> + Send + '_>>;
+}
+
+/// A record of an event, on its way into a log.
+pub struct EventRecord<'a> {
+    kind: &'a str,
+    redaction: &'a RedactionPolicy,
+    payload: EventPayload<'a>,
+}
+
+impl EventRecord<'_> {
+    /// What kind of event it is.
+    pub fn kind(&self) -> &str {
+        self.kind
+    }
+
+    /// The session it belongs to: its one header.
+    pub fn session_id(&self) -> &str {
+        self.payload.session_id
+    }
+
+    /// When it happened, in milliseconds since the Unix epoch.
+    pub fn occurred_at_ms(&self) -> i64 {
+        self.payload.index_hint
+    }
+
+    /// The payload without its secrets, as JSON that `encode` makes of it and `json` looks at.
+    ///
+    /// Nearly no event holds a secret, and to look through a text is quick. So the event is
+    /// encoded as it is first; only if there may be something in it that must not be stored is
+    /// that thrown away, and the event is taken apart.
+    ///
+    /// # Errors
+    /// Those of `encode`.
+    pub fn redacted<T, E: From<serde_json::Error>>(
+        &self,
+        encode: impl Fn(&EventPayload<'_>) -> Result<T, E>,
+        json: impl FnOnce(&T) -> &str,
+    ) -> Result<T, E> {
+        let encoded = encode(&self.payload)?;
+        if !self.redaction.might_match(json(&encoded)) {
+            return Ok(encoded);
+        }
+        let mut event = serde_json::to_value(&self.payload.event)?;
+        self.redaction.redact_value(&mut event, Completeness::Whole);
+        encode(&EventPayload {
+            event: Body::Redacted(&event),
+            ..self.payload
+        })
+    }
+
+    /// The record, without its secrets, for logs that take JSON values.
+    ///
+    /// # Errors
+    /// The event is nothing that JSON can say.
+    pub fn log_event(&self) -> serde_json::Result<LogEvent> {
+        let payload = self.redacted(
+            |payload| serde_json::to_string(payload),
+            |encoded: &String| encoded,
+        )?;
+        let session_id = self.session_id().to_owned();
+        Ok(LogEvent {
+            kind: self.kind.to_owned(),
+            payload: serde_json::from_str(&payload)?,
+            headers: BTreeMap::from([(SESSION_HEADER.to_owned(), session_id)]),
+            occurred_at_ms: self.occurred_at_ms(),
+        })
+    }
+}
+
+/// The payload of a record: what an [`AgentEventLogPayload`](crate::AgentEventLogPayload) is read
+/// from, with an event that need not be a JSON value.
+#[derive(Clone, Copy, Serialize)]
+pub struct EventPayload<'a> {
+    index_hint: i64,
+    session_id: &'a str,
+    event: Body<'a>,
+    execution_id: Option<&'a str>,
+    index: u64,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum Body<'a> {
+    Event(&'a AgentEvent),
+    Opaque(&'a RawObject),
+    Redacted(&'a Value),
 }
 
 /// The part of a topic that stands for a session id: everything but ASCII
@@ -165,8 +253,7 @@ impl EventLogSink {
             state.health.skipped += 1;
             return;
         }
-        let value = serde_json::to_value(event).map_err(LogFailure::from);
-        self.append(&mut state, event.tag(), value, emitted_at_ms);
+        self.append(&mut state, event.tag(), Body::Event(event), emitted_at_ms);
         drop(state);
         if ends_run(event) {
             self.log.sync_soon();
@@ -174,15 +261,9 @@ impl EventLogSink {
     }
 
     /// Appends while the state is locked, so that index and order agree.
-    fn append(
-        &self,
-        state: &mut State,
-        tag: &str,
-        event: Result<Value, LogFailure>,
-        emitted_at_ms: i64,
-    ) {
+    fn append(&self, state: &mut State, tag: &str, event: Body<'_>, emitted_at_ms: i64) {
         state.health.accepted += 1;
-        match event.and_then(|event| self.try_append(state, tag, event, emitted_at_ms)) {
+        match self.try_append(state, tag, event, emitted_at_ms) {
             Ok(()) => {
                 state.health.stored += 1;
                 state.is_failing = false;
@@ -201,30 +282,23 @@ impl EventLogSink {
         &self,
         state: &mut State,
         tag: &str,
-        mut event: Value,
+        event: Body<'_>,
         emitted_at_ms: i64,
     ) -> Result<(), LogFailure> {
         let index = self.next_index(state)?;
         let occurred_at_ms = emitted_at_ms.max(state.last_ms);
-        self.redaction.redact_value(&mut event, Completeness::Whole);
-        let payload = AgentEventLogPayload {
-            index_hint: occurred_at_ms,
-            session_id: self.session_id.clone(),
-            event,
-            execution_id: None,
-            index: Some(index),
-        };
-        let record = LogEvent {
-            kind: if tag.is_empty() {
-                "agent_event".to_owned()
-            } else {
-                tag.to_owned()
+        let record = EventRecord {
+            kind: if tag.is_empty() { "agent_event" } else { tag },
+            redaction: &self.redaction,
+            payload: EventPayload {
+                index_hint: occurred_at_ms,
+                session_id: &self.session_id,
+                event,
+                execution_id: None,
+                index,
             },
-            payload: payload.into_value(),
-            headers: BTreeMap::from([(SESSION_HEADER.to_owned(), self.session_id.clone())]),
-            occurred_at_ms,
         };
-        self.log.append(&self.topic, record)?;
+        self.log.append(&self.topic, &record)?;
         state.next_index = Some(index.saturating_add(1));
         state.newest_index = Some(index);
         state.last_ms = occurred_at_ms;
@@ -259,8 +333,7 @@ impl AgentEventSink for EventLogSink {
         let mut state = self.state.recover();
         let redacted = event.raw().redacted(&self.redaction);
         let raw = redacted.as_ref().unwrap_or(event.raw());
-        let value = serde_json::to_value(raw).map_err(LogFailure::from);
-        self.append(&mut state, event.tag(), value, emitted_at_ms);
+        self.append(&mut state, event.tag(), Body::Opaque(raw), emitted_at_ms);
     }
 
     fn newest_index(&self) -> Option<u64> {

@@ -23,7 +23,7 @@ macro_rules! delegate_event_log {
 
             async fn append_batches(
                 &self,
-                batches: &[(Topic, Vec<LogEvent>)],
+                batches: &[$crate::log::Batch],
             ) -> Vec<Result<Vec<EventId>>> {
                 $with!(self, log => log.append_batches(batches).await)
             }

@@ -55,6 +55,7 @@ mod any;
 mod block;
 #[cfg(doctest)]
 mod book;
+mod canonical;
 mod clock;
 mod config;
 mod delegate;
@@ -106,6 +107,7 @@ pub use nats::{
 pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };
+pub use record::{Draft, Headers};
 pub use retention::{Retention, enforce_all};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteEventLog;

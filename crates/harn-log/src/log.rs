@@ -18,13 +18,52 @@ use crate::event::LogEvent;
 use crate::join::{Joined, join};
 use crate::name::{ConsumerId, EventId, Topic};
 use crate::provenance::EventLogVerificationReport;
+use crate::record::Draft;
 use crate::stream::EventStream;
 
 /// Result of an operation on a log.
 pub type Result<T> = std::result::Result<T, LogError>;
 
-/// Records that belong next to each other, and the topic they belong to.
-pub type Batch = (Topic, Vec<LogEvent>);
+/// Records of one topic that belong next to each other.
+#[derive(Clone)]
+pub struct Batch {
+    topic: Topic,
+    drafts: Vec<Draft>,
+}
+
+impl Batch {
+    /// The records of each topic together, in their order. The topics come in the order of their
+    /// first records.
+    pub fn by_topic(drafts: impl IntoIterator<Item = Draft>) -> Vec<Self> {
+        let mut batches: Vec<Self> = Vec::new();
+        for draft in drafts {
+            let known = batches.iter_mut().find(|one| one.topic == *draft.topic());
+            match known {
+                Some(batch) => batch.drafts.push(draft),
+                None => batches.push(Self {
+                    topic: draft.topic().clone(),
+                    drafts: vec![draft],
+                }),
+            }
+        }
+        batches
+    }
+
+    /// The topic.
+    pub fn topic(&self) -> &Topic {
+        &self.topic
+    }
+
+    /// The records.
+    pub fn drafts(&self) -> &[Draft] {
+        &self.drafts
+    }
+
+    /// The records one by one again.
+    pub fn into_drafts(self) -> Vec<Draft> {
+        self.drafts
+    }
+}
 
 /// An append-only log of named topics.
 pub trait EventLog: Send + Sync {
@@ -64,8 +103,9 @@ pub trait EventLog: Send + Sync {
         batches: &[Batch],
     ) -> impl Future<Output = Vec<Result<Vec<EventId>>>> + Send {
         async move {
-            let appending = batches.iter().map(|(topic, events)| {
-                Box::pin(self.append_batch(topic, events.clone())) as Joined<'_, _>
+            let appending = batches.iter().map(|batch| {
+                let events = batch.drafts.iter().map(Draft::event).collect();
+                Box::pin(self.append_batch(&batch.topic, events)) as Joined<'_, _>
             });
             join(appending.collect()).await
         }

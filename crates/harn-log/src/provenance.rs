@@ -11,6 +11,7 @@
 //! beginning of a topic is compacted away, the hash of the last record that went is
 //! kept as an anchor, so that the rest can still be verified.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -125,7 +126,16 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> RecordHash {
         push_header(&mut headers, name, value);
     }
     headers.push('}');
-    let (hashed_end, _payload) = hashed_end(topic, event, &event.payload);
+    let end = HashedEnd {
+        topic,
+        kind: &event.kind,
+        occurred_at_ms: event.occurred_at_ms,
+    };
+    let write = |mut end| {
+        write_canonical(&event.payload, &mut end);
+        Ok::<_, Infallible>(end)
+    };
+    let Ok((hashed_end, _payload)) = end.write(text_bytes(&event.payload), write);
     hash_of(id, [&headers, ""], &hashed_end)
 }
 
@@ -178,7 +188,7 @@ pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) ->
 const FRAME_BYTES: usize = 160;
 
 /// About how many bytes of JSON the texts in a value are.
-fn text_bytes(value: &Value) -> usize {
+pub(crate) fn text_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
         Value::Object(fields) => {
@@ -192,29 +202,39 @@ fn text_bytes(value: &Value) -> usize {
     }
 }
 
-/// What is hashed of a record with this payload after its headers, and where in it the payload is.
-pub(crate) fn hashed_end(
-    topic: &Topic,
-    event: &LogEvent,
-    payload: &Value,
-) -> (String, Range<usize>) {
-    let mut end = String::with_capacity(FRAME_BYTES + text_bytes(payload));
-    end.push_str(",\"kind\":");
-    push_json_text(&mut end, &event.kind);
-    end.push_str(",\"occurred_at_ms\":");
-    push_time(&mut end, event.occurred_at_ms);
-    end.push_str(",\"payload\":");
-    let start = end.len();
-    write_canonical(payload, &mut end);
-    let payload = start..end.len();
-    end.push_str(",\"topic\":");
-    push_json_text(&mut end, topic.as_str());
-    end.push('}');
-    (end, payload)
+/// What is hashed of a record after its headers, but for the payload.
+pub(crate) struct HashedEnd<'a> {
+    pub(crate) topic: &'a Topic,
+    pub(crate) kind: &'a str,
+    pub(crate) occurred_at_ms: i64,
+}
+
+impl HashedEnd<'_> {
+    /// Writes it with a payload of about so many bytes, which `write_payload` appends. Gives
+    /// also where in it the payload is.
+    pub(crate) fn write<E>(
+        &self,
+        payload_bytes: usize,
+        write_payload: impl FnOnce(String) -> Result<String, E>,
+    ) -> Result<(String, Range<usize>), E> {
+        let mut end = String::with_capacity(FRAME_BYTES + payload_bytes);
+        end.push_str(",\"kind\":");
+        push_json_text(&mut end, self.kind);
+        end.push_str(",\"occurred_at_ms\":");
+        push_time(&mut end, self.occurred_at_ms);
+        end.push_str(",\"payload\":");
+        let start = end.len();
+        let mut end = write_payload(end)?;
+        let payload = start..end.len();
+        end.push_str(",\"topic\":");
+        push_json_text(&mut end, self.topic.as_str());
+        end.push('}');
+        Ok((end, payload))
+    }
 }
 
 /// Compact JSON with sorted keys, whatever order a map happens to keep.
-fn write_canonical(value: &Value, text: &mut String) {
+pub(crate) fn write_canonical(value: &Value, text: &mut String) {
     match value {
         // Many are in order already, as those with one field are.
         Value::Object(fields) if fields.keys().is_sorted() => write_fields(fields.iter(), text),

@@ -10,40 +10,90 @@
 //! does not depend on its place is worked out before it reaches the writer.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::canonical::{self, Unwritable};
 use crate::error::LogError;
 use crate::event::LogEvent;
 use crate::log::Result;
 use crate::name::{EventId, Topic};
-use crate::provenance::{self, PREV_HASH_HEADER, RECORD_HASH_HEADER};
+use crate::provenance::{
+    self, HashedEnd, PREV_HASH_HEADER, RECORD_HASH_HEADER, text_bytes, write_canonical,
+};
 
 /// How deep a payload may be nested. Readers give up at 128 levels, of which a record
 /// needs a few for itself.
 const NESTING_MAX: usize = 100;
 
+/// What is said of a payload that is nested deeper.
+const TOO_DEEP: LogError = LogError::TooDeep {
+    levels_max: NESTING_MAX,
+};
+
 /// The headers after the hash of a record that has none of its own there, as most have.
 const ONLY_SCHEMA: &str = "\"harn.provenance.schema\":\"harn-eventlog-provenance-v1\"}";
 
-/// A record without a place. It is handed over several times, so it is one pointer.
-pub(crate) struct Draft(Box<Parts>);
+/// A record without a place, ready to be written: its JSON is made. It is handed over several
+/// times and kept until it is written, so it is one pointer, and cheap to clone.
+#[derive(Clone)]
+pub struct Draft(Arc<Parts>);
 
 /// What a record consists of whatever its place is.
-#[derive(Clone)]
 struct Parts {
-    /// The record, without its payload and without provenance.
-    frame: LogEvent,
-    /// JSON of the headers that come before our own, each with a comma after it.
-    headers_before: String,
-    /// JSON of the headers that come after the hash, and the end of the headers.
-    headers_after: Cow<'static, str>,
+    topic: Topic,
+    kind: Cow<'static, str>,
+    headers: Headers,
+    occurred_at_ms: i64,
     /// The end of what is hashed: everything after the headers, the payload among it.
     hashed_end: String,
     /// Where in it the payload is.
     payload: Range<usize>,
+}
+
+/// Headers that are ready to be written. Records of one origin often share them all, so they are
+/// made once and are cheap to clone.
+#[derive(Clone)]
+pub struct Headers(Arc<HeaderParts>);
+
+struct HeaderParts {
+    /// Without provenance.
+    map: BTreeMap<String, String>,
+    /// JSON of those that come before our own, each with a comma after it.
+    json_before: String,
+    /// JSON of those that come after the hash, and the end of the headers.
+    json_after: Cow<'static, str>,
+}
+
+impl Headers {
+    /// Makes headers ready. What they say about provenance is ignored.
+    pub fn new(mut map: BTreeMap<String, String>) -> Self {
+        map.retain(|name, _| !is_ours(name));
+        let is_before = |name: &str| name < provenance::HEADER_PREFIX;
+        let mut json_before = String::new();
+        for (name, value) in map.iter().filter(|(name, _)| is_before(name)) {
+            push_header(&mut json_before, name, value);
+            json_before.push(',');
+        }
+        let mut json_after = Cow::Borrowed(ONLY_SCHEMA);
+        for (name, value) in map.iter().filter(|(name, _)| !is_before(name)) {
+            let headers = json_after.to_mut();
+            headers.pop(); // What ends them.
+            headers.push(',');
+            push_header(headers, name, value);
+            headers.push('}');
+        }
+        Self(Arc::new(HeaderParts {
+            map,
+            json_before,
+            json_after,
+        }))
+    }
 }
 
 impl Draft {
@@ -51,74 +101,106 @@ impl Draft {
     ///
     /// # Errors
     /// It could be written, but not be read again.
-    pub(crate) fn new(topic: &Topic, event: LogEvent) -> Result<Self> {
+    pub fn new(topic: &Topic, event: LogEvent) -> Result<Self> {
         // The payload is dropped here, by whoever made it, and not by the writer.
         let (draft, _payload) = Self::split(topic, event)?;
         Ok(draft)
     }
 
-    /// The same, and the payload as it was.
+    /// Prepares a record whose payload is no JSON value yet.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
-    pub(crate) fn split(topic: &Topic, mut event: LogEvent) -> Result<(Self, Value)> {
-        let payload = std::mem::take(&mut event.payload);
-        event.headers.retain(|name, _| !is_ours(name));
-        Ok((Self::build(topic, event, &payload)?, payload))
-    }
-
-    /// The same for an event that is still needed.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
-    pub(crate) fn of(topic: &Topic, event: &LogEvent) -> Result<Self> {
-        let headers = event.headers.iter().filter(|(name, _)| !is_ours(name));
-        let frame = LogEvent {
-            kind: event.kind.clone(),
-            payload: Value::Null,
-            headers: headers
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            occurred_at_ms: event.occurred_at_ms,
+    /// The payload is nothing that JSON can say, or could be written but not be read again.
+    pub fn encode<T: Serialize + ?Sized>(
+        topic: &Topic,
+        kind: impl Into<Cow<'static, str>>,
+        headers: &Headers,
+        occurred_at_ms: i64,
+        payload: &T,
+    ) -> Result<Self> {
+        const PAYLOAD_BYTES: usize = 480;
+        let write = |end: String| {
+            let mut bytes = end.into_bytes();
+            match canonical::write(payload, &mut bytes, NESTING_MAX) {
+                Ok(()) => Ok(String::from_utf8(bytes).expect("JSON is text")),
+                Err(Unwritable::TooDeep) => Err(TOO_DEEP),
+                Err(Unwritable::Other(error)) => Err(error.into()),
+            }
         };
-        Self::build(topic, frame, &event.payload)
+        let headers = headers.clone();
+        let kind = kind.into();
+        Self::build(topic, kind, headers, occurred_at_ms, PAYLOAD_BYTES, write)
     }
 
-    fn build(topic: &Topic, frame: LogEvent, payload: &Value) -> Result<Self> {
-        if is_deeper_than(payload, NESTING_MAX) {
-            return Err(LogError::TooDeep {
-                levels_max: NESTING_MAX,
-            });
+    /// The same as [`new`](Self::new), and the payload as it was.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn split(topic: &Topic, event: LogEvent) -> Result<(Self, Value)> {
+        let payload = event.payload;
+        if is_deeper_than(&payload, NESTING_MAX) {
+            return Err(TOO_DEEP);
         }
-        let is_before = |name: &str| name < provenance::HEADER_PREFIX;
-        let mut headers_before = String::new();
-        for (name, value) in frame.headers.iter().filter(|(name, _)| is_before(name)) {
-            push_header(&mut headers_before, name, value);
-            headers_before.push(',');
-        }
-        let mut headers_after = Cow::Borrowed(ONLY_SCHEMA);
-        for (name, value) in frame.headers.iter().filter(|(name, _)| !is_before(name)) {
-            let headers = headers_after.to_mut();
-            headers.pop(); // What ends them.
-            headers.push(',');
-            push_header(headers, name, value);
-            headers.push('}');
-        }
-        let (hashed_end, payload) = provenance::hashed_end(topic, &frame, payload);
-        Ok(Self(Box::new(Parts {
-            frame,
-            headers_before,
-            headers_after,
+        let bytes = text_bytes(&payload);
+        let write = |mut end: String| {
+            write_canonical(&payload, &mut end);
+            Ok(end)
+        };
+        let headers = Headers::new(event.headers);
+        let (kind, at) = (event.kind.into(), event.occurred_at_ms);
+        let draft = Self::build(topic, kind, headers, at, bytes, write)?;
+        Ok((draft, payload))
+    }
+
+    fn build(
+        topic: &Topic,
+        kind: Cow<'static, str>,
+        headers: Headers,
+        occurred_at_ms: i64,
+        payload_bytes: usize,
+        write_payload: impl FnOnce(String) -> Result<String>,
+    ) -> Result<Self> {
+        let end = HashedEnd {
+            topic,
+            kind: &kind,
+            occurred_at_ms,
+        };
+        let (hashed_end, payload) = end.write(payload_bytes, write_payload)?;
+        Ok(Self(Arc::new(Parts {
+            topic: topic.clone(),
+            kind,
+            headers,
+            occurred_at_ms,
             hashed_end,
             payload,
         })))
     }
 
+    /// The topic it is for.
+    pub fn topic(&self) -> &Topic {
+        &self.0.topic
+    }
+
+    /// JSON of its payload, as it will be stored.
+    pub fn payload_json(&self) -> &str {
+        self.0.payload_json()
+    }
+
+    /// The record as its author sees it: without provenance.
+    pub fn event(&self) -> LogEvent {
+        LogEvent {
+            kind: self.0.kind.clone().into_owned(),
+            payload: self.0.payload_value(),
+            headers: self.0.headers.0.map.clone(),
+            occurred_at_ms: self.0.occurred_at_ms,
+        }
+    }
+
     /// Refuses a record that the backend cannot take.
     pub(crate) fn check_size(&self, bytes_max: usize) -> Result<()> {
-        let parts = &self.0;
-        let headers = parts.headers_before.len() + parts.headers_after.len();
-        let bytes = parts.hashed_end.len() + headers;
+        let headers = &self.0.headers.0;
+        let headers_bytes = headers.json_before.len() + headers.json_after.len();
+        let bytes = self.0.hashed_end.len() + headers_bytes;
         match bytes > bytes_max {
             true => Err(LogError::TooLarge { bytes, bytes_max }),
             false => Ok(()),
@@ -129,23 +211,24 @@ impl Draft {
     pub(crate) fn seal(self, id: EventId, prev_hash: Option<&str>) -> Sealed {
         const OURS_BYTES: usize = 280;
         let parts = self.0;
-        let others = parts.headers_before.len() + parts.headers_after.len();
+        let headers = &parts.headers.0;
+        let others = headers.json_before.len() + headers.json_after.len();
         let mut headers_json = String::with_capacity(others + OURS_BYTES);
         headers_json.push('{');
-        headers_json.push_str(&parts.headers_before);
+        headers_json.push_str(&headers.json_before);
         if let Some(prev_hash) = prev_hash {
             // Whoever wrote the record before may have had other ideas of a hash.
             push_header(&mut headers_json, PREV_HASH_HEADER, prev_hash);
             headers_json.push(',');
         }
         // The hash covers all headers but itself.
-        let hashed = [&*headers_json, &parts.headers_after];
+        let hashed = [&*headers_json, &headers.json_after];
         let computed = provenance::hash_of(id, hashed, &parts.hashed_end);
         let computed = computed.as_str();
         push_our_header(&mut headers_json, RECORD_HASH_HEADER, computed);
         let hash_end = headers_json.len() - 1;
         headers_json.push(',');
-        headers_json.push_str(&parts.headers_after);
+        headers_json.push_str(&headers.json_after);
         Sealed {
             id,
             hash: hash_end - computed.len()..hash_end,
@@ -155,12 +238,23 @@ impl Draft {
     }
 }
 
+impl Parts {
+    fn payload_json(&self) -> &str {
+        &self.hashed_end[self.payload.clone()]
+    }
+
+    fn payload_value(&self) -> Value {
+        let payload = serde_json::from_str(self.payload_json());
+        payload.expect("we have written it, and it is not too deep")
+    }
+}
+
 /// A record with its place.
 #[derive(Clone)]
 pub(crate) struct Sealed {
     /// Its place.
     pub(crate) id: EventId,
-    parts: Box<Parts>,
+    parts: Arc<Parts>,
     /// JSON of its headers.
     pub(crate) headers_json: String,
     /// Where among the headers its hash is.
@@ -175,55 +269,63 @@ impl Sealed {
 
     /// JSON of its payload.
     pub(crate) fn payload_json(&self) -> &str {
-        &self.parts.hashed_end[self.parts.payload.clone()]
+        self.parts.payload_json()
     }
 
     /// The record as readers see it. Most records have no reader yet, so putting it
     /// together is left to whoever needs it.
     pub(crate) fn event(&self) -> LogEvent {
-        let payload = serde_json::from_str(self.payload_json());
-        self.event_with(payload.expect("we have written it, and it is not too deep"))
+        self.event_with(self.parts.payload_value())
     }
 
     /// The same, with its payload at hand.
     pub(crate) fn event_with(&self, payload: Value) -> LogEvent {
         let headers = serde_json::from_str(&self.headers_json);
         LogEvent {
-            kind: self.parts.frame.kind.clone(),
+            kind: self.kind().to_owned(),
             payload,
             headers: headers.expect("we have written them"),
-            occurred_at_ms: self.parts.frame.occurred_at_ms,
+            occurred_at_ms: self.occurred_at_ms(),
         }
     }
 
     /// Takes the record's place away again.
     #[cfg(feature = "nats")]
-    pub(crate) fn unseal(self, topic: &Topic) -> Draft {
-        let draft = Draft::new(topic, self.event());
-        draft.expect("what was taken once is taken again")
+    pub(crate) fn unseal(self) -> Draft {
+        Draft(self.parts)
     }
 
     /// A header by which it can be found, if it has it.
     #[cfg(feature = "sqlite")]
     pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
-        self.parts.frame.headers.get_key_value(name)
+        self.headers().get_key_value(name)
     }
 
-    /// The record without its payload and without provenance.
-    pub(crate) fn frame(&self) -> &LogEvent {
-        &self.parts.frame
+    /// Its headers without provenance.
+    pub(crate) fn headers(&self) -> &BTreeMap<String, String> {
+        &self.parts.headers.0.map
+    }
+
+    /// What it is.
+    pub(crate) fn kind(&self) -> &str {
+        &self.parts.kind
+    }
+
+    /// When it happened.
+    pub(crate) fn occurred_at_ms(&self) -> i64 {
+        self.parts.occurred_at_ms
     }
 
     /// Writes the record as the JSON of a [`LogEvent`].
     pub(crate) fn push_event_json(&self, json: &mut String) {
         json.push_str("{\"kind\":");
-        push_json_text(json, &self.parts.frame.kind);
+        push_json_text(json, self.kind());
         json.push_str(",\"payload\":");
         json.push_str(self.payload_json());
         json.push_str(",\"headers\":");
         json.push_str(&self.headers_json);
         json.push_str(",\"occurred_at_ms\":");
-        push_time(json, self.parts.frame.occurred_at_ms);
+        push_time(json, self.occurred_at_ms());
         json.push('}');
     }
 }

@@ -10,6 +10,10 @@ fn keeper() -> Arc<Keeper> {
     Keeper::new(Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16))))
 }
 
+fn record(topic: &Topic, number: u64) -> Draft {
+    Draft::new(topic, LogEvent::new("n", json!(number))).unwrap()
+}
+
 fn numbers(log: &AnyEventLog, topic: &Topic) -> Vec<u64> {
     let records = block_on(log.read_range(topic, None, usize::MAX)).unwrap();
     let numbers = records.iter().map(|(_, record)| record.payload.as_u64());
@@ -21,13 +25,13 @@ fn one_that_is_lent_writes_with_its_lender_until_it_is_fenced_off() {
     let keeper = keeper();
     let topic = Topic::new("a").unwrap();
     let lent = keeper.lend();
-    keeper.put(&topic, LogEvent::new("n", json!(0))).unwrap();
-    lent.put(&topic, LogEvent::new("n", json!(1))).unwrap();
+    keeper.put(record(&topic, 0)).unwrap();
+    lent.put(record(&topic, 1)).unwrap();
     lent.fence();
-    let refused = lent.put(&topic, LogEvent::new("n", json!(2)));
+    let refused = lent.put(record(&topic, 2));
     assert!(refused.is_err(), "it is fenced off");
     drop(lent);
-    keeper.put(&topic, LogEvent::new("n", json!(3))).unwrap();
+    keeper.put(record(&topic, 3)).unwrap();
     block_on(keeper.sync()).unwrap();
     let log = keeper.log().unwrap();
     assert_eq!(numbers(log, &topic), [0, 1, 3]);
@@ -39,9 +43,7 @@ fn records_keep_their_order_and_a_barrier_covers_them() {
     let topics = ["a", "b"].map(|name| Topic::new(name).unwrap());
     for number in 0..500_u64 {
         let topic = &topics[usize::from(number % 3 == 0)];
-        keeper
-            .put(topic, LogEvent::new("n", json!(number)))
-            .unwrap();
+        keeper.put(record(topic, number)).unwrap();
     }
     block_on(keeper.sync()).unwrap();
     let [a, b] = topics.map(|topic| numbers(keeper.log().unwrap(), &topic));
@@ -60,8 +62,7 @@ fn the_log_is_opened_once_and_when_the_first_record_comes() {
     assert_eq!(opened.load(Ordering::Relaxed), 0);
     let topic = Topic::new("a").unwrap();
     for number in 0..2 {
-        let record = LogEvent::new("n", json!(number));
-        keeper.put(&topic, record).unwrap();
+        keeper.put(record(&topic, number)).unwrap();
     }
     block_on(keeper.sync()).unwrap();
     assert_eq!(numbers(keeper.log().unwrap(), &topic), [0, 1]);
@@ -72,7 +73,7 @@ fn the_log_is_opened_once_and_when_the_first_record_comes() {
 fn without_a_log_nothing_is_taken_and_events_go_elsewhere() {
     let keeper = Keeper::opening(Arc::new(|| None));
     let topic = Topic::new("a").unwrap();
-    assert!(keeper.put(&topic, LogEvent::new("n", json!(1))).is_err());
+    assert!(keeper.put(record(&topic, 1)).is_err());
     assert!(block_on(keeper.sync()).is_err());
     let folder = tempfile::tempdir().unwrap();
     let kept = KeptSessions {
@@ -94,7 +95,7 @@ fn what_is_left_is_written_at_the_end() {
     let keeper = keeper();
     let log = Arc::clone(keeper.log().unwrap());
     let topic = Topic::new("a").unwrap();
-    keeper.put(&topic, LogEvent::new("n", json!(7))).unwrap();
+    keeper.put(record(&topic, 7)).unwrap();
     drop(keeper);
     assert_eq!(numbers(&log, &topic), [7]);
 }
@@ -116,8 +117,7 @@ mod told_by_the_log {
     }
 
     fn put(keeper: &Keeper, topic: &Topic, number: u64) {
-        let record = LogEvent::new("n", json!(number));
-        keeper.put(topic, record).unwrap();
+        keeper.put(record(topic, number)).unwrap();
     }
 
     #[test]

@@ -349,7 +349,7 @@ impl<'a> Open<'a> {
 
     fn write_later(&self, topic: &Topic, record: LogEvent) {
         if let Some(keeper) = &self.runtime.keeper
-            && let Err(error) = keeper.put(topic, record)
+            && let Err(error) = keeper.put_event(topic, record)
         {
             tracing::warn!("a request to people stays open: {error}");
         }

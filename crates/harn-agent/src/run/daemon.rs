@@ -450,7 +450,7 @@ impl Run<'_> {
         if let Ok(topic) = harn_log::Topic::new(format!("daemon.{stem}.state")) {
             let payload = json!({"path": place.display().to_string(), "session_id": self.id()});
             // A log that takes nothing says so itself.
-            let _ = keeper.put(&topic, harn_log::LogEvent::new(kind, payload));
+            let _ = keeper.put_event(&topic, harn_log::LogEvent::new(kind, payload));
         }
     }
 }

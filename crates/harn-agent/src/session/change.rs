@@ -283,6 +283,65 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Its name in the journal.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Resumed => "resumed",
+            Self::Restored { .. } => "restored",
+            Self::Forked { .. } => "forked",
+            Self::Linked { .. } => "linked",
+            Self::ChildAdded { .. } => "child_added",
+            Self::ChildRemoved { .. } => "child_removed",
+            Self::Reset => "reset",
+            Self::Injected { .. } => "injected",
+            Self::RolledBack => "rolled_back",
+            Self::Redone => "redone",
+            Self::Trimmed { .. } => "trimmed",
+            Self::MessageAdded { .. } => "message_added",
+            Self::Prepended { .. } => "prepended",
+            Self::MessageWithdrawn => "message_withdrawn",
+            Self::EventAdded { .. } => "event_added",
+            Self::Compacted { .. } => "compacted",
+            Self::SummaryAdded { .. } => "summary_added",
+            Self::SummarySet { .. } => "summary_set",
+            Self::TranscriptStateSet { .. } => "transcript_state_set",
+            Self::AssetAdded { .. } => "asset_added",
+            Self::SkillsSet { .. } => "skills_set",
+            Self::Kept { .. } => "kept",
+            Self::RunStarted { .. } => "run_started",
+            Self::RunRestored { .. } => "run_restored",
+            Self::IterationStarted { .. } => "iteration_started",
+            Self::Answered { .. } => "answered",
+            Self::TurnRead { .. } => "turn_read",
+            Self::FellBack { .. } => "fell_back",
+            Self::CallNamed { .. } => "call_named",
+            Self::CallStarted { .. } => "call_started",
+            Self::CallFinished { .. } => "call_finished",
+            Self::PseudoToolUsed { .. } => "pseudo_tool_used",
+            Self::PseudoToolFailed { .. } => "pseudo_tool_failed",
+            Self::SkillLoaded { .. } => "skill_loaded",
+            Self::CallRefused { .. } => "call_refused",
+            Self::ResultSeen { .. } => "result_seen",
+            Self::ExitCodeSeen { .. } => "exit_code_seen",
+            Self::ToolTurnEnded { .. } => "tool_turn_ended",
+            Self::TextOnlyTurns { .. } => "text_only_turns",
+            Self::LedgerSet { .. } => "ledger_set",
+            Self::LedgerRejected => "ledger_rejected",
+            Self::NextOptionsSet { .. } => "next_options_set",
+            Self::Granted { .. } => "granted",
+            Self::GrantsDropped => "grants_dropped",
+            Self::Deferred { .. } => "deferred",
+            Self::Promoted { .. } => "promoted",
+            Self::ControlsSet { .. } => "controls_set",
+            Self::DaemonSet { .. } => "daemon_set",
+            Self::Watched { .. } => "watched",
+            Self::RunEnded { .. } => "run_ended",
+        }
+    }
+}
+
 /// How a call went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

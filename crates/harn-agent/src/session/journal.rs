@@ -1,20 +1,19 @@
 //! A session and its journal.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_events::{
-    AgentEvent, AgentEventLog, EventBus, LogFailure, SESSION_HEADER, sanitize_topic_component,
+    AgentEvent, Completeness, EventBus, LogFailure, SESSION_HEADER, sanitize_topic_component,
 };
 use harn_llm::transcript::message_event;
-use harn_log::{EventLog, LogError, LogEvent, Topic};
+use harn_log::{Draft, EventLog, Headers, LogError, Topic};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::change::Change;
 use super::state::SessionState;
 use super::transcript_event::TranscriptEvent;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, session_headers};
 
 /// Start of every topic that holds the journal of a session.
 pub const JOURNAL_TOPIC_PREFIX: &str = "agent_sessions.";
@@ -27,8 +26,15 @@ pub struct Session {
     id: String,
     bus: EventBus,
     inner: Mutex<Inner>,
-    /// Where the journal is kept, with its topic.
-    kept: Option<(Arc<Keeper>, Topic)>,
+    /// Where the journal is kept.
+    kept: Option<Kept>,
+}
+
+/// Where the journal of a session is kept.
+struct Kept {
+    keeper: Arc<Keeper>,
+    topic: Topic,
+    headers: Headers,
 }
 
 struct Inner {
@@ -53,12 +59,13 @@ pub struct JournalRecord {
     pub change: Change,
 }
 
-/// What a [`JournalRecord`] is serialized as. `flatten` would put every field through a detour.
-fn record_value(index: u64, events_before: u64, change: &Change) -> serde_json::Result<Value> {
-    let mut value = serde_json::to_value(change)?;
-    value["index"] = index.into();
-    value["events_before"] = events_before.into();
-    Ok(value)
+/// A [`JournalRecord`] that is written and not kept.
+#[derive(Serialize)]
+struct NewRecord<'a> {
+    index: u64,
+    events_before: u64,
+    #[serde(flatten)]
+    change: &'a Change,
 }
 
 impl Session {
@@ -67,7 +74,7 @@ impl Session {
         let kept = kept_by(keeper, id);
         let next = kept
             .as_ref()
-            .map_or(0, |(keeper, topic)| first_free(keeper, topic, id));
+            .map_or(0, |kept| first_free(&kept.keeper, &kept.topic, id));
         Self::beginning(id, bus, kept, next)
     }
 
@@ -77,12 +84,7 @@ impl Session {
         Self::beginning(id, bus, kept_by(keeper, id), 0)
     }
 
-    fn beginning(
-        id: &str,
-        bus: &EventBus,
-        kept: Option<(Arc<Keeper>, Topic)>,
-        next: u64,
-    ) -> Arc<Self> {
+    fn beginning(id: &str, bus: &EventBus, kept: Option<Kept>, next: u64) -> Arc<Self> {
         let session = Self::starting(id, bus, kept, SessionState::default(), next);
         session.record(Change::Opened);
         session
@@ -99,7 +101,7 @@ impl Session {
     ) -> Result<Arc<Self>, LogFailure> {
         let kept = kept_by(keeper, id);
         let records = match &kept {
-            Some((keeper, topic)) => keeper.journal_of(topic, id)?,
+            Some(kept) => kept.keeper.journal_of(&kept.topic, id)?,
             None => Vec::new(),
         };
         let Some(last) = records.last() else {
@@ -116,7 +118,7 @@ impl Session {
     fn starting(
         id: &str,
         bus: &EventBus,
-        kept: Option<(Arc<Keeper>, Topic)>,
+        kept: Option<Kept>,
         state: SessionState,
         next: u64,
     ) -> Arc<Self> {
@@ -154,12 +156,10 @@ impl Session {
     }
 
     fn write(&self, inner: &mut Inner, change: Change) {
-        if let Some((keeper, topic)) = &self.kept {
-            let taken = self
-                .log_event(inner, &change)
-                .map(|event| keeper.put(topic, event));
+        if let Some(kept) = &self.kept {
+            let draft = self.draft(kept, inner, &change);
             // A record that was not taken has no index, so that indexes have no gaps.
-            match taken {
+            match draft.map(|draft| kept.keeper.put(draft)) {
                 Ok(Ok(())) => inner.next += 1,
                 _ => inner.dropped += 1,
             }
@@ -167,18 +167,30 @@ impl Session {
         inner.state.apply(change);
     }
 
-    fn log_event(&self, inner: &Inner, change: &Change) -> serde_json::Result<LogEvent> {
-        let mut payload = record_value(inner.next, inner.events, change)?;
-        self.bus
-            .redaction_policy()
-            .redact_value(&mut payload, harn_events::Completeness::Whole);
-        let kind = payload["change"].as_str().unwrap_or_default().to_owned();
-        let mut event = LogEvent::new(kind, payload);
-        let header = (SESSION_HEADER.to_owned(), self.id.clone());
-        event.headers = BTreeMap::from([header]);
+    /// What is written of a change: all of it but its secrets. Nearly none has any, so they are
+    /// looked for in what was written.
+    fn draft(&self, kept: &Kept, inner: &Inner, change: &Change) -> Result<Draft, LogError> {
         // The clock of the events, so that the two can be put in order.
-        event.occurred_at_ms = self.bus.now_ms();
-        Ok(event)
+        let (kind, at) = (change.name(), self.bus.now_ms());
+        let record = NewRecord {
+            index: inner.next,
+            events_before: inner.events,
+            change,
+        };
+        let draft = Draft::encode(&kept.topic, kind, &kept.headers, at, &record)?;
+        debug_assert!(
+            draft
+                .payload_json()
+                .contains(&format!(r#""change":"{kind}""#)),
+            "its name is how it is written"
+        );
+        let redaction = self.bus.redaction_policy();
+        if !redaction.might_match(draft.payload_json()) {
+            return Ok(draft);
+        }
+        let mut payload = serde_json::to_value(&record)?;
+        redaction.redact_value(&mut payload, Completeness::Whole);
+        Draft::encode(&kept.topic, kind, &kept.headers, at, &payload)
     }
 
     /// Looks at the state. Not to be kept waiting: whoever changes the session waits.
@@ -201,8 +213,8 @@ impl Session {
     /// Resolves when everything recorded and emitted so far would survive a power cut. That it
     /// could not be written ends no run: it is told where the log's health is told.
     pub async fn barrier(&self) {
-        if let Some((keeper, _)) = &self.kept
-            && let Err(error) = keeper.sync().await
+        if let Some(kept) = &self.kept
+            && let Err(error) = kept.keeper.sync().await
         {
             let session_id = &*self.id;
             tracing::debug!(target: "agent.journal", session_id, %error, "a barrier failed");
@@ -212,8 +224,8 @@ impl Session {
     /// What was recorded and emitted so far becomes durable soon, while the run goes on. The
     /// next barrier covers it.
     pub fn sync_soon(&self) {
-        if let Some((keeper, _)) = &self.kept {
-            keeper.sync_soon();
+        if let Some(kept) = &self.kept {
+            kept.keeper.sync_soon();
         }
     }
 
@@ -228,11 +240,15 @@ impl Session {
 }
 
 /// Where the journal of a session is kept, if it is.
-fn kept_by(keeper: Option<&Arc<Keeper>>, id: &str) -> Option<(Arc<Keeper>, Topic)> {
+fn kept_by(keeper: Option<&Arc<Keeper>>, id: &str) -> Option<Kept> {
     let keeper = keeper?;
     keeper.log()?;
     let topic = Topic::new(journal_topic(id)).ok()?;
-    Some((Arc::clone(keeper), topic))
+    Some(Kept {
+        keeper: Arc::clone(keeper),
+        topic,
+        headers: session_headers(id),
+    })
 }
 
 /// The index after that of the last record: indexes never repeat, also across processes. A log
@@ -335,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_becomes_the_value_that_it_is_serialized_as() {
+    fn a_new_record_is_written_as_one_that_is_kept() {
         let message = json!({"role": "user", "content": "hi"});
         for change in [Change::Opened, Change::MessageAdded { message }] {
             let record = JournalRecord {
@@ -343,8 +359,13 @@ mod tests {
                 events_before: 8,
                 change,
             };
-            let value = record_value(record.index, record.events_before, &record.change);
-            assert_eq!(value.unwrap(), serde_json::to_value(&record).unwrap());
+            let new = NewRecord {
+                index: record.index,
+                events_before: record.events_before,
+                change: &record.change,
+            };
+            let new = serde_json::to_value(new).unwrap();
+            assert_eq!(new, serde_json::to_value(&record).unwrap());
         }
     }
 }

@@ -18,7 +18,7 @@ struct MemoryLog {
 }
 
 impl AgentEventLog for MemoryLog {
-    fn append(&self, topic: &str, record: LogEvent) -> Result<(), LogFailure> {
+    fn append(&self, topic: &str, record: &EventRecord<'_>) -> Result<(), LogFailure> {
         let mut tried = self.tried.recover();
         *tried += 1;
         if self.failing.contains(&(*tried - 1)) {
@@ -28,7 +28,7 @@ impl AgentEventLog for MemoryLog {
             .recover()
             .entry(topic.to_owned())
             .or_default()
-            .push(record);
+            .push(record.log_event()?);
         Ok(())
     }
 
@@ -229,8 +229,30 @@ fn secrets_do_not_reach_the_log() {
     let log = Arc::new(MemoryLog::default());
     let sink = EventLogSink::new(log.clone(), "s");
     sink.handle_event(&chunk("s", "Authorization: Bearer abcdef123456"));
-    let stored = serde_json::to_string(&*log.topics.recover()).unwrap();
+    let closed = |metadata| AgentEvent::SessionClosed {
+        session_id: "s".into(),
+        reason: "closed".into(),
+        status: "closed".into(),
+        metadata,
+    };
+    sink.handle_event(&closed(
+        serde_json::json!({"api key": "abcdef123456", "n": 1}),
+    ));
+    let topics = log.topics.recover();
+    let stored = serde_json::to_string(&*topics).unwrap();
     assert!(!stored.contains("abcdef123456"), "{stored}");
+    let records = &topics["observability.agent_events.s"];
+    assert_eq!(
+        records[1].payload,
+        serde_json::json!({
+            "event": {
+                "type": "session_closed", "session_id": "s", "reason": "closed",
+                "status": "closed", "metadata": {"api key": "[redacted]", "n": 1},
+            },
+            "session_id": "s", "index": 1, "index_hint": records[1].occurred_at_ms,
+            "execution_id": null,
+        })
+    );
 }
 
 #[test]

@@ -36,21 +36,6 @@ pub struct AgentEventLogPayload {
     pub index: Option<u64>,
 }
 
-impl AgentEventLogPayload {
-    /// The same as its serialization, without copying the event.
-    pub(crate) fn into_value(self) -> Value {
-        let fields = [
-            ("index_hint", self.index_hint.into()),
-            ("session_id", self.session_id.into()),
-            ("event", self.event),
-            ("execution_id", self.execution_id.into()),
-            ("index", self.index.into()),
-        ];
-        let fields = fields.map(|(key, value)| (key.to_owned(), value));
-        Value::Object(fields.into_iter().collect())
-    }
-}
-
 /// Result of compaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompactReport {
@@ -63,25 +48,4 @@ pub struct CompactReport {
     pub latest: Option<u64>,
     /// true for the SQLite backend.
     pub checkpointed: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_payload_becomes_the_value_that_it_is_serialized_as() {
-        for (execution_id, index) in [(None, None), (Some("e".to_owned()), Some(7))] {
-            let payload = AgentEventLogPayload {
-                index_hint: -3,
-                session_id: "s".to_owned(),
-                event: json!({"type": "plan"}),
-                execution_id,
-                index,
-            };
-            let serialized = serde_json::to_value(&payload).unwrap();
-            assert_eq!(payload.into_value(), serialized);
-        }
-    }
 }

@@ -6,6 +6,7 @@ use harn_events::{
     AgentEvent, BusConfig, Completeness, EventBus, JsonlDirectory, QueueOptions, QueuedSink,
     REDACTED, RedactionPolicy,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{Recording, block_on, event, listener, tool_call_with};
@@ -339,4 +340,69 @@ fn credentials_in_urls_headers_and_fields_are_replaced_by_the_mark() {
             "none": {"token": null},
         })
     );
+}
+
+/// Names of secrets in all their spellings, texts that hold secrets, and much that is neither.
+fn values_with_secrets() -> impl Strategy<Value = Value> {
+    let names = prop::sample::select(vec![
+        "access_key",
+        "api_key",
+        "client_secret",
+        "set_cookie",
+        "x_csrf_token",
+        "private_key",
+        "employee_number",
+        "pass",
+        "plain",
+        "db_password",
+        "secret_key",
+    ]);
+    let spelled = (names, prop::sample::select(vec!["_", "-", " ", ""]), 0..3).prop_map(
+        |(name, between, case)| match case {
+            0 => name.replace('_', between),
+            1 => name.replace('_', between).to_uppercase(),
+            _ => {
+                let words = name
+                    .split('_')
+                    .map(|word| word[..1].to_uppercase() + &word[1..]);
+                words.collect::<Vec<_>>().join(between)
+            }
+        },
+    );
+    let texts = prop::sample::select(vec![
+        "plain",
+        "Bearer q7Zr2PLm9XwK4tVb",
+        "token\tq7Zr2PLm9X",
+        "tulip \"1\"",
+        "sk-abcdefghijklmno1",
+        "https://a:b@c.example/",
+        "password: \"q7Zr2PLm\"",
+        "api key = q7Zr2PLm9XwK4tVb",
+    ]);
+    let leaves = prop_oneof![
+        texts.prop_map(Value::from),
+        any::<u8>().prop_map(Value::from)
+    ];
+    leaves.prop_recursive(3, 12, 3, move |inner| {
+        let fields = prop::collection::vec((spelled.clone(), inner.clone()), 0..3);
+        prop_oneof![
+            fields.prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            prop::collection::vec(inner, 0..3).prop_map(Value::from),
+        ]
+    })
+}
+
+proptest! {
+    /// Durable sinks look at the text alone before they take an event apart.
+    #[test]
+    fn whatever_is_redacted_in_a_value_is_suspected_in_its_text(value in values_with_secrets()) {
+        let policy = RedactionPolicy::new()
+            .with_field("employee_number")
+            .with_secret("tulip \"1\"");
+        let text = value.to_string();
+        let mut redacted = value;
+        if policy.redact_value(&mut redacted, Completeness::Whole) {
+            prop_assert!(policy.might_match(&text), "{text}");
+        }
+    }
 }

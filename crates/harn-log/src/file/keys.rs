@@ -3,9 +3,8 @@
 //! An index for a header is built when somebody first asks for it, by reading the
 //! topic once, and kept up to date from then on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::event::LogEvent;
 use crate::name::EventId;
 
 /// Headers by which records of one topic can be found at the same time.
@@ -25,8 +24,8 @@ pub(super) struct Index {
 
 impl Index {
     /// Notes a record, later than all before it.
-    pub(super) fn note(&mut self, header: &str, id: EventId, event: &LogEvent) {
-        if let Some(value) = event.headers.get(header) {
+    pub(super) fn note(&mut self, header: &str, id: EventId, headers: &BTreeMap<String, String>) {
+        if let Some(value) = headers.get(header) {
             self.values.entry(value.clone()).or_insert(id);
         }
     }
@@ -47,9 +46,9 @@ impl Keys {
     }
 
     /// Notes a record, later than all before it.
-    pub(super) fn note(&mut self, id: EventId, event: &LogEvent) {
+    pub(super) fn note(&mut self, id: EventId, headers: &BTreeMap<String, String>) {
         for (header, index) in &mut self.headers {
-            index.note(header, id, event);
+            index.note(header, id, headers);
         }
     }
 

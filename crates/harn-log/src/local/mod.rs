@@ -124,14 +124,7 @@ impl<S: Store> LocalEventLog<S> {
         let Some(place) = place else {
             return Err(batches);
         };
-        let (drafted, settled) = drafts_of_all(&batches);
-        let changes = drafted
-            .into_iter()
-            .map(|(topic, drafts)| (topic.clone(), appending(topic, drafts)))
-            .collect();
-        place.change(changes, move |made| {
-            then(batches, put_together(settled, made))
-        });
+        place.change(appending_all(&batches), move |made| then(batches, made));
         Ok(())
     }
 
@@ -276,11 +269,6 @@ impl<S: Store> LocalEventLog<S> {
     }
 }
 
-fn drafts_of(topic: &Topic, events: &[LogEvent]) -> Result<Vec<Draft>> {
-    let drafts = events.iter().map(|event| Draft::of(topic, event));
-    drafts.collect()
-}
-
 /// The change that appends records next to each other.
 fn appending<S: Store>(
     topic: Topic,
@@ -293,39 +281,21 @@ fn appending<S: Store>(
     }
 }
 
-/// What became of the records of each topic.
-type Appended = Vec<Result<Vec<EventId>>>;
-
-/// Batches that need not be written: nothing is in them, or they are refused. `None` for those
-/// that are.
-type Settled = Vec<Option<Result<Vec<EventId>>>>;
-
-/// The drafts of batches that are to be written. A batch that is refused does not keep the others
-/// from going on.
-fn drafts_of_all(batches: &[Batch]) -> (Vec<(Topic, Vec<Draft>)>, Settled) {
-    let mut drafted = Vec::new();
-    let settled = batches
-        .iter()
-        .map(|(topic, events)| match drafts_of(topic, events) {
-            Ok(drafts) if drafts.is_empty() => Some(Ok(Vec::new())),
-            Ok(drafts) => {
-                drafted.push((topic.clone(), drafts));
-                None
-            }
-            Err(error) => Some(Err(error)),
-        });
-    let settled = settled.collect();
-    (drafted, settled)
-}
-
-/// What became of all batches, those that were written among them.
-fn put_together(settled: Settled, made: Appended) -> Appended {
-    let mut made = made.into_iter();
-    let outcomes = settled.into_iter();
-    outcomes
-        .map(|settled| settled.or_else(|| made.next()))
-        .map(|outcome| outcome.unwrap_or(Err(LogError::Closed)))
-        .collect()
+/// The changes that append batches.
+fn appending_all<S: Store>(
+    batches: &[Batch],
+) -> Vec<(
+    Topic,
+    impl FnOnce(&mut S) -> Result<Changed<Vec<EventId>>> + Send + 'static,
+)> {
+    let changes = batches.iter().map(|batch| {
+        let topic = batch.topic();
+        (
+            topic.clone(),
+            appending(topic.clone(), batch.drafts().to_vec()),
+        )
+    });
+    changes.collect()
 }
 
 /// Reads records after an id, at most so many.
@@ -371,18 +341,13 @@ impl<S: Store> EventLog for LocalEventLog<S> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
-        let change = appending(topic.clone(), drafts_of(topic, &events)?);
+        let drafts = events.into_iter().map(|event| Draft::new(topic, event));
+        let change = appending(topic.clone(), drafts.collect::<Result<_>>()?);
         self.change(topic, change).await
     }
 
     async fn append_batches(&self, batches: &[Batch]) -> Vec<Result<Vec<EventId>>> {
-        let (drafted, settled) = drafts_of_all(batches);
-        let changes = drafted
-            .into_iter()
-            .map(|(topic, drafts)| (topic.clone(), appending(topic, drafts)))
-            .collect();
-        let made = self.writer.changes(changes).await;
-        put_together(settled, made)
+        self.writer.changes(appending_all(batches)).await
     }
 
     async fn append_idempotent_by_header(

@@ -4,14 +4,13 @@
 //! the topic once. From then on the index is fed with what is appended, and reads
 //! only what others have appended.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use tokio::time::Instant;
 
 use super::error::{NatsError, Result};
 use super::reader;
 use super::topic_stream::{Stored, TopicStream};
-use crate::event::LogEvent;
 use crate::name::EventId;
 
 /// How many records are read at once.
@@ -32,10 +31,10 @@ struct Values {
 
 impl KeyIndex {
     /// Takes note of a record that was appended.
-    pub(super) fn feed(&mut self, id: EventId, event: &LogEvent) {
+    pub(super) fn feed(&mut self, id: EventId, headers: &BTreeMap<String, String>) {
         for (header, values) in &mut self.by_header {
             if values.position + 1 == id {
-                values.take(header, id, event);
+                values.take(header, id, headers);
             }
         }
     }
@@ -58,7 +57,7 @@ impl KeyIndex {
         while values.position < head {
             let records = reader::read(stream, values.position, CHUNK, deadline).await?;
             for (id, event) in &records {
-                values.take(header, *id, event);
+                values.take(header, *id, &event.headers);
             }
             if records.len() < CHUNK {
                 values.position = values.position.max(head);
@@ -105,8 +104,8 @@ impl KeyIndex {
 }
 
 impl Values {
-    fn take(&mut self, header: &str, id: EventId, event: &LogEvent) {
-        if let Some(value) = event.headers.get(header) {
+    fn take(&mut self, header: &str, id: EventId, headers: &BTreeMap<String, String>) {
+        if let Some(value) = headers.get(header) {
             self.ids.entry(value.clone()).or_default().push_back(id);
         }
         self.position = id;

@@ -98,7 +98,7 @@ pub(super) fn headers(
 /// The payloads of records that belong together, one per record.
 pub(super) fn payloads(records: &[Sealed]) -> Vec<String> {
     let line = |record: &Sealed| {
-        let headers_bytes = record.headers_json.len() + record.frame().kind.len() + 80;
+        let headers_bytes = record.headers_json.len() + record.kind().len() + 80;
         let mut line = String::with_capacity(record.payload_json().len() + headers_bytes);
         record.push_event_json(&mut line);
         line

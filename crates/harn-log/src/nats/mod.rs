@@ -69,9 +69,10 @@ pub use lease::NatsLease;
 pub(crate) use manifest::NatsTable;
 
 use crate::event::LogEvent;
+use crate::join::{Joined, join};
 use crate::log::{
-    AppendOutcome, CompactForce, CompactReport, EventLog, EventLogDescription, LogHealth, Result,
-    check_key,
+    AppendOutcome, Batch, CompactForce, CompactReport, EventLog, EventLogDescription, LogHealth,
+    Result, check_key,
 };
 use crate::name::{ConsumerId, EventId, Topic};
 use crate::provenance::EventLogVerificationReport;
@@ -229,11 +230,17 @@ impl NatsEventLog {
     }
 }
 
+impl NatsEventLog {
+    async fn append_drafts(&self, topic: &Topic, drafts: Vec<Draft>) -> Result<Vec<EventId>> {
+        let request = |reply| Request::Append { drafts, reply };
+        self.noting(self.tasks.ask(topic, request).await)
+    }
+}
+
 impl EventLog for NatsEventLog {
     async fn append(&self, topic: &Topic, event: LogEvent) -> Result<EventId> {
         let drafts = vec![Draft::new(topic, event)?];
-        let request = |reply| Request::Append { drafts, reply };
-        let ids = self.noting(self.tasks.ask(topic, request).await)?;
+        let ids = self.append_drafts(topic, drafts).await?;
         Ok(ids[0])
     }
 
@@ -242,9 +249,16 @@ impl EventLog for NatsEventLog {
             return Ok(Vec::new());
         }
         let drafts = events.into_iter().map(|event| Draft::new(topic, event));
-        let drafts = drafts.collect::<Result<Vec<_>>>()?;
-        let request = |reply| Request::Append { drafts, reply };
-        self.noting(self.tasks.ask(topic, request).await)
+        self.append_drafts(topic, drafts.collect::<Result<_>>()?)
+            .await
+    }
+
+    async fn append_batches(&self, batches: &[Batch]) -> Vec<Result<Vec<EventId>>> {
+        let appending = batches.iter().map(|batch| {
+            let drafts = batch.drafts().to_vec();
+            Box::pin(self.append_drafts(batch.topic(), drafts)) as Joined<'_, _>
+        });
+        join(appending.collect()).await
     }
 
     async fn append_idempotent_by_header(

@@ -311,7 +311,7 @@ impl Pipeline {
         self.window = (self.window + count).min(ON_THEIR_WAY_MAX);
         let ids: Vec<_> = (first..).take(count).collect();
         for (id, record) in ids.iter().zip(&group.records) {
-            index.feed(*id, record.frame());
+            index.feed(*id, record.headers());
         }
         let bytes = group
             .records
@@ -384,8 +384,7 @@ impl Pipeline {
         let mut sent = Ok(());
         for mut group in waiting {
             let before: Vec<_> = group.places().collect();
-            let drafts = group.records.into_iter();
-            let drafts = drafts.map(|record| record.unseal(&self.stream.topic));
+            let drafts = group.records.into_iter().map(Sealed::unseal);
             group.records = seal(drafts.collect(), self.head.clone().unwrap_or_default());
             group.earlier = before;
             let payloads = message::payloads(&group.records);

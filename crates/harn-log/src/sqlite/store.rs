@@ -150,22 +150,21 @@ impl SqliteStore {
         if is_news {
             self.moved.push(topic.clone());
         }
-        let event = sealed.frame();
         self.connection
             .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
             .execute(params![
                 topic.as_str(),
                 key(sealed.id),
-                event.kind,
+                sealed.kind(),
                 sealed.payload_json(),
                 sealed.headers_json,
-                event.occurred_at_ms
+                sealed.occurred_at_ms()
             ])?;
         for (header, value) in keys {
             self.insert_key(topic, header, value, sealed.id)?;
         }
         self.records += 1;
-        self.bytes += sealed.payload_json().len() + sealed.headers_json.len() + event.kind.len();
+        self.bytes += sealed.payload_json().len() + sealed.headers_json.len() + sealed.kind().len();
         Ok(sealed)
     }
 

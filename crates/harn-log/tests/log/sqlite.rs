@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::mpsc;
 
-use harn_log::{CompactForce, EventLog, LogError, SqliteEventLog};
+use harn_log::{Batch, CompactForce, EventLog, LogError, SqliteEventLog};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::{Driver, LIMIT, block_on, event, next, topic};
+use crate::support::{Driver, LIMIT, block_on, draft, event, next, topic};
 
 fn place() -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,8 @@ fn groups_share_transactions() {
 fn batches_of_several_topics_share_a_transaction() {
     let (_folder, path) = place();
     let log = open(&path);
-    let batches = ["a", "b", "c"].map(|name| (topic(name), vec![event(1), event(2)]));
+    let drafts = ["a", "b", "c"].map(|name| [1, 2].map(|n| draft(&topic(name), event(n))));
+    let batches = Batch::by_topic(drafts.into_iter().flatten());
     let appended = block_on(log.0.append_batches(&batches));
     assert!(
         appended

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use harn_log::{
-    AppendOutcome, CompactForce, CompactReport, ConsumerId, EventId, EventLog,
+    AppendOutcome, CompactForce, CompactReport, ConsumerId, Draft, EventId, EventLog,
     EventLogVerificationReport, EventStream, LogError, LogEvent, LogEventBytes, PREV_HASH_HEADER,
     RECORD_HASH_HEADER, Result, SCHEMA_HEADER, Topic,
 };
@@ -257,6 +257,11 @@ pub(crate) fn topic(name: &str) -> Topic {
 
 pub(crate) fn consumer(name: &str) -> ConsumerId {
     ConsumerId::new(name).expect("a name")
+}
+
+/// An event on its way to a topic.
+pub(crate) fn draft(topic: &Topic, event: LogEvent) -> Draft {
+    Draft::new(topic, event).unwrap()
 }
 
 /// An event that says a number.
