@@ -5,70 +5,60 @@
 //! values of them, sort it and write it would cost several times as much as to write them, so the
 //! fields are put in order inside the text, object by object, when the object ends.
 
-use std::cell::RefCell;
-use std::io;
+use std::fmt::Display;
 
 use serde::Serialize;
+use serde::ser::{
+    SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant, Serializer,
+};
 use serde_json::Value;
-use serde_json::ser::{CharEscape, Formatter, Serializer};
+
+use crate::record::{DIGITS_MAX, decimal, is_plain_text};
+
+/// How `serde_json` names a struct whose one field is JSON that somebody else has written.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Why something cannot be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Unwritable {
     /// It is nested too deeply.
+    #[error("it is nested too deeply")]
     TooDeep,
     /// It is nothing that JSON can say.
-    Other(serde_json::Error),
+    #[error(transparent)]
+    Other(#[from] serde_json::Error),
 }
+
+impl serde::ser::Error for Unwritable {
+    fn custom<T: Display>(problem: T) -> Self {
+        Self::Other(serde::ser::Error::custom(problem))
+    }
+}
+
+type Written = Result<(), Unwritable>;
 
 /// Appends the canonical JSON of a value. What was appended before an error is of no use.
 pub(crate) fn write<T: Serialize + ?Sized>(
     value: &T,
     text: &mut Vec<u8>,
     levels_max: usize,
-) -> Result<(), Unwritable> {
-    let shared = RefCell::new(std::mem::take(text));
-    let mut serializer =
-        Serializer::with_formatter(End(&shared), Sorting::new(&shared, levels_max));
-    let written = value.serialize(&mut serializer);
-    *text = shared.take();
-    written.map_err(|error| match error.io_error_kind() {
-        Some(io::ErrorKind::QuotaExceeded) => Unwritable::TooDeep,
-        _ => Unwritable::Other(error),
+) -> Written {
+    value.serialize(&mut Writer {
+        text,
+        fields: Vec::with_capacity(16),
+        levels_left: levels_max,
+        has_escaped_key: false,
     })
 }
 
-/// Writes at the end of the text.
-struct End<'a>(&'a RefCell<Vec<u8>>);
-
-impl io::Write for End<'_> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Puts the fields of every object in order.
-struct Sorting<'a> {
-    text: &'a RefCell<Vec<u8>>,
+/// Writes values at the end of a text.
+struct Writer<'a> {
+    text: &'a mut Vec<u8>,
     /// The fields so far of all objects that have not ended, inner ones after outer ones.
     fields: Vec<Field>,
-    /// For each object that has not ended, where its own fields begin.
-    objects: Vec<usize>,
     /// How many levels deeper it may get.
     levels_left: usize,
-    is_in_key: bool,
     /// Whether there is a key that is not written as it is.
     has_escaped_key: bool,
 }
@@ -94,39 +84,386 @@ impl Field {
     }
 }
 
-impl<'a> Sorting<'a> {
-    fn new(text: &'a RefCell<Vec<u8>>, levels_max: usize) -> Self {
-        Self {
-            text,
-            fields: Vec::with_capacity(16),
-            objects: Vec::with_capacity(8),
-            levels_left: levels_max,
-            is_in_key: false,
-            has_escaped_key: false,
-        }
-    }
-
-    fn at(&self) -> usize {
-        self.text.borrow().len()
-    }
-
-    fn last_field(&mut self) -> &mut Field {
-        self.fields.last_mut().expect("a key comes first")
-    }
-
-    fn descend(&mut self) -> io::Result<()> {
-        let left = self.levels_left.checked_sub(1);
-        self.levels_left = left.ok_or(io::ErrorKind::QuotaExceeded)?;
+impl<'a> Writer<'a> {
+    fn word(&mut self, word: &str) -> Written {
+        self.text.extend_from_slice(word.as_bytes());
         Ok(())
     }
 
+    fn whole_number(&mut self, number: u64) -> Written {
+        let mut digits = [b'0'; DIGITS_MAX];
+        self.word(decimal(number, &mut digits))
+    }
+
+    /// Writes a text; `false` if not as it is.
+    fn quoted(&mut self, text: &str) -> Result<bool, Unwritable> {
+        if !is_plain_text(text) {
+            serde_json::to_writer(&mut *self.text, text)?;
+            return Ok(false);
+        }
+        self.text.reserve(text.len() + 2);
+        self.text.push(b'"');
+        self.text.extend_from_slice(text.as_bytes());
+        self.text.push(b'"');
+        Ok(true)
+    }
+
+    fn descend(&mut self) -> Written {
+        let left = self.levels_left.checked_sub(1);
+        self.levels_left = left.ok_or(Unwritable::TooDeep)?;
+        Ok(())
+    }
+
+    fn list<'w>(&'w mut self, end: End) -> Result<List<'w, 'a>, Unwritable> {
+        self.descend()?;
+        self.text.push(b'[');
+        Ok(List {
+            writer: self,
+            is_empty: true,
+            end,
+        })
+    }
+
+    fn object<'w>(&'w mut self, end: End) -> Result<Object<'w, 'a>, Unwritable> {
+        self.descend()?;
+        self.text.push(b'{');
+        let own = self.fields.len();
+        Ok(Object {
+            writer: self,
+            own,
+            end,
+            is_raw: false,
+        })
+    }
+
+    /// Begins an object whose one field says which variant of an enum its value is.
+    fn variant(&mut self, name: &str) -> Written {
+        self.descend()?;
+        self.text.push(b'{');
+        self.quoted(name)?;
+        self.text.push(b':');
+        Ok(())
+    }
+
+    fn ascend(&mut self, bracket: u8, end: End) -> Written {
+        self.text.push(bracket);
+        self.levels_left += 1;
+        if end == End::OfVariant {
+            self.text.push(b'}');
+            self.levels_left += 1;
+        }
+        Ok(())
+    }
+
+    /// JSON that somebody else has written, in any order and with any spaces.
+    fn raw<T: Serialize + ?Sized>(&mut self, raw: &T) -> Written {
+        let mut quoted = Vec::new();
+        write(raw, &mut quoted, 0)?;
+        let raw: String = serde_json::from_slice(&quoted)?;
+        let value: Value = serde_json::from_str(&raw)?;
+        write(&value, self.text, self.levels_left)
+    }
+}
+
+/// What ends with a list or an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Itself.
+    OfItself,
+    /// Also the object that says which variant it is.
+    OfVariant,
+}
+
+impl<'w, 'a> Serializer for &'w mut Writer<'a> {
+    type Ok = ();
+    type Error = Unwritable;
+    type SerializeSeq = List<'w, 'a>;
+    type SerializeTuple = List<'w, 'a>;
+    type SerializeTupleStruct = List<'w, 'a>;
+    type SerializeTupleVariant = List<'w, 'a>;
+    type SerializeMap = Object<'w, 'a>;
+    type SerializeStruct = Object<'w, 'a>;
+    type SerializeStructVariant = Object<'w, 'a>;
+
+    fn serialize_bool(self, value: bool) -> Written {
+        self.word(if value { "true" } else { "false" })
+    }
+
+    fn serialize_i8(self, value: i8) -> Written {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_i16(self, value: i16) -> Written {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_i32(self, value: i32) -> Written {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_i64(self, value: i64) -> Written {
+        if value < 0 {
+            self.text.push(b'-');
+        }
+        self.whole_number(value.unsigned_abs())
+    }
+
+    fn serialize_i128(self, value: i128) -> Written {
+        match (i64::try_from(value), u64::try_from(value)) {
+            (Ok(value), _) => self.serialize_i64(value),
+            (_, Ok(value)) => self.whole_number(value),
+            _ => Err(serde::ser::Error::custom("number out of range")),
+        }
+    }
+
+    fn serialize_u8(self, value: u8) -> Written {
+        self.whole_number(value.into())
+    }
+
+    fn serialize_u16(self, value: u16) -> Written {
+        self.whole_number(value.into())
+    }
+
+    fn serialize_u32(self, value: u32) -> Written {
+        self.whole_number(value.into())
+    }
+
+    fn serialize_u64(self, value: u64) -> Written {
+        self.whole_number(value)
+    }
+
+    fn serialize_u128(self, value: u128) -> Written {
+        match u64::try_from(value) {
+            Ok(value) => self.whole_number(value),
+            Err(_) => Err(serde::ser::Error::custom("number out of range")),
+        }
+    }
+
+    /// As a JSON value would keep it.
+    fn serialize_f32(self, value: f32) -> Written {
+        self.serialize_f64(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Written {
+        Ok(serde_json::to_writer(&mut *self.text, &value)?)
+    }
+
+    fn serialize_char(self, value: char) -> Written {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
+    }
+
+    fn serialize_str(self, value: &str) -> Written {
+        self.quoted(value).map(drop)
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Written {
+        self.collect_seq(value)
+    }
+
+    fn serialize_none(self) -> Written {
+        self.word("null")
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Written {
+        self.word("null")
+    }
+
+    fn serialize_unit_struct(self, _name: &'static str) -> Written {
+        self.word("null")
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Written {
+        self.serialize_str(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        value: &T,
+    ) -> Written {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Written {
+        self.variant(variant)?;
+        value.serialize(&mut *self)?;
+        self.ascend(b'}', End::OfItself)
+    }
+
+    fn serialize_seq(self, _length: Option<usize>) -> Result<List<'w, 'a>, Unwritable> {
+        self.list(End::OfItself)
+    }
+
+    fn serialize_tuple(self, _length: usize) -> Result<List<'w, 'a>, Unwritable> {
+        self.list(End::OfItself)
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        _name: &'static str,
+        _length: usize,
+    ) -> Result<List<'w, 'a>, Unwritable> {
+        self.list(End::OfItself)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _length: usize,
+    ) -> Result<List<'w, 'a>, Unwritable> {
+        self.variant(variant)?;
+        self.list(End::OfVariant)
+    }
+
+    fn serialize_map(self, _length: Option<usize>) -> Result<Object<'w, 'a>, Unwritable> {
+        self.object(End::OfItself)
+    }
+
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        _length: usize,
+    ) -> Result<Object<'w, 'a>, Unwritable> {
+        if name == RAW_VALUE {
+            return Ok(Object {
+                own: self.fields.len(),
+                writer: self,
+                end: End::OfItself,
+                is_raw: true,
+            });
+        }
+        self.object(End::OfItself)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _length: usize,
+    ) -> Result<Object<'w, 'a>, Unwritable> {
+        self.variant(variant)?;
+        self.object(End::OfVariant)
+    }
+}
+
+/// A list that is being written.
+struct List<'w, 'a> {
+    writer: &'w mut Writer<'a>,
+    is_empty: bool,
+    end: End,
+}
+
+impl List<'_, '_> {
+    fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> Written {
+        if !std::mem::replace(&mut self.is_empty, false) {
+            self.writer.text.push(b',');
+        }
+        item.serialize(&mut *self.writer)
+    }
+
+    fn finish(self) -> Written {
+        self.writer.ascend(b']', self.end)
+    }
+}
+
+/// An object that is being written.
+struct Object<'w, 'a> {
+    writer: &'w mut Writer<'a>,
+    /// Where its own fields begin.
+    own: usize,
+    end: End,
+    /// Whether it is none, but JSON that somebody else has written.
+    is_raw: bool,
+}
+
+impl Object<'_, '_> {
+    /// Begins a field, of which the key comes next.
+    fn begin(&mut self) {
+        if self.writer.fields.len() > self.own {
+            self.writer.text.push(b',');
+        }
+        let start = self.writer.text.len();
+        self.writer.fields.push(Field {
+            start,
+            colon: start,
+            end: start,
+        });
+    }
+
+    fn field(&mut self) -> &mut Field {
+        self.writer.fields.last_mut().expect("a key comes first")
+    }
+
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        self.field().colon = self.writer.text.len();
+        self.writer.text.push(b':');
+        value.serialize(&mut *self.writer)?;
+        self.field().end = self.writer.text.len();
+        Ok(())
+    }
+
+    fn named<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Written {
+        if self.is_raw {
+            return self.writer.raw(value);
+        }
+        self.begin();
+        if !self.writer.quoted(name)? {
+            self.writer.has_escaped_key = true;
+        }
+        self.value(value)
+    }
+
+    /// Writes a key, which may be anything that a text can stand for.
+    fn key<T: Serialize + ?Sized>(&mut self, key: &T) -> Written {
+        self.begin();
+        let start = self.writer.text.len();
+        key.serialize(&mut *self.writer)?;
+        let text = &mut *self.writer.text;
+        match text[start] {
+            b'"' => self.writer.has_escaped_key |= text[start..].contains(&b'\\'),
+            b'-' | b'0'..=b'9' | b't' | b'f' => {
+                text.insert(start, b'"');
+                text.push(b'"');
+            }
+            _ => return Err(serde::ser::Error::custom("key must be a string")),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Written {
+        if self.is_raw {
+            return Ok(());
+        }
+        self.writer.sort_from(self.own);
+        self.writer.ascend(b'}', self.end)
+    }
+}
+
+impl Writer<'_> {
     /// Puts the fields of the object that ends in order. Of several with one key, the last
     /// counts.
-    fn sort_last_object(&mut self) {
-        let own = self.objects.pop().expect("it began");
-        let mut text = self.text.borrow_mut();
+    fn sort_from(&mut self, own: usize) {
+        let text = &mut *self.text;
         let fields = &mut self.fields[own..];
-        let is_before = |pair: &[Field]| pair[0].key(&text) < pair[1].key(&text);
+        let is_before = |pair: &[Field]| pair[0].key(text) < pair[1].key(text);
         let is_sorted = !self.has_escaped_key && fields.windows(2).all(is_before);
         if is_sorted || fields.len() < 2 {
             self.fields.truncate(own);
@@ -134,120 +471,120 @@ impl<'a> Sorting<'a> {
         }
         let begin = fields[0].start;
         match self.has_escaped_key {
-            true => fields.sort_by_cached_key(|field| field.unescaped_key(&text)),
-            false => fields.sort_by(|one, other| one.key(&text).cmp(other.key(&text))),
+            true => fields.sort_by_cached_key(|field| field.unescaped_key(text)),
+            false => fields.sort_by(|one, other| one.key(text).cmp(other.key(text))),
         }
-        let mut sorted = Vec::with_capacity(text.len() - begin);
+        // Behind what is there, and then over it.
+        let end = text.len();
         for (at, field) in fields.iter().enumerate() {
             let next = fields.get(at + 1);
-            if next.is_some_and(|next| next.key(&text) == field.key(&text)) {
+            if next.is_some_and(|next| next.key(text) == field.key(text)) {
                 continue;
             }
-            if !sorted.is_empty() {
-                sorted.push(b',');
+            if text.len() > end {
+                text.push(b',');
             }
-            sorted.extend_from_slice(&text[field.start..field.end]);
+            text.extend_from_within(field.start..field.end);
         }
-        text.truncate(begin);
-        text.extend_from_slice(&sorted);
+        let sorted_bytes = text.len() - end;
+        text.copy_within(end.., begin);
+        text.truncate(begin + sorted_bytes);
         self.fields.truncate(own);
     }
 }
 
-impl Formatter for Sorting<'_> {
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.descend()?;
-        self.objects.push(self.fields.len());
-        writer.write_all(b"{")
+impl SerializeSeq for List<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Written {
+        self.item(item)
     }
 
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        let start = self.at();
-        self.fields.push(Field {
-            start,
-            colon: start,
-            end: start,
-        });
-        self.is_in_key = true;
-        Ok(())
+    fn end(self) -> Written {
+        self.finish()
+    }
+}
+
+impl SerializeTuple for List<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Written {
+        self.item(item)
     }
 
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.is_in_key = false;
-        self.last_field().colon = self.at();
-        writer.write_all(b":")
+    fn end(self) -> Written {
+        self.finish()
+    }
+}
+
+impl SerializeTupleStruct for List<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Written {
+        self.item(item)
     }
 
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, _writer: &mut W) -> io::Result<()> {
-        self.last_field().end = self.at();
-        Ok(())
+    fn end(self) -> Written {
+        self.finish()
+    }
+}
+
+impl SerializeTupleVariant for List<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Written {
+        self.item(item)
     }
 
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.sort_last_object();
-        self.levels_left += 1;
-        writer.write_all(b"}")
+    fn end(self) -> Written {
+        self.finish()
+    }
+}
+
+impl SerializeMap for Object<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Written {
+        self.key(key)
     }
 
-    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.descend()?;
-        writer.write_all(b"[")
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        self.value(value)
     }
 
-    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.levels_left += 1;
-        writer.write_all(b"]")
+    fn end(self) -> Written {
+        self.finish()
+    }
+}
+
+impl SerializeStruct for Object<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Written {
+        self.named(name, value)
     }
 
-    fn write_char_escape<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        escape: CharEscape,
-    ) -> io::Result<()> {
-        self.has_escaped_key |= self.is_in_key;
-        serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
+    fn end(self) -> Written {
+        self.finish()
+    }
+}
+
+impl SerializeStructVariant for Object<'_, '_> {
+    type Ok = ();
+    type Error = Unwritable;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Written {
+        self.named(name, value)
     }
 
-    /// As a JSON value would keep it.
-    fn write_f32<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f32) -> io::Result<()> {
-        self.write_f64(writer, f64::from(value))
-    }
-
-    /// As a JSON value would keep it, if it can.
-    fn write_u128<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: u128) -> io::Result<()> {
-        let value = u64::try_from(value).map_err(|_| io::ErrorKind::InvalidData)?;
-        self.write_u64(writer, value)
-    }
-
-    /// As a JSON value would keep it, if it can.
-    fn write_i128<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: i128) -> io::Result<()> {
-        match (i64::try_from(value), u64::try_from(value)) {
-            (Ok(value), _) => self.write_i64(writer, value),
-            (_, Ok(value)) => self.write_u64(writer, value),
-            _ => Err(io::ErrorKind::InvalidData.into()),
-        }
-    }
-
-    /// What somebody else has written may have any order and any spaces.
-    fn write_raw_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let value: Value = serde_json::from_str(fragment)?;
-        let mut text = Vec::with_capacity(fragment.len());
-        match write(&value, &mut text, self.levels_left) {
-            Ok(()) => writer.write_all(&text),
-            Err(Unwritable::TooDeep) => Err(io::ErrorKind::QuotaExceeded.into()),
-            Err(Unwritable::Other(error)) => Err(error.into()),
-        }
+    fn end(self) -> Written {
+        self.finish()
     }
 }
 
@@ -284,12 +621,24 @@ mod tests {
     }
 
     #[derive(Serialize)]
+    enum Other {
+        Nothing,
+        One(bool),
+        Two(i8, &'static str),
+        Named { z: u16, a: Unit },
+    }
+
+    #[derive(Serialize)]
+    struct Unit;
+
+    #[derive(Serialize)]
     struct Drawing<'a> {
         title: &'a str,
         shapes: Vec<Shape>,
         #[serde(flatten)]
         shape: Shape,
         sizes: (f32, i128, u128),
+        others: [Other; 4],
         notes: BTreeMap<u8, char>,
         #[serde(skip_serializing_if = "Option::is_none")]
         nothing: Option<()>,
@@ -313,6 +662,12 @@ mod tests {
                 about: Some(3),
             },
             sizes: (0.1, -5, u128::from(u64::MAX)),
+            others: [
+                Other::Nothing,
+                Other::One(false),
+                Other::Two(-7, "x"),
+                Other::Named { z: 9, a: Unit },
+            ],
             notes: BTreeMap::from([(10, 'x'), (9, '\n')]),
             nothing: None,
             raw: RawValue::from_string(r#"{ "b" : 1.50, "a": [ {"d":1,"c":2} ] }"#.to_owned())
@@ -320,7 +675,9 @@ mod tests {
             last: (),
         };
         let expected = concat!(
-            r#"{"about":3,"kind":"round","last":null,"notes":{"10":"x","9":"\n"},"radius":null,"#,
+            r#"{"about":3,"kind":"round","last":null,"notes":{"10":"x","9":"\n"},"#,
+            r#""others":["Nothing",{"One":false},{"Two":[-7,"x"]},{"Named":{"a":null,"z":9}}],"#,
+            r#""radius":null,"#,
             r#""raw":{"a":[{"c":2,"d":1}],"b":1.5},"#,
             r#""shapes":[{"about":null,"kind":"round","radius":1e+300},{"kind":"dot"}],"#,
             r#""sizes":[0.10000000149011612,-5,18446744073709551615],"#,

@@ -367,19 +367,24 @@ fn push_our_header(json: &mut String, name: &str, value: &str) {
 
 /// Writes a text as JSON.
 pub(crate) fn push_json_text(json: &mut String, text: &str) {
-    // Looks at all bytes without a way out in between, which the compiler turns into
-    // wide instructions.
-    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let has_special = text
-        .bytes()
-        .fold(false, |found, byte| found | is_special(byte));
-    if !has_special {
+    if is_plain_text(text) {
         json.push('"');
         json.push_str(text);
         json.push('"');
         return;
     }
     json.push_str(&serde_json::Value::from(text).to_string());
+}
+
+/// Whether nothing in a text has to be escaped in JSON.
+pub(crate) fn is_plain_text(text: &str) -> bool {
+    // Looks at all bytes without a way out in between, which the compiler turns into
+    // wide instructions.
+    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let has_special = text
+        .bytes()
+        .fold(false, |found, byte| found | is_special(byte));
+    !has_special
 }
 
 /// Writes a number as JSON.
