@@ -5,6 +5,7 @@
 //! values of them, sort it and write it would cost several times as much as to write them, so the
 //! fields are put in order inside the text, object by object, when the object ends.
 
+use std::cmp::Ordering;
 use std::fmt::Display;
 
 use serde::Serialize;
@@ -69,9 +70,36 @@ struct Field {
     start: usize,
     colon: usize,
     end: usize,
+    /// The first bytes of the key as a number, by which most keys can be told apart.
+    prefix: u64,
 }
 
 impl Field {
+    fn starting(start: usize) -> Self {
+        Self {
+            start,
+            colon: start,
+            end: start,
+            prefix: 0,
+        }
+    }
+
+    /// Notes that the key is complete.
+    fn end_key(&mut self, text: &[u8]) {
+        self.colon = text.len();
+        let mut prefix = [0; 8];
+        let key = self.key(text);
+        let length = key.len().min(prefix.len());
+        prefix[..length].copy_from_slice(&key[..length]);
+        self.prefix = u64::from_be_bytes(prefix);
+    }
+
+    /// The order of two keys as they are written.
+    fn order(self, other: Self, text: &[u8]) -> Ordering {
+        let by_prefix = self.prefix.cmp(&other.prefix);
+        by_prefix.then_with(|| self.key(text).cmp(other.key(text)))
+    }
+
     /// The key between its quotes.
     fn key(self, text: &[u8]) -> &[u8] {
         &text[self.start + 1..self.colon - 1]
@@ -401,22 +429,16 @@ impl Object<'_, '_> {
             self.writer.text.push(b',');
         }
         let start = self.writer.text.len();
-        self.writer.fields.push(Field {
-            start,
-            colon: start,
-            end: start,
-        });
-    }
-
-    fn field(&mut self) -> &mut Field {
-        self.writer.fields.last_mut().expect("a key comes first")
+        self.writer.fields.push(Field::starting(start));
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
-        self.field().colon = self.writer.text.len();
+        let field = self.writer.fields.last_mut();
+        field.expect("a key comes first").end_key(self.writer.text);
         self.writer.text.push(b':');
         value.serialize(&mut *self.writer)?;
-        self.field().end = self.writer.text.len();
+        let field = self.writer.fields.last_mut();
+        field.expect("a key comes first").end = self.writer.text.len();
         Ok(())
     }
 
@@ -463,7 +485,7 @@ impl Writer<'_> {
     fn sort_from(&mut self, own: usize) {
         let text = &mut *self.text;
         let fields = &mut self.fields[own..];
-        let is_before = |pair: &[Field]| pair[0].key(text) < pair[1].key(text);
+        let is_before = |pair: &[Field]| pair[0].order(pair[1], text).is_lt();
         let is_sorted = !self.has_escaped_key && fields.windows(2).all(is_before);
         if is_sorted || fields.len() < 2 {
             self.fields.truncate(own);
@@ -472,13 +494,13 @@ impl Writer<'_> {
         let begin = fields[0].start;
         match self.has_escaped_key {
             true => fields.sort_by_cached_key(|field| field.unescaped_key(text)),
-            false => fields.sort_by(|one, other| one.key(text).cmp(other.key(text))),
+            false => fields.sort_by(|one, other| one.order(*other, text)),
         }
         // Behind what is there, and then over it.
         let end = text.len();
         for (at, field) in fields.iter().enumerate() {
             let next = fields.get(at + 1);
-            if next.is_some_and(|next| next.key(text) == field.key(text)) {
+            if next.is_some_and(|next| next.order(*field, text).is_eq()) {
                 continue;
             }
             if text.len() > end {

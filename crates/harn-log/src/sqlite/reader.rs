@@ -49,12 +49,15 @@ impl SqliteReader {
         limit: usize,
         read: impl Fn(StoredRow) -> Result<T>,
     ) -> Result<Vec<(EventId, T)>> {
+        let Some(first) = from.checked_add(1) else {
+            return Ok(Vec::new());
+        };
         let connection = self.lock();
         let mut query = connection
-            .prepare_cached(StoredRow::AFTER)
+            .prepare_cached(StoredRow::FROM)
             .map_err(|e| self.at(e))?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = query.query_map(params![topic.as_str(), key(from), limit], StoredRow::get);
+        let rows = query.query_map(params![topic.as_str(), key(first), limit], StoredRow::get);
         let mut records = Vec::new();
         let mut bytes = 0;
         for row in rows.map_err(|e| self.at(e))? {
@@ -79,9 +82,27 @@ pub(super) struct StoredRow {
 }
 
 impl StoredRow {
-    const AFTER: &str = "
+    /// The records of a topic from an id on. They are looked for from the run on that has it.
+    pub(super) const FROM: &str = "
+        SELECT event_id, kind, payload, headers, occurred_at_ms
+        FROM event_runs CROSS JOIN events
+            ON place BETWEEN first_place + max(0, ?2 - first_id)
+                AND first_place + (last_id - first_id)
+        WHERE event_runs.topic = (SELECT number FROM topic_heads WHERE topic = ?1)
+            AND first_id >= coalesce((
+                SELECT max(first_id) FROM event_runs
+                WHERE topic = (SELECT number FROM topic_heads WHERE topic = ?1)
+                    AND first_id <= ?2), 0)
+        ORDER BY first_id, place LIMIT ?3";
+
+    /// The record of a topic that has an id.
+    pub(super) const WITH_ID: &str = "
         SELECT event_id, kind, payload, headers, occurred_at_ms FROM events
-        WHERE topic = ?1 AND event_id > ?2 ORDER BY event_id LIMIT ?3";
+        WHERE event_id = ?2 AND place = (
+            SELECT first_place + (?2 - first_id) FROM event_runs
+            WHERE topic = (SELECT number FROM topic_heads WHERE topic = ?1)
+                AND first_id <= ?2
+            ORDER BY first_id DESC LIMIT 1)";
 
     pub(super) fn get(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {

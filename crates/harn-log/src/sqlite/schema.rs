@@ -13,7 +13,7 @@ use super::{BUSY_WAIT, sqlite_at};
 
 /// The version of the tables below, kept in the file's `user_version`. The first
 /// version had no number.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// What the first version had.
 const FIRST_TABLES: &str = "
@@ -60,6 +60,50 @@ const SECOND_TABLES: &str = "
     ) WITHOUT ROWID;
 ";
 
+/// What the third changed: an index of all records by topic was a third of what every commit
+/// wrote, for it has the name of the topic in each entry, and topics grow all over it. Now records
+/// lie in the order in which they came, and of each topic is known which pieces of that order are
+/// its own. Numbers that are written down have to be columns: SQLite renumbers rows as it likes.
+const THIRD_TABLES: &str = "
+    CREATE TABLE new_heads (
+        topic TEXT NOT NULL UNIQUE,
+        last_id INTEGER NOT NULL,
+        last_hash TEXT,
+        compacted_id INTEGER NOT NULL DEFAULT 0,
+        compacted_hash TEXT,
+        number INTEGER PRIMARY KEY
+    );
+    INSERT INTO new_heads (topic, last_id, last_hash, compacted_id, compacted_hash)
+        SELECT topic, last_id, last_hash, compacted_id, compacted_hash
+        FROM topic_heads ORDER BY topic;
+    DROP TABLE topic_heads;
+    ALTER TABLE new_heads RENAME TO topic_heads;
+    CREATE TABLE new_events (
+        topic TEXT NOT NULL,
+        event_id INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        headers TEXT NOT NULL,
+        occurred_at_ms INTEGER NOT NULL,
+        place INTEGER PRIMARY KEY
+    );
+    INSERT INTO new_events (topic, event_id, kind, payload, headers, occurred_at_ms)
+        SELECT topic, event_id, kind, payload, headers, occurred_at_ms
+        FROM events ORDER BY topic, event_id;
+    DROP TABLE events;
+    ALTER TABLE new_events RENAME TO events;
+    CREATE TABLE event_runs (
+        topic INTEGER NOT NULL,
+        first_id INTEGER NOT NULL,
+        last_id INTEGER NOT NULL,
+        first_place INTEGER NOT NULL,
+        PRIMARY KEY (topic, first_id)
+    ) WITHOUT ROWID;
+    INSERT INTO event_runs
+        SELECT number, min(event_id), max(event_id), min(place)
+        FROM events JOIN topic_heads USING (topic) GROUP BY number, event_id - place;
+";
+
 /// Makes a file ready for writing: its tables, and how it is synced.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
     let at = |error| sqlite_at(path, error);
@@ -82,12 +126,18 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
         .map_err(at)?;
     match version(&transaction, path)? {
         VERSION => return Ok(()),
-        0 if has_table(&transaction, "events").map_err(at)? => {}
-        0 => transaction.execute_batch(FIRST_TABLES).map_err(at)?,
+        2 => {}
+        0 => {
+            if !has_table(&transaction, "events").map_err(at)? {
+                transaction.execute_batch(FIRST_TABLES).map_err(at)?;
+            }
+            upgrade_to_second(&transaction).map_err(at)?;
+        }
         other => return Err(unknown_version(path, other)),
     }
-    upgrade(&transaction).map_err(at)?;
-    transaction.commit().map_err(at)
+    transaction.execute_batch(THIRD_TABLES).map_err(at)?;
+    let numbered = transaction.pragma_update(None, "user_version", VERSION);
+    numbered.and_then(|()| transaction.commit()).map_err(at)
 }
 
 /// Gives a file a write-ahead log, unless it has one, and tells what it has now. SQLite waits for
@@ -113,14 +163,13 @@ fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     match version(connection, path)? {
         VERSION => Ok(()),
-        0 => {
+        _ => {
             let problem = format!(
-                "{} is no event log, or one of the first version, which has to be opened for writing once",
+                "{} is no event log, or one of an earlier version, which has to be opened for writing once",
                 path.display()
             );
             Err(LogError::Config(problem))
         }
-        other => Err(unknown_version(path, other)),
     }
 }
 
@@ -146,8 +195,8 @@ fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(count > 0)
 }
 
-/// Brings the first version up to date.
-fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
+/// Brings the first version up to the second.
+fn upgrade_to_second(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(SECOND_TABLES)?;
     connection.execute(
         "UPDATE topic_heads SET last_hash = (
@@ -160,18 +209,17 @@ fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
         "UPDATE topic_heads SET compacted_id = coalesce((
              SELECT min(event_id) - 1 FROM events WHERE events.topic = topic_heads.topic), last_id)",
     )?;
-    connection.execute(
+    connection.execute_batch(
         "UPDATE topic_heads SET compacted_hash = (
              SELECT json_extract(headers, '$.\"harn.provenance.prev_hash\"') FROM events
              WHERE events.topic = topic_heads.topic AND event_id = compacted_id + 1)",
-        [],
-    )?;
-    connection.pragma_update(None, "user_version", VERSION)
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::reader::StoredRow;
 
     fn file() -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -195,7 +243,7 @@ mod tests {
         prepare(&mut connection, &path).unwrap();
         prepare(&mut connection, &path).unwrap();
         let mut query = connection
-            .prepare("SELECT * FROM topic_heads ORDER BY topic")
+            .prepare("SELECT * FROM topic_heads ORDER BY topic") // The number comes last.
             .unwrap();
         let heads = query.query_map([], |row| {
             Ok((
@@ -217,6 +265,65 @@ mod tests {
         );
     }
 
+    /// Every record of a topic, as a reader finds it.
+    fn read(path: &Path, topic: &str) -> Vec<(u64, String)> {
+        let log = crate::SqliteEventLog::open_read_only(path, 1).unwrap();
+        let topic = crate::Topic::new(topic).unwrap();
+        let records = crate::block_on(crate::EventLog::read_range(&*log, &topic, None, 100));
+        let records = records.unwrap().into_iter();
+        records.map(|(id, event)| (id, event.kind)).collect()
+    }
+
+    #[test]
+    fn a_second_version_is_brought_up_to_date_with_its_records() {
+        let (_folder, path) = file();
+        let mut connection = Connection::open(&path).unwrap();
+        connection.execute_batch(FIRST_TABLES).unwrap();
+        upgrade_to_second(&connection).unwrap();
+        // Topics that grew side by side, one of which has lost a record.
+        connection
+            .execute_batch(
+                "INSERT INTO topic_heads (topic, last_id) VALUES ('b', 3), ('a', 5), ('gone', 2);
+                 INSERT INTO events VALUES
+                     ('b', 1, 'b1', '{}', '{}', 1), ('a', 2, 'a2', '{}', '{}', 1),
+                     ('b', 2, 'b2', '{}', '{}', 1), ('a', 3, 'a3', '{}', '{}', 1),
+                     ('a', 5, 'a5', '{}', '{}', 1), ('b', 3, 'b3', '{}', '{}', 1);
+                 PRAGMA user_version = 2",
+            )
+            .unwrap();
+        let error = check(&connection, &path).unwrap_err().to_string();
+        assert!(error.contains("opened for writing once"), "{error}");
+        prepare(&mut connection, &path).unwrap();
+        let named = |records: Vec<(u64, String)>| -> Vec<String> {
+            let records = records.into_iter();
+            records.map(|(id, kind)| format!("{id}:{kind}")).collect()
+        };
+        assert_eq!(named(read(&path, "a")), ["2:a2", "3:a3", "5:a5"]);
+        assert_eq!(named(read(&path, "b")), ["1:b1", "2:b2", "3:b3"]);
+        assert!(read(&path, "gone").is_empty());
+        let runs = "SELECT count(*) FROM event_runs";
+        let runs: i64 = connection.query_row(runs, [], |row| row.get(0)).unwrap();
+        assert_eq!(runs, 3);
+    }
+
+    #[test]
+    fn records_are_found_without_looking_at_others() {
+        let (_folder, path) = file();
+        let mut connection = Connection::open(&path).unwrap();
+        prepare(&mut connection, &path).unwrap();
+        for query in [StoredRow::FROM, StoredRow::WITH_ID] {
+            let explained = format!("EXPLAIN QUERY PLAN {query}");
+            let mut plan = connection.prepare(&explained).unwrap();
+            let numbers = plan.parameter_count();
+            let arguments = rusqlite::params_from_iter(vec![1; numbers]);
+            let steps = plan.query_map(arguments, |row| row.get::<_, String>(3));
+            let steps: Vec<_> = steps.unwrap().map(|step| step.unwrap()).collect();
+            let is_bad = |step: &String| step.contains("SCAN") || step.contains("TEMP B-TREE");
+            assert!(!steps.iter().any(is_bad), "{steps:#?}");
+            assert!(steps.iter().any(|step| step.contains("SEARCH events")));
+        }
+    }
+
     #[test]
     fn a_later_version_is_refused() {
         let (_folder, path) = file();
@@ -225,7 +332,7 @@ mod tests {
         let error = prepare(&mut connection, &path).unwrap_err().to_string();
         assert!(error.contains("has version 7"), "{error}");
         let error = check(&connection, &path).unwrap_err().to_string();
-        assert!(error.contains("knows up to 2"), "{error}");
+        assert!(error.contains("knows up to 3"), "{error}");
     }
 
     #[test]

@@ -50,11 +50,59 @@ const TOPICS_MAX: usize = 4096;
 
 /// What is known of a topic.
 struct KnownTopic {
+    /// Its number; none before its first record is committed.
+    number: Option<i64>,
     head: Head,
+    /// Where its newest records are.
+    run: Option<Run>,
+    /// Earlier runs that have to be written.
+    unwritten: Vec<Run>,
     /// Whether it is among those whose heads have to be written.
     is_moved: bool,
     /// Headers by which records can be found.
     keys: BTreeSet<String>,
+}
+
+/// Records of a topic that lie next to each other.
+#[derive(Clone, Copy)]
+struct Run {
+    first_id: EventId,
+    last_id: EventId,
+    /// Where the first of them lies.
+    first_place: i64,
+}
+
+impl Run {
+    /// The run with the next record, which lies at `place`, if that is next to it.
+    fn extended(self, place: i64) -> Option<Self> {
+        let count = self.last_id - self.first_id + 1;
+        let is_next = place == self.first_place + key(count);
+        is_next.then_some(Self {
+            last_id: self.last_id + 1,
+            ..self
+        })
+    }
+}
+
+impl KnownTopic {
+    /// Notes a new record. Whether there is a head to be written of which nobody knew.
+    fn note(&mut self, sealed: &Sealed, place: i64) -> bool {
+        self.head.id = sealed.id;
+        match &mut self.head.hash {
+            Some(hash) => sealed.hash().clone_into(hash),
+            none => *none = Some(sealed.hash().to_owned()),
+        }
+        let new = Run {
+            first_id: sealed.id,
+            last_id: sealed.id,
+            first_place: place,
+        };
+        match self.run.and_then(|run| run.extended(place)) {
+            None if self.is_moved => self.unwritten.extend(self.run.replace(new)),
+            extended => self.run = Some(extended.unwrap_or(new)),
+        }
+        !std::mem::replace(&mut self.is_moved, true)
+    }
 }
 
 impl SqliteStore {
@@ -118,54 +166,77 @@ impl SqliteStore {
     fn look_up(&self, topic: &Topic) -> rusqlite::Result<KnownTopic> {
         let head = self
             .connection
-            .prepare_cached("SELECT last_id, last_hash FROM topic_heads WHERE topic = ?1")?
+            .prepare_cached("SELECT last_id, last_hash, number FROM topic_heads WHERE topic = ?1")?
             .query_row([topic.as_str()], |row| {
-                Ok(Head {
+                let head = Head {
                     id: row.get::<_, i64>(0)?.cast_unsigned(),
                     hash: row.get(1)?,
-                })
+                };
+                Ok((head, row.get(2)?))
             })
             .optional()?;
+        let (head, number) =
+            head.map_or_else(Default::default, |(head, number)| (head, Some(number)));
         let mut keys = self
             .connection
             .prepare_cached("SELECT key FROM event_idempotency_headers WHERE topic = ?1")?;
         let keys = keys.query_map([topic.as_str()], |row| row.get(0))?;
         Ok(KnownTopic {
-            head: head.unwrap_or_default(),
+            number,
+            head,
+            run: None,
+            unwritten: Vec::new(),
             is_moved: false,
             keys: keys.collect::<rusqlite::Result<_>>()?,
         })
     }
 
-    fn insert(&mut self, topic: &Topic, draft: Draft) -> rusqlite::Result<Sealed> {
-        let known = self.topic(topic)?;
-        let sealed = draft.seal(known.head.id + 1, known.head.hash.as_deref());
-        known.head = Head {
-            id: sealed.id,
-            hash: Some(sealed.hash().to_owned()),
-        };
-        let is_news = !std::mem::replace(&mut known.is_moved, true);
-        let keys = known.keys.iter();
-        let keys: Vec<_> = keys.filter_map(|name| sealed.key(name)).collect();
-        if is_news {
-            self.moved.push(topic.clone());
-        }
-        self.connection
-            .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-            .execute(params![
+    fn insert(&mut self, topic: &Topic, drafts: Vec<Draft>) -> rusqlite::Result<Vec<Sealed>> {
+        self.topic(topic)?;
+        let known = self.topics.get_mut(topic);
+        let known = known.expect("it was just looked up");
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO events (topic, event_id, kind, payload, headers, occurred_at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let mut inserted = Vec::with_capacity(drafts.len());
+        let mut keyed = Vec::new();
+        for draft in drafts {
+            let sealed = draft.seal(known.head.id + 1, known.head.hash.as_deref());
+            let (payload, headers) = (sealed.payload_json(), &sealed.headers_json);
+            let place = insert.insert(params![
                 topic.as_str(),
                 key(sealed.id),
                 sealed.kind(),
-                sealed.payload_json(),
-                sealed.headers_json,
+                payload,
+                headers,
                 sealed.occurred_at_ms()
             ])?;
-        for (header, value) in keys {
-            self.insert_key(topic, header, value, sealed.id)?;
+            self.records += 1;
+            self.bytes += payload.len() + headers.len() + sealed.kind().len();
+            if known.note(&sealed, place) {
+                self.moved.push(topic.clone());
+            }
+            if known.keys.iter().any(|name| sealed.key(name).is_some()) {
+                keyed.push(sealed.clone());
+            }
+            inserted.push(sealed);
         }
-        self.records += 1;
-        self.bytes += sealed.payload_json().len() + sealed.headers_json.len() + sealed.kind().len();
-        Ok(sealed)
+        drop(insert);
+        self.insert_keys(topic, &keyed)?;
+        Ok(inserted)
+    }
+
+    /// Makes records findable by the headers that somebody looks for.
+    fn insert_keys(&mut self, topic: &Topic, records: &[Sealed]) -> rusqlite::Result<()> {
+        for record in records {
+            let names = self.topic(topic)?.keys.clone();
+            let keys = names.iter().filter_map(|name| record.key(name));
+            for (header, value) in keys {
+                self.insert_key(topic, header, value, record.id)?;
+            }
+        }
+        Ok(())
     }
 
     fn insert_key(
@@ -192,11 +263,9 @@ impl SqliteStore {
                 [topic.as_str(), header],
             )?;
             this.topic(topic)?.keys.insert(header.to_owned());
-            let mut query = this.connection.prepare(
-                "SELECT event_id, headers FROM events WHERE topic = ?1 ORDER BY event_id",
-            )?;
-            let rows = query.query_map([topic.as_str()], |row| {
-                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?))
+            let mut query = this.connection.prepare(StoredRow::FROM)?;
+            let rows = query.query_map(params![topic.as_str(), 0, i64::MAX], |row| {
+                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(3)?))
             })?;
             rows.collect::<rusqlite::Result<Vec<(EventId, String)>>>()
         })?;
@@ -209,20 +278,78 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Writes down where topics end, and where their new records are.
     fn write_heads(&mut self) -> rusqlite::Result<()> {
         for topic in std::mem::take(&mut self.moved) {
             let Some(known) = self.topics.get_mut(&topic) else {
                 continue;
             };
             known.is_moved = false;
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO topic_heads (topic, last_id, last_hash) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (topic) DO UPDATE SET last_id = ?2, last_hash = ?3",
-                )?
-                .execute(params![topic.as_str(), key(known.head.id), known.head.hash])?;
+            let (last_id, last_hash) = (key(known.head.id), &known.head.hash);
+            let number = match known.number {
+                Some(number) => {
+                    self.connection
+                        .prepare_cached(
+                            "UPDATE topic_heads SET last_id = ?2, last_hash = ?3 WHERE number = ?1",
+                        )?
+                        .execute(params![number, last_id, last_hash])?;
+                    number
+                }
+                None => self
+                    .connection
+                    .prepare_cached(
+                        "INSERT INTO topic_heads (topic, last_id, last_hash) VALUES (?1, ?2, ?3)",
+                    )?
+                    .insert(params![topic.as_str(), last_id, last_hash])?,
+            };
+            known.number = Some(number);
+            for run in known.unwritten.drain(..).chain(known.run) {
+                write_run(&self.connection, number, run)?;
+            }
         }
         Ok(())
+    }
+
+    /// Removes the records of a topic up to an id; tells how many there were.
+    fn remove_runs(&mut self, topic: &Topic, up_to: EventId) -> rusqlite::Result<usize> {
+        let known = self.topic(topic)?;
+        let Some(number) = known.number else {
+            return Ok(0);
+        };
+        known.run = None; // It may be among them.
+        let mut query = self.connection.prepare_cached(
+            "SELECT first_id, last_id, first_place FROM event_runs
+             WHERE topic = ?1 AND first_id <= ?2",
+        )?;
+        let runs = query.query_map(params![number, key(up_to)], |row| {
+            Ok(Run {
+                first_id: row.get::<_, i64>(0)?.cast_unsigned(),
+                last_id: row.get::<_, i64>(1)?.cast_unsigned(),
+                first_place: row.get(2)?,
+            })
+        })?;
+        let mut removed = 0;
+        for run in runs.collect::<rusqlite::Result<Vec<_>>>()? {
+            let last_id = run.last_id.min(up_to);
+            let last_place = run.first_place + key(last_id - run.first_id);
+            removed += self.connection.execute(
+                "DELETE FROM events WHERE place BETWEEN ?1 AND ?2",
+                [run.first_place, last_place],
+            )?;
+            self.connection.execute(
+                "DELETE FROM event_runs WHERE topic = ?1 AND first_id = ?2",
+                [number, key(run.first_id)],
+            )?;
+            if last_id < run.last_id {
+                let rest = Run {
+                    first_id: last_id + 1,
+                    first_place: last_place + 1,
+                    ..run
+                };
+                write_run(&self.connection, number, rest)?;
+            }
+        }
+        Ok(removed)
     }
 
     /// Gives up the transaction under way.
@@ -270,6 +397,28 @@ impl SqliteStore {
         let is_busy = moved.map_err(|error| sqlite_at(&self.path, error))?;
         Ok(is_busy == 0)
     }
+}
+
+/// What the headers of a record say its hash is.
+fn hash_among(headers: &str) -> Option<String> {
+    let headers: HashMap<String, String> = serde_json::from_str(headers).ok()?;
+    headers.get(RECORD_HASH_HEADER).cloned()
+}
+
+/// Writes down where records are, or that there are more of them.
+fn write_run(connection: &Connection, topic: i64, run: Run) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO event_runs (topic, first_id, last_id, first_place) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (topic, first_id) DO UPDATE SET last_id = ?3",
+        )?
+        .execute(params![
+            topic,
+            key(run.first_id),
+            key(run.last_id),
+            run.first_place
+        ])?;
+    Ok(())
 }
 
 impl Store for SqliteStore {
@@ -336,17 +485,15 @@ impl Store for SqliteStore {
 
     fn append_one(&mut self, topic: &Topic, draft: Draft) -> Result<Sealed> {
         draft.check_size(PAYLOAD_BYTES_MAX)?;
-        self.part(|this| this.insert(topic, draft))
+        let sealed = self.part(|this| this.insert(topic, vec![draft]))?;
+        Ok(sealed.into_iter().next().expect("one was inserted"))
     }
 
     fn append(&mut self, topic: &Topic, drafts: Vec<Draft>) -> Result<Vec<Sealed>> {
         for draft in &drafts {
             draft.check_size(PAYLOAD_BYTES_MAX)?;
         }
-        self.part(|this| {
-            let inserted = drafts.into_iter().map(|draft| this.insert(topic, draft));
-            inserted.collect()
-        })
+        self.part(|this| this.insert(topic, drafts))
     }
 
     fn head(&mut self, topic: &Topic) -> Result<Head> {
@@ -354,16 +501,20 @@ impl Store for SqliteStore {
     }
 
     fn find(&mut self, topic: &Topic, header: &str, value: &str) -> Result<Option<Record>> {
+        // What this group has appended is looked for as well.
+        self.part(Self::write_heads)?;
         self.register_key(topic, header)?;
         let row = self.part(|this| {
-            this.connection
+            let id: Option<i64> = this
+                .connection
                 .prepare_cached(
-                    "SELECT event_id, kind, payload, headers, occurred_at_ms FROM events
-                     WHERE topic = ?1 AND event_id = (
-                         SELECT min(event_id) FROM event_idempotency_keys
-                         WHERE topic = ?1 AND key = ?2 AND value = ?3)",
+                    "SELECT min(event_id) FROM event_idempotency_keys
+                     WHERE topic = ?1 AND key = ?2 AND value = ?3",
                 )?
-                .query_row([topic.as_str(), header, value], StoredRow::get)
+                .query_row([topic.as_str(), header, value], |row| row.get(0))?;
+            this.connection
+                .prepare_cached(StoredRow::WITH_ID)?
+                .query_row(params![topic.as_str(), id], StoredRow::get)
                 .optional()
         })?;
         let record = row.map(|row| Ok((row.id, row.event()?)));
@@ -420,22 +571,15 @@ impl Store for SqliteStore {
             this.write_heads()?;
             let last_hash: Option<String> = this
                 .connection
-                .query_row(
-                    "SELECT json_extract(headers, '$.\"' || ?3 || '\"') FROM events
-                     WHERE topic = ?1 AND event_id = ?2",
-                    params![topic.as_str(), key(before), RECORD_HASH_HEADER],
-                    |row| row.get(0),
-                )
+                .query_row(StoredRow::WITH_ID, params![topic.as_str(), key(before)], |row| {
+                    row.get::<_, String>(3)
+                })
                 .optional()?
-                .flatten();
-            let range = params![topic.as_str(), key(before)];
-            let removed = this.connection.execute(
-                "DELETE FROM events WHERE topic = ?1 AND event_id <= ?2",
-                range,
-            )?;
+                .and_then(|headers| hash_among(&headers));
+            let removed = this.remove_runs(topic, before)?;
             this.connection.execute(
                 "DELETE FROM event_idempotency_keys WHERE topic = ?1 AND event_id <= ?2",
-                range,
+                params![topic.as_str(), key(before)],
             )?;
             if removed > 0 {
                 this.connection.execute(
@@ -444,7 +588,8 @@ impl Store for SqliteStore {
                 )?;
             }
             let remaining: i64 = this.connection.query_row(
-                "SELECT count(*) FROM events WHERE topic = ?1",
+                "SELECT coalesce(sum(last_id - first_id + 1), 0) FROM event_runs
+                 WHERE topic = (SELECT number FROM topic_heads WHERE topic = ?1)",
                 [topic.as_str()],
                 |row| row.get(0),
             )?;
