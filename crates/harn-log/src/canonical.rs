@@ -49,6 +49,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(
         text,
         fields: Vec::with_capacity(16),
         levels_left: levels_max,
+        is_last_plain: true,
         has_escaped_key: false,
     })
 }
@@ -60,6 +61,8 @@ struct Writer<'a> {
     fields: Vec<Field>,
     /// How many levels deeper it may get.
     levels_left: usize,
+    /// Whether the last text is written as it is.
+    is_last_plain: bool,
     /// Whether there is a key that is not written as it is.
     has_escaped_key: bool,
 }
@@ -123,17 +126,16 @@ impl<'a> Writer<'a> {
         self.word(decimal(number, &mut digits))
     }
 
-    /// Writes a text; `false` if not as it is.
-    fn quoted(&mut self, text: &str) -> Result<bool, Unwritable> {
-        if !is_plain_text(text) {
-            serde_json::to_writer(&mut *self.text, text)?;
-            return Ok(false);
+    fn quoted(&mut self, text: &str) -> Written {
+        self.is_last_plain = is_plain_text(text);
+        if !self.is_last_plain {
+            return Ok(serde_json::to_writer(&mut *self.text, text)?);
         }
         self.text.reserve(text.len() + 2);
         self.text.push(b'"');
         self.text.extend_from_slice(text.as_bytes());
         self.text.push(b'"');
-        Ok(true)
+        Ok(())
     }
 
     fn descend(&mut self) -> Written {
@@ -281,7 +283,7 @@ impl<'w, 'a> Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_str(self, value: &str) -> Written {
-        self.quoted(value).map(drop)
+        self.quoted(value)
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Written {
@@ -447,9 +449,8 @@ impl Object<'_, '_> {
             return self.writer.raw(value);
         }
         self.begin();
-        if !self.writer.quoted(name)? {
-            self.writer.has_escaped_key = true;
-        }
+        self.writer.quoted(name)?;
+        self.writer.has_escaped_key |= !self.writer.is_last_plain;
         self.value(value)
     }
 
@@ -460,7 +461,7 @@ impl Object<'_, '_> {
         key.serialize(&mut *self.writer)?;
         let text = &mut *self.writer.text;
         match text[start] {
-            b'"' => self.writer.has_escaped_key |= text[start..].contains(&b'\\'),
+            b'"' => self.writer.has_escaped_key |= !self.writer.is_last_plain,
             b'-' | b'0'..=b'9' | b't' | b'f' => {
                 text.insert(start, b'"');
                 text.push(b'"');

@@ -378,13 +378,29 @@ pub(crate) fn push_json_text(json: &mut String, text: &str) {
 
 /// Whether nothing in a text has to be escaped in JSON.
 pub(crate) fn is_plain_text(text: &str) -> bool {
-    // Looks at all bytes without a way out in between, which the compiler turns into
-    // wide instructions.
-    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let has_special = text
-        .bytes()
-        .fold(false, |found, byte| found | is_special(byte));
-    !has_special
+    let bytes = text.as_bytes();
+    let Some(last) = bytes.last_chunk::<8>() else {
+        let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+        return !bytes.iter().any(is_special);
+    };
+    // Most texts are short, so eight bytes are looked at together; the last ones may be looked at
+    // twice.
+    let (words, _rest) = bytes.as_chunks::<8>();
+    let mut found = special_bytes(u64::from_ne_bytes(*last));
+    for word in words {
+        found |= special_bytes(u64::from_ne_bytes(*word));
+    }
+    found == 0
+}
+
+/// Not zero if one of eight bytes has to be escaped: a control character, a quote or a backslash.
+fn special_bytes(word: u64) -> u64 {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = EACH << 7;
+    // A byte that is smaller borrows from its highest bit, unless it has that itself.
+    let smaller = |word: u64, than: u8| word.wrapping_sub(EACH * u64::from(than)) & !word;
+    let equal = |byte: u8| smaller(word ^ (EACH * u64::from(byte)), 1);
+    (smaller(word, 0x20) | equal(b'"') | equal(b'\\')) & HIGH
 }
 
 /// Writes a number as JSON.
@@ -522,6 +538,19 @@ mod tests {
             let mut json = String::new();
             push_json_text(&mut json, text);
             assert_eq!(json, serde_json::Value::from(text).to_string());
+        }
+    }
+
+    #[test]
+    fn every_character_that_is_escaped_is_seen_wherever_it_is() {
+        for character in (0..=0x17f).filter_map(char::from_u32) {
+            let is_plain = character >= ' ' && !matches!(character, '"' | '\\');
+            for before in 0..17 {
+                for after in [0, 1, 9] {
+                    let text = format!("{}{character}{}", "ü".repeat(before), "~".repeat(after));
+                    assert_eq!(is_plain_text(&text), is_plain, "{text:?}");
+                }
+            }
         }
     }
 }
