@@ -92,7 +92,7 @@ impl EventRecord<'_> {
         if !self.redaction.might_match(json(&encoded)) {
             return Ok(encoded);
         }
-        let mut event = serde_json::to_value(&self.payload.event)?;
+        let mut event = serde_json::to_value(self.payload.event)?;
         self.redaction.redact_value(&mut event, Completeness::Whole);
         encode(&EventPayload {
             event: Body::Redacted(&event),

@@ -139,6 +139,18 @@ fn record_hash(topic: &Topic, id: EventId, event: &LogEvent) -> RecordHash {
     hash_of(id, [&headers, ""], &hashed_end)
 }
 
+/// Every byte in hexadecimal.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut hex = [[b'0'; 2]; 256];
+    let mut byte = 0;
+    while byte < hex.len() {
+        hex[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    hex
+};
+
 /// `sha256:<hex>`. Every record has one, so it is made without asking for memory.
 pub(crate) struct RecordHash([u8; RecordHash::BYTES]);
 
@@ -150,9 +162,9 @@ impl RecordHash {
         let mut text = [b'0'; Self::BYTES];
         let (start, digits) = text.split_at_mut(Self::START.len());
         start.copy_from_slice(Self::START);
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest) {
-            let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
-            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        let (pairs, _) = digits.as_chunks_mut::<2>();
+        for (pair, byte) in pairs.iter_mut().zip(digest) {
+            *pair = HEX[usize::from(*byte)];
         }
         Self(text)
     }

@@ -124,7 +124,8 @@ impl<S: Store> LocalEventLog<S> {
         let Some(place) = place else {
             return Err(batches);
         };
-        place.change(appending_all(&batches), move |made| then(batches, made));
+        let changes = batches.iter().map(appending_batch).collect();
+        place.change(changes, move |made| then(batches, made));
         Ok(())
     }
 
@@ -281,21 +282,15 @@ fn appending<S: Store>(
     }
 }
 
-/// The changes that append batches.
-fn appending_all<S: Store>(
-    batches: &[Batch],
-) -> Vec<(
+/// The change that appends a batch, and the topic it is about.
+fn appending_batch<S: Store>(
+    batch: &Batch,
+) -> (
     Topic,
     impl FnOnce(&mut S) -> Result<Changed<Vec<EventId>>> + Send + 'static,
-)> {
-    let changes = batches.iter().map(|batch| {
-        let topic = batch.topic();
-        (
-            topic.clone(),
-            appending(topic.clone(), batch.drafts().to_vec()),
-        )
-    });
-    changes.collect()
+) {
+    let topic = batch.topic().clone();
+    (topic.clone(), appending(topic, batch.drafts().to_vec()))
 }
 
 /// Reads records after an id, at most so many.
@@ -347,7 +342,8 @@ impl<S: Store> EventLog for LocalEventLog<S> {
     }
 
     async fn append_batches(&self, batches: &[Batch]) -> Vec<Result<Vec<EventId>>> {
-        self.writer.changes(appending_all(batches)).await
+        let changes = batches.iter().map(appending_batch).collect();
+        self.writer.changes(changes).await
     }
 
     async fn append_idempotent_by_header(
