@@ -82,12 +82,14 @@ pub(super) struct StoredRow {
 }
 
 impl StoredRow {
-    /// The records of a topic from an id on. They are looked for from the run on that has it.
+    /// The records of a topic from an id on. They are looked for from the run on that has it. If
+    /// somebody has removed records by hand, others may lie in their places by now.
     pub(super) const FROM: &str = "
         SELECT event_id, kind, payload, headers, occurred_at_ms
         FROM event_runs CROSS JOIN events
             ON place BETWEEN first_place + max(0, ?2 - first_id)
                 AND first_place + (last_id - first_id)
+            AND event_id = first_id + (place - first_place)
         WHERE event_runs.topic = (SELECT number FROM topic_heads WHERE topic = ?1)
             AND first_id >= coalesce((
                 SELECT max(first_id) FROM event_runs

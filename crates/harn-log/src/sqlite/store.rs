@@ -223,14 +223,16 @@ impl SqliteStore {
             inserted.push(sealed);
         }
         drop(insert);
-        self.insert_keys(topic, &keyed)?;
+        if !keyed.is_empty() {
+            self.insert_keys(topic, &keyed)?;
+        }
         Ok(inserted)
     }
 
     /// Makes records findable by the headers that somebody looks for.
     fn insert_keys(&mut self, topic: &Topic, records: &[Sealed]) -> rusqlite::Result<()> {
+        let names = self.topic(topic)?.keys.clone();
         for record in records {
-            let names = self.topic(topic)?.keys.clone();
             let keys = names.iter().filter_map(|name| record.key(name));
             for (header, value) in keys {
                 self.insert_key(topic, header, value, record.id)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::mpsc;
 
-use harn_log::{Batch, CompactForce, EventLog, LogError, SqliteEventLog};
+use harn_log::{Batch, CompactForce, EventLog, Joined, LogError, SqliteEventLog, join};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -189,4 +189,107 @@ fn more_topics_than_are_remembered_go_on_where_they_were() {
         assert_eq!(log.append(topic, event(2)), 2);
         assert!(log.verify(topic).verified);
     }
+}
+
+/// The page of the book about files of logs.
+const PAGE: &str = include_str!("../../../../docs/src/formats/event-log-files.md");
+
+#[test]
+fn the_query_of_the_book_finds_the_records_of_a_topic() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    let (orders, others) = (topic("orders"), topic("others"));
+    for number in 1..=60 {
+        log.append(&orders, event(2 * number - 1));
+        log.append(&orders, event(2 * number));
+        log.append(&others, event(number));
+    }
+    let start = PAGE.find("-- What `harn events` reads").unwrap();
+    let query = PAGE[start..].split("```").next().unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let found = |query: &str| -> Vec<(i64, String)> {
+        let mut query = connection.prepare(query).unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(2)?)));
+        rows.unwrap().map(|row| row.unwrap()).collect()
+    };
+    let expected: Vec<_> = (100..=120)
+        .map(|n| (n, format!(r#"{{"n":{n}}}"#)))
+        .collect();
+    assert_eq!(found(query), expected);
+    let simple = "SELECT event_id, kind, payload FROM events
+        WHERE topic = 'orders' AND event_id >= 100 ORDER BY event_id";
+    assert_eq!(found(simple), expected);
+}
+
+#[test]
+fn records_that_come_together_are_one_run_and_others_start_a_new_one() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    let (one, two) = (topic("one"), topic("two"));
+    let connection = Connection::open(&path).unwrap();
+    let runs = || -> Vec<(String, i64, i64)> {
+        let mut query = connection
+            .prepare(
+                "SELECT topic_heads.topic, first_id, event_runs.last_id
+                 FROM event_runs JOIN topic_heads ON number = event_runs.topic
+                 ORDER BY topic_heads.topic, first_id",
+            )
+            .unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        rows.unwrap().map(|row| row.unwrap()).collect()
+    };
+    let run = |name: &str, first, last| (name.to_owned(), first, last);
+    log.append_numbers(&one, 3);
+    assert_eq!(runs(), [run("one", 1, 3)], "nobody came in between");
+    log.append_numbers(&two, 2);
+    log.append_numbers(&one, 2);
+    let expected = [run("one", 1, 3), run("one", 4, 5), run("two", 1, 2)];
+    assert_eq!(runs(), expected);
+    log.compact_read(&one, 4);
+    assert_eq!(runs(), [run("one", 5, 5), run("two", 1, 2)]);
+    log.append_numbers(&one, 1);
+    let ids: Vec<_> = log.read_all(&one).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, [5, 6]);
+    assert!(log.verify(&one).verified && log.verify(&two).verified);
+}
+
+#[test]
+fn a_record_that_was_removed_by_hand_is_missed_and_no_other_is_taken_for_it() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    let (one, two) = (topic("one"), topic("two"));
+    log.append_numbers(&one, 3);
+    Connection::open(&path)
+        .and_then(|other| other.execute("DELETE FROM events WHERE event_id = 3", []))
+        .unwrap();
+    log.append(&two, event(1));
+    log.append(&one, event(4));
+    let ids = |topic| -> Vec<_> { log.read_all(topic).into_iter().map(|(id, _)| id).collect() };
+    assert_eq!(ids(&one), [1, 2, 4]);
+    assert_eq!(ids(&two), [1]);
+    assert!(!log.verify(&one).verified);
+    assert!(log.verify(&two).verified);
+}
+
+#[test]
+fn what_a_group_has_appended_is_found_in_the_same_group() {
+    let (_folder, path) = place();
+    let log = open(&path);
+    let (first, keyed) = (topic("first"), topic("keyed"));
+    // While somebody else writes, everything waits, and what waits becomes one group.
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let once = |number| {
+        let event = event(number);
+        let appending = log.0.append_idempotent_by_header(&keyed, "key", "k", event);
+        Box::pin(async { appending.await.unwrap().inserted }) as Joined<'_, bool>
+    };
+    let waiting = vec![
+        Box::pin(async { log.0.append(&first, event(1)).await.is_ok() }) as Joined<'_, bool>,
+        once(1),
+        once(2),
+        Box::pin(async move { other.execute_batch("COMMIT").is_ok() }),
+    ];
+    assert_eq!(block_on(join(waiting)), [true, true, false, true]);
+    assert_eq!(log.read_all(&keyed).len(), 1);
 }
