@@ -348,6 +348,8 @@ impl SessionState {
 
 #[cfg(test)]
 mod tests {
+    use harn_log::{AnyEventLog, MemoryEventLog, block_on};
+
     use super::*;
 
     #[test]
@@ -367,5 +369,29 @@ mod tests {
             let new = serde_json::to_value(new).unwrap();
             assert_eq!(new, serde_json::to_value(&record).unwrap());
         }
+    }
+
+    #[test]
+    fn secrets_are_known_to_the_session_and_not_to_its_journal() {
+        let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
+        let keeper = Keeper::new(Arc::clone(&log));
+        let bus = EventBus::new(harn_events::BusConfig::default());
+        let session = Session::open_new("s", &bus, Some(&keeper));
+        let message = json!({
+            "role": "user", "content": "Authorization: Bearer q7Zr2PLm9XwK4tVb",
+            "headers": {"api key": "q7Zr2PLm9X", "accept": "text/html"},
+        });
+        session.record(Change::MessageAdded {
+            message: message.clone(),
+        });
+        block_on(session.barrier());
+        let stored = block_on(session_records(&*log, "s")).unwrap();
+        let Change::MessageAdded { message: kept } = &stored[1].change else {
+            panic!("{:?}", stored[1]);
+        };
+        let hidden = json!({"api key": "[redacted]", "accept": "text/html"});
+        assert_eq!(kept["headers"], hidden);
+        assert!(!kept.to_string().contains("q7Zr2PLm9X"), "{kept}");
+        session.read(|state| assert_eq!(state.shown_messages()[0]["content"], message["content"]));
     }
 }
