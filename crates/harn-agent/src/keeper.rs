@@ -51,8 +51,8 @@ const QUEUE_RECORDS_MAX: usize = 65_536;
 const GATHERED_RECORDS_MAX: usize = 1024;
 
 /// How long a record waits for others to be written with, if no barrier comes; also if somebody
-/// who does not wait wants it to be durable. To wake the thread earlier for that would cost every
-/// run more than it gives anybody.
+/// who does not wait wants it to be durable. To be earlier then, every run would have to wake the
+/// thread once more.
 const GATHERING_TIME: Duration = Duration::from_millis(5);
 
 /// Opens the log that sessions are kept in. `None`: it cannot be opened, which whoever gives

@@ -6,6 +6,15 @@
 //! reader   what readers do, on a connection of their own
 //! ```
 //!
+//! ```text
+//! events       a1 a2 a3 b1 b2 a4 a5 c1 …      all records, in the order in which they came
+//! event_runs   a: 1─3 from place 1, 4─5 from place 6; b: 1─2 from place 4; …
+//! ```
+//!
+//! An index of all records would name the topic in every entry and grow at as many ends as there
+//! are topics; it was a third of what a commit wrote. Records of a topic come in batches, so to
+//! know where the batches are is enough.
+//!
 //! A group of changes is a transaction, and a transaction that is committed has been
 //! synced (`synchronous=FULL`), so a barrier has nothing left to wait for. Several
 //! processes may have the file open; SQLite makes them take turns.
