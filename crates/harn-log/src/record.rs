@@ -62,8 +62,8 @@ struct Parts {
 pub struct Headers(Arc<HeaderParts>);
 
 struct HeaderParts {
-    /// Without provenance.
-    map: BTreeMap<String, String>,
+    /// Without provenance, sorted by name. There are few, and every open session has some.
+    pairs: Box<[(String, String)]>,
     /// JSON of those that come before our own, each with a comma after it.
     json_before: String,
     /// JSON of those that come after the hash, and the end of the headers.
@@ -72,16 +72,17 @@ struct HeaderParts {
 
 impl Headers {
     /// Makes headers ready. What they say about provenance is ignored.
-    pub fn new(mut map: BTreeMap<String, String>) -> Self {
-        map.retain(|name, _| !is_ours(name));
+    pub fn new(headers: BTreeMap<String, String>) -> Self {
+        let pairs = headers.into_iter().filter(|(name, _)| !is_ours(name));
+        let pairs: Box<[_]> = pairs.collect();
         let is_before = |name: &str| name < provenance::HEADER_PREFIX;
         let mut json_before = String::new();
-        for (name, value) in map.iter().filter(|(name, _)| is_before(name)) {
+        for (name, value) in pairs.iter().filter(|(name, _)| is_before(name)) {
             push_header(&mut json_before, name, value);
             json_before.push(',');
         }
         let mut json_after = Cow::Borrowed(ONLY_SCHEMA);
-        for (name, value) in map.iter().filter(|(name, _)| !is_before(name)) {
+        for (name, value) in pairs.iter().filter(|(name, _)| !is_before(name)) {
             let headers = json_after.to_mut();
             headers.pop(); // What ends them.
             headers.push(',');
@@ -89,7 +90,7 @@ impl Headers {
             headers.push('}');
         }
         Self(Arc::new(HeaderParts {
-            map,
+            pairs,
             json_before,
             json_after,
         }))
@@ -191,7 +192,7 @@ impl Draft {
         LogEvent {
             kind: self.0.kind.clone().into_owned(),
             payload: self.0.payload_value(),
-            headers: self.0.headers.0.map.clone(),
+            headers: self.0.headers.0.pairs.iter().cloned().collect(),
             occurred_at_ms: self.0.occurred_at_ms,
         }
     }
@@ -295,15 +296,11 @@ impl Sealed {
         Draft(self.parts)
     }
 
-    /// A header by which it can be found, if it has it.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn key(&self, name: &str) -> Option<(&String, &String)> {
-        self.headers().get_key_value(name)
-    }
-
-    /// Its headers without provenance.
-    pub(crate) fn headers(&self) -> &BTreeMap<String, String> {
-        &self.parts.headers.0.map
+    /// The value of one of its headers, provenance apart.
+    pub(crate) fn header(&self, name: &str) -> Option<&String> {
+        let mut pairs = self.parts.headers.0.pairs.iter();
+        let found = pairs.find(|(known, _)| known == name);
+        found.map(|(_, value)| value)
     }
 
     /// What it is.

@@ -3,7 +3,7 @@
 //! An index for a header is built when somebody first asks for it, by reading the
 //! topic once, and kept up to date from then on.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::name::EventId;
 
@@ -23,9 +23,9 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Notes a record, later than all before it.
-    pub(super) fn note(&mut self, header: &str, id: EventId, headers: &BTreeMap<String, String>) {
-        if let Some(value) = headers.get(header) {
+    /// Notes a record with this value, if it has one, later than all before it.
+    pub(super) fn note(&mut self, id: EventId, value: Option<&String>) {
+        if let Some(value) = value {
             self.values.entry(value.clone()).or_insert(id);
         }
     }
@@ -45,10 +45,10 @@ impl Keys {
         self.headers.insert(header.to_owned(), index);
     }
 
-    /// Notes a record, later than all before it.
-    pub(super) fn note(&mut self, id: EventId, headers: &BTreeMap<String, String>) {
+    /// Notes a record with these values of headers, later than all before it.
+    pub(super) fn note<'a>(&mut self, id: EventId, value_of: impl Fn(&str) -> Option<&'a String>) {
         for (header, index) in &mut self.headers {
-            index.note(header, id, headers);
+            index.note(id, value_of(header));
         }
     }
 

@@ -171,7 +171,7 @@ impl FileStore {
         loop {
             let records = self.reader.read_after(topic, from, CHUNK_RECORDS)?;
             for (id, event) in &records {
-                index.note(header, *id, &event.headers);
+                index.note(*id, event.headers.get(header));
             }
             let Some((last, _)) = records.last() else {
                 break;

@@ -264,7 +264,7 @@ impl TopicFile {
     fn read_end(&mut self, file: &SegmentFile, known: Known) -> Result<Found> {
         let keys = &mut self.keys;
         let mut end = find_end(&self.segment, file, known, &mut |id, event| {
-            keys.note(id, &event.headers)
+            keys.note(id, |name| event.headers.get(name))
         })?;
         let is_foreign = end.last.as_ref().is_some_and(|last| *last != self.head);
         let mut found = Found {
@@ -320,7 +320,7 @@ impl TopicFile {
         let head = self.head();
         let sealed = draft.seal(head.id + 1, head.hash.as_deref());
         line::push(&mut self.pending.lines, &sealed, more);
-        self.keys.note(sealed.id, sealed.headers());
+        self.keys.note(sealed.id, |name| sealed.header(name));
         let last = self.pending.last.get_or_insert_default();
         last.id = sealed.id;
         // Into the room that the hash before has left.

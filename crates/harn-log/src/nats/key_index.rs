@@ -4,7 +4,7 @@
 //! the topic once. From then on the index is fed with what is appended, and reads
 //! only what others have appended.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use tokio::time::Instant;
 
@@ -31,10 +31,10 @@ struct Values {
 
 impl KeyIndex {
     /// Takes note of a record that was appended.
-    pub(super) fn feed(&mut self, id: EventId, headers: &BTreeMap<String, String>) {
+    pub(super) fn feed<'a>(&mut self, id: EventId, value_of: impl Fn(&str) -> Option<&'a String>) {
         for (header, values) in &mut self.by_header {
             if values.position + 1 == id {
-                values.take(header, id, headers);
+                values.take(id, value_of(header));
             }
         }
     }
@@ -57,7 +57,7 @@ impl KeyIndex {
         while values.position < head {
             let records = reader::read(stream, values.position, CHUNK, deadline).await?;
             for (id, event) in &records {
-                values.take(header, *id, &event.headers);
+                values.take(*id, event.headers.get(header));
             }
             if records.len() < CHUNK {
                 values.position = values.position.max(head);
@@ -104,8 +104,8 @@ impl KeyIndex {
 }
 
 impl Values {
-    fn take(&mut self, header: &str, id: EventId, headers: &BTreeMap<String, String>) {
-        if let Some(value) = headers.get(header) {
+    fn take(&mut self, id: EventId, value: Option<&String>) {
+        if let Some(value) = value {
             self.ids.entry(value.clone()).or_default().push_back(id);
         }
         self.position = id;

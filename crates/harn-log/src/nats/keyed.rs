@@ -84,7 +84,7 @@ pub(super) async fn append(
         message::check_size(&payload, stream.connection.client().max_payload())?;
         match store(pipeline, &sealed, payload, deadline).await {
             Ok(true) => {
-                index.feed(sealed.id, sealed.headers());
+                index.feed(sealed.id, |name| sealed.header(name));
                 let counters = stream.connection.counters();
                 counters.note_records(1, sealed.payload_json().len());
                 return Ok(AppendOutcome {

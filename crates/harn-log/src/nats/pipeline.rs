@@ -311,7 +311,7 @@ impl Pipeline {
         self.window = (self.window + count).min(ON_THEIR_WAY_MAX);
         let ids: Vec<_> = (first..).take(count).collect();
         for (id, record) in ids.iter().zip(&group.records) {
-            index.feed(*id, record.headers());
+            index.feed(*id, |name| record.header(name));
         }
         let bytes = group
             .records

@@ -217,7 +217,7 @@ impl SqliteStore {
             if known.note(&sealed, place) {
                 self.moved.push(topic.clone());
             }
-            if known.keys.iter().any(|name| sealed.key(name).is_some()) {
+            if known.keys.iter().any(|name| sealed.header(name).is_some()) {
                 keyed.push(sealed.clone());
             }
             inserted.push(sealed);
@@ -233,9 +233,10 @@ impl SqliteStore {
     fn insert_keys(&mut self, topic: &Topic, records: &[Sealed]) -> rusqlite::Result<()> {
         let names = self.topic(topic)?.keys.clone();
         for record in records {
-            let keys = names.iter().filter_map(|name| record.key(name));
-            for (header, value) in keys {
-                self.insert_key(topic, header, value, record.id)?;
+            for name in &names {
+                if let Some(value) = record.header(name) {
+                    self.insert_key(topic, name, value, record.id)?;
+                }
             }
         }
         Ok(())
