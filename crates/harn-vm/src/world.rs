@@ -405,7 +405,7 @@ impl Effects for World {
     }
 
     fn cancel(&mut self, id: EffectId) {
-        self.people.cancel(id);
+        self.people.cancel(id, &self.models.tokio());
         self.agents.cancel(id, &self.models.tokio());
         self.models.cancel(id);
         self.event_log.cancel(id);

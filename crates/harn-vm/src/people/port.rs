@@ -22,6 +22,7 @@ use super::earlier::{Place, fingerprint, same};
 use super::wait::{Elsewhere, news};
 use crate::agents::IfGivenUp;
 use crate::event_log::{EventLogPort, Logs};
+use crate::models::TokioHandle;
 use crate::world::{failed, now};
 
 /// Something that takes time.
@@ -118,14 +119,19 @@ impl PeoplePort {
     }
 
     /// Gives something up. A task that waits for a person and is stopped takes its request
-    /// back.
-    pub(crate) fn cancel(&mut self, id: EffectId) {
+    /// back. The loop that has stopped it may be over by then, so the closures of the session do
+    /// not depend on it to hear of that.
+    pub(crate) fn cancel(&mut self, id: EffectId, tokio: &TokioHandle) {
         let mut open = self.open.iter();
         let abandoned = open.find(|(_, open)| open.effect == Some(id) && !open.is_decided);
         if let Some(request_id) = abandoned.map(|(request_id, _)| request_id.clone())
             && let Some(open) = self.open.remove(&request_id)
         {
+            let session = open.session.clone();
             open.abandon();
+            if let Some((runtime, session_id)) = session {
+                tokio.spawn(async move { runtime.settle_session(&session_id).await });
+            }
         }
     }
 
