@@ -55,7 +55,6 @@ impl TokioHandle {
     }
 
     /// Begins something on that thread; `None` if it was never started.
-    #[cfg(feature = "net")]
     pub(crate) fn spawn(
         &self,
         work: impl Future<Output = ()> + Send + 'static,
