@@ -21,7 +21,9 @@ mod transcript;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::{Mutex, PoisonError};
 
+use crate::at_once::at_once;
 use crate::error::Error;
 use crate::process::{self, Stream};
 use crate::repo::Repo;
@@ -84,14 +86,18 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
 
 /// The step of `cargo xtask test`: each target for a short, fixed time.
 pub(crate) fn check(repo: &Repo) -> Result<Tally, Error> {
-    let mut tally = Tally::default();
     let targets = targets(&repo.read(MANIFEST)?)?;
     let programs = build(repo, &["--locked"])?;
-    for target in &targets {
-        let verdict = fuzz(repo, &programs, target, Mode::Checking)?;
-        tally.check(&target.name, verdict.map(drop));
-    }
-    Ok(tally)
+    let tally = Mutex::new(Tally::default());
+    at_once(&targets, |target| {
+        let verdict = fuzz(repo, &programs, target, Mode::Checking);
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        match verdict {
+            Ok(verdict) => tally.check(&target.name, verdict.map(drop)),
+            Err(why) => tally.check(&target.name, Err(why)),
+        }
+    });
+    Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn plan(arguments: &[String]) -> Result<Plan, Error> {

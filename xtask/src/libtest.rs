@@ -5,14 +5,14 @@
 //! tell us how many tests ran, and a run in which half the tests are skipped looks healthy; so
 //! we read the summary line that each program prints.
 
-use std::num::NonZero;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::{fs, thread};
 
 use serde::Deserialize;
 
+use crate::at_once::at_once;
 use crate::error::Error;
 use crate::process::{self, Stream};
 use crate::repo::Repo;
@@ -39,23 +39,14 @@ impl Summary {
 
 /// Runs all tests but those in comments.
 pub(crate) fn run(repo: &Repo) -> Result<Tally, Error> {
-    let queue = Mutex::new(build(repo)?.into_iter());
     let total = Mutex::new(Tally::default());
-    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        while let Some(program) = take() {
-            let (text, tally) = program.run();
-            // Held while it is printed, so that nobody else prints in between.
-            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
-            println!("{text}");
-            total.passed += tally.passed;
-            total.failed += tally.failed;
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
-            scope.spawn(work);
-        }
+    at_once(build(repo)?, |program| {
+        let (text, tally) = program.run();
+        // Held while it is printed, so that nobody else prints in between.
+        let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        println!("{text}");
+        total.passed += tally.passed;
+        total.failed += tally.failed;
     });
     Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

@@ -24,6 +24,7 @@
     reason = "talking to the terminal is what this program is for"
 )]
 
+mod at_once;
 mod bench;
 mod book;
 mod commands;

@@ -13,8 +13,9 @@
 //! has events. For the same reason nobody hurries while no barrier waits: with some logs every
 //! write is a sync.
 //!
-//! Whoever takes a barrier hands over what has gathered and is told by the log itself, where the
-//! log can do that: every thread in between would have to be woken first. There is one write
+//! Whoever takes a barrier writes what has gathered itself, where the log can do that and few
+//! sessions are at work. Otherwise it hands it over and is told by the log itself, where the log
+//! can do that: every thread in between would have to be woken first. There is one write
 //! under way at a time, whoever began it. Otherwise what came later could be written though what
 //! came before it was not.
 //!
@@ -49,6 +50,9 @@ const QUEUE_RECORDS_MAX: usize = 65_536;
 
 /// Records that are written without waiting for more.
 const GATHERED_RECORDS_MAX: usize = 1024;
+
+/// The topics of a session, and those of one that has ended just before.
+const FEW_TOPICS: usize = 4;
 
 /// How long a record waits for others to be written with, if no barrier comes; also if somebody
 /// who does not wait wants it to be durable. To be earlier then, every run would have to wake the
@@ -230,7 +234,7 @@ impl Keeper {
             queue.barriers.push(sender);
             queue.is_failing = false;
         }
-        self.shared.serve();
+        self.shared.serve_here();
         match receiver.await {
             Ok(result) => Ok(result?),
             Err(_) => Err(Closed.into()),
@@ -306,6 +310,44 @@ impl Shared {
         }
     }
 
+    /// Sees to it that what somebody waits for is written: here and now if the log can do that.
+    /// Where many sessions are at work, they share a sync instead.
+    fn serve_here(self: &Arc<Self>) {
+        let mut queue = self.queue();
+        let is_for_us = queue.can_be_handed_over() && queue.has_few_topics();
+        let taken = is_for_us.then(|| queue.take());
+        drop(queue);
+        if let Some(Err(refused)) = taken.map(|taken| self.write_here(taken)) {
+            self.queue().give_back(refused);
+        }
+        self.serve();
+    }
+
+    /// Writes records here and now, and tells those who wait.
+    ///
+    /// # Errors
+    /// The log cannot do that. They come back.
+    fn write_here(&self, taken: Taken) -> Result<(), Taken> {
+        let batches = Batch::by_topic(taken.records);
+        match self.log().and_then(|log| log.append_batches_here(&batches)) {
+            Some(outcomes) => {
+                self.tell(batches, outcomes);
+                Ok(())
+            }
+            None => Err(Taken {
+                records: one_by_one(batches),
+                ..taken
+            }),
+        }
+    }
+
+    /// Tells those who wait what became of what was written.
+    fn tell<T>(&self, batches: Vec<Batch>, outcomes: Vec<Result<T, LogError>>) {
+        let outcomes = outcomes.into_iter().map(|outcome| outcome.map(drop));
+        let (written, _dropped_when_all_are_told) = self.settle(batches, outcomes);
+        self.finish(&written);
+    }
+
     /// Sees to it that what somebody waits for is written: by the log alone, if it can do that,
     /// or else by the thread.
     fn serve(self: &Arc<Self>) {
@@ -333,9 +375,7 @@ impl Shared {
         let shared = Arc::clone(self);
         let batches = Batch::by_topic(taken.records);
         let handed_over = log.append_batches_then(batches, move |batches, outcomes| {
-            let outcomes = outcomes.into_iter().map(|outcome| outcome.map(drop));
-            let (written, _dropped_when_all_are_told) = shared.settle(batches, outcomes);
-            shared.finish(&written);
+            shared.tell(batches, outcomes);
             shared.serve();
         });
         handed_over.map_err(|batches| Taken {
@@ -476,6 +516,21 @@ impl Queue {
     /// takes somebody who looks.
     fn can_be_handed_over(&self) -> bool {
         !self.barriers.is_empty() && !self.is_writing && !self.is_retry
+    }
+
+    /// Whether the records are those of few topics, as they are where one session after the other
+    /// is at work.
+    fn has_few_topics(&self) -> bool {
+        let mut topics: Vec<&Topic> = Vec::with_capacity(FEW_TOPICS + 1);
+        for record in &self.records {
+            if !topics.contains(&record.topic()) {
+                topics.push(record.topic());
+            }
+            if topics.len() > FEW_TOPICS {
+                return false;
+            }
+        }
+        !topics.is_empty()
     }
 
     /// Whether there is something to do that the thread does not know of.

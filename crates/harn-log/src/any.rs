@@ -33,8 +33,8 @@ pub enum AnyEventLog {
 }
 
 impl AnyEventLog {
-    /// Takes up work again after a write has failed. Backends that undo a failed
-    /// write by themselves have nothing to do.
+    /// Takes up work again after a write has failed, from what is really stored. Backends that
+    /// undo a failed write by themselves have nothing to do.
     ///
     /// # Errors
     /// What is stored cannot be read, or not be written to.
@@ -43,7 +43,7 @@ impl AnyEventLog {
             Self::File(log) => log.recover().await,
             Self::Memory(_) => Ok(()),
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(_) => Ok(()),
+            Self::Sqlite(log) => log.recover().await,
             #[cfg(feature = "nats")]
             Self::Nats(_) => Ok(()),
         }
@@ -51,6 +51,19 @@ impl AnyEventLog {
 }
 
 impl AnyEventLog {
+    /// Appends here and now, on the thread that asks, if the log can do that without keeping the
+    /// thread for long. What it gives would survive a power cut. For whoever has nothing to do
+    /// until then: to be woken by another thread takes longer than a good disk.
+    ///
+    /// `None` if not; then nothing has happened.
+    pub fn append_batches_here(&self, batches: &[Batch]) -> Option<Vec<Result<Vec<EventId>>>> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(log) => log.append_batches_here(batches),
+            _ => None,
+        }
+    }
+
     /// Appends as [`append_batches`](crate::EventLog::append_batches) does, without anybody who
     /// waits: `then` is given the batches back, with what became of them, when they would
     /// survive a power cut. It is called on the thread that writes, which it must not keep.

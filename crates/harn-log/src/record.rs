@@ -95,6 +95,18 @@ impl Headers {
             json_after,
         }))
     }
+
+    /// Their names and values.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn pairs(&self) -> &[(String, String)] {
+        &self.0.pairs
+    }
+
+    /// Whether they are the same object.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Draft {
@@ -187,6 +199,24 @@ impl Draft {
         self.0.payload_json()
     }
 
+    /// What it is.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn kind(&self) -> &str {
+        &self.0.kind
+    }
+
+    /// When it happened.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn occurred_at_ms(&self) -> i64 {
+        self.0.occurred_at_ms
+    }
+
+    /// Its headers, without provenance.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn headers(&self) -> &Headers {
+        &self.0.headers
+    }
+
     /// The record as its author sees it: without provenance.
     pub fn event(&self) -> LogEvent {
         LogEvent {
@@ -271,6 +301,12 @@ impl Sealed {
     /// JSON of its payload.
     pub(crate) fn payload_json(&self) -> &str {
         self.parts.payload_json()
+    }
+
+    /// How much it has to say, about.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.payload_json().len() + self.headers_json.len() + self.kind().len()
     }
 
     /// The record as readers see it. Most records have no reader yet, so putting it

@@ -149,6 +149,29 @@ mod told_by_the_log {
         }
     }
 
+    /// Also if the thread that gathers is quicker than one of the barriers, it is not quicker than
+    /// all of them.
+    #[test]
+    fn a_run_that_takes_one_barrier_after_the_other_writes_itself() {
+        let (keeper, folder, _path) = told_by_its_log();
+        let topic = Topic::new("a").unwrap();
+        let mut is_in_the_intake = false;
+        for number in 70_000..70_100 {
+            put(&keeper, &topic, number);
+            block_on(keeper.sync()).unwrap();
+            let intake = std::fs::read(folder.path().join("events.sqlite-intake"));
+            let text = number.to_string();
+            let mut windows = intake.iter().flat_map(|bytes| bytes.windows(text.len()));
+            is_in_the_intake |= windows.any(|bytes| bytes == text.as_bytes());
+        }
+        assert!(is_in_the_intake);
+        assert!(
+            numbers(keeper.log().unwrap(), &topic)
+                .into_iter()
+                .eq(70_000..70_100)
+        );
+    }
+
     #[test]
     fn what_a_log_does_not_take_is_written_once_and_in_order_when_it_does() {
         let (keeper, _folder, path) = told_by_its_log();

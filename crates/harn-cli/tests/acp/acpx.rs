@@ -30,8 +30,10 @@ impl<'a> Acpx<'a> {
         let agent: Vec<String> = self.stage.agent().iter().map(|part| quoted(part)).collect();
         command.arg("--agent").arg(agent.join(" "));
         command.arg("--cwd").arg(self.stage.project());
-        // Whoever answers for a session leaves soon after the last question.
-        command.args(["--ttl", "2"]);
+        // Whoever answers for a session stays until it is closed: one that leaves by itself, when
+        // nobody has asked for a while, turns away a question that comes at this very moment. If a
+        // test fails, it has still gone soon.
+        command.args(["--ttl", "60"]);
         command.args(arguments);
         command.current_dir(self.stage.project());
         command.env("HOME", self.stage.home()).stdin(Stdio::null());
@@ -41,6 +43,18 @@ impl<'a> Acpx<'a> {
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Told {
         Told::of(self.command(arguments))
+    }
+
+    /// Begins a session.
+    #[track_caller]
+    pub(crate) fn open_session(&self, name: &str) {
+        self.run(&["sessions", "new", "--name", name]).exits_with(0);
+    }
+
+    /// Ends a session, and whoever answers for it.
+    #[track_caller]
+    pub(crate) fn close_session(&self, name: &str) {
+        self.run(&["sessions", "close", name]).exits_with(0);
     }
 
     /// Kills what runs in the folder of the stage, without a word.
@@ -139,13 +153,13 @@ fn the_whole_output_is_the_protocol() {
 fn a_conversation_goes_on_with_the_next_command() {
     let stage = Stage::new();
     let acpx = Acpx::new(&stage);
-    acpx.run(&["sessions", "new", "--name", "t1"]).exits_with(0);
+    acpx.open_session("t1");
     let first = acpx.run(&["--format", "quiet", "prompt", "-s", "t1", "hello"]);
     first.exits_with(0).says("Hello from Harn.");
     acpx.kill_agents();
     let second = acpx.run(&["--format", "quiet", "prompt", "-s", "t1", "read the notes"]);
     second.exits_with(0).says("It is about milk.");
-    acpx.run(&["sessions", "close", "t1"]).exits_with(0);
+    acpx.close_session("t1");
     stage.check_wire();
 }
 
@@ -153,7 +167,7 @@ fn a_conversation_goes_on_with_the_next_command() {
 fn a_running_prompt_is_cancelled_within_two_seconds() {
     let stage = Stage::new();
     let acpx = Acpx::new(&stage);
-    acpx.run(&["sessions", "new", "--name", "t1"]).exits_with(0);
+    acpx.open_session("t1");
     let mut slow = acpx.command(&["--format", "json", "prompt", "-s", "t1", "run slowly"]);
     let slow = slow.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut slow = slow.spawn().expect("acpx is installed");
@@ -169,6 +183,7 @@ fn a_running_prompt_is_cancelled_within_two_seconds() {
     let rest = rest.join("\n");
     assert!(rest.contains("\"stopReason\":\"cancelled\""), "{rest}");
     assert_eq!(stage.read("runs.txt"), "begun\n");
+    acpx.close_session("t1");
 }
 
 #[test]
@@ -176,7 +191,7 @@ fn modes_and_options_take_effect() {
     let stage = Stage::new();
     let acpx = Acpx::new(&stage);
     let asked = |wire: &str| wire.matches("\"session/request_permission\"").count();
-    acpx.run(&["sessions", "new", "--name", "t1"]).exits_with(0);
+    acpx.open_session("t1");
     acpx.run(&["set", "-s", "t1", "model", "gpt-4o-mini"])
         .exits_with(0);
     for (mode, questions) in [("trusting", 0), ("careful", 1)] {
@@ -188,5 +203,6 @@ fn modes_and_options_take_effect() {
         assert_eq!(stage.read("notes.txt"), "new\n");
         assert_eq!(asked(&stage.wire_text()), questions, "{mode}");
     }
+    acpx.close_session("t1");
     stage.check_wire();
 }

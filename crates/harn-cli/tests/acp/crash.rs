@@ -49,10 +49,11 @@ fn what_was_kept_is_replayed_and_no_tool_runs_twice() {
 fn the_command_line_client_goes_on_too() {
     let stage = Stage::new();
     let acpx = Acpx::new(&stage);
-    acpx.run(&["sessions", "new", "--name", "t"]).exits_with(0);
+    acpx.open_session("t");
     acpx.run(&["--approve-all", "prompt", "-s", "t", "hello"])
         .exits_with(0);
     acpx.kill_agents();
     let answer = acpx.run(&["--format", "quiet", "prompt", "-s", "t", "read the notes"]);
     answer.exits_with(0).says("It is about milk.");
+    acpx.close_session("t");
 }

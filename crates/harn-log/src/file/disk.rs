@@ -77,7 +77,7 @@ pub trait DiskFile: Send + Sync {
 }
 
 /// Writes all of it.
-pub(super) fn write_all_at(file: &dyn DiskFile, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+pub(crate) fn write_all_at(file: &dyn DiskFile, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write_at(bytes, at) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -93,7 +93,7 @@ pub(super) fn write_all_at(file: &dyn DiskFile, mut bytes: &[u8], mut at: u64) -
 }
 
 /// Reads until the buffer is full or the file ends.
-pub(super) fn read_full_at(
+pub(crate) fn read_full_at(
     file: &dyn DiskFile,
     buffer: &mut [u8],
     offset: u64,
@@ -140,14 +140,14 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(path).map_err(|error| at(path, error))
+        fs::create_dir_all(path).map_err(|error| named(path, error))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(at(path, error)),
+            Err(error) => return Err(named(path, error)),
         };
         let mut names = Vec::new();
         for entry in entries {
@@ -166,7 +166,7 @@ impl Disk for RealDisk {
             OpenFile::Write => drop(options.write(true).create(true)),
             OpenFile::New => drop(options.write(true).create_new(true)),
         }
-        let file = options.open(path).map_err(|error| at(path, error))?;
+        let file = options.open(path).map_err(|error| named(path, error))?;
         Ok(Arc::new(RealFile {
             file,
             path: path.to_owned(),
@@ -174,16 +174,16 @@ impl Disk for RealDisk {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to).map_err(|error| at(to, error))
+        fs::rename(from, to).map_err(|error| named(to, error))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path).map_err(|error| at(path, error))
+        fs::remove_file(path).map_err(|error| named(path, error))
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         let synced = File::open(path).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| at(path, error))
+        synced.map_err(|error| named(path, error))
     }
 }
 
@@ -194,7 +194,7 @@ struct RealFile {
 
 impl RealFile {
     fn at<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.map_err(|error| at(&self.path, error))
+        result.map_err(|error| named(&self.path, error))
     }
 }
 
@@ -223,7 +223,7 @@ impl DiskFile for RealFile {
         match self.file.try_lock() {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(at(&self.path, error)),
+            Err(TryLockError::Error(error)) => Err(named(&self.path, error)),
         }
     }
 
@@ -253,6 +253,6 @@ impl DiskFile for RealFile {
 }
 
 /// An error of the system that says which file it is about.
-fn at(path: &Path, error: io::Error) -> io::Error {
+pub(crate) fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -44,6 +44,8 @@ use crate::log::Result;
 pub use sabotage::Sabotage;
 
 pub use disk::{Disk, DiskFile, OpenFile, RealDisk};
+#[cfg(feature = "sqlite")]
+pub(crate) use disk::{named, read_full_at, write_all_at};
 use store::FileStore;
 
 /// A log in files.

@@ -102,6 +102,12 @@ impl Hub {
         }
     }
 
+    /// Whether somebody follows a topic.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is_followed(&self, topic: &Topic) -> bool {
+        self.lock().contains_key(topic)
+    }
+
     /// Tells the readers of a topic what was appended.
     pub(crate) fn publish<'a>(
         &self,

@@ -129,6 +129,31 @@ impl<S: Store> LocalEventLog<S> {
         Ok(())
     }
 
+    /// Whether somebody waits for what comes in a topic.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn is_followed(&self, topic: &Topic) -> bool {
+        self.hub.is_followed(topic)
+    }
+
+    /// Notes what somebody else than the writer has committed, when readers can see it. Whoever
+    /// began to follow it in this very moment has to look.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn note_committed(&self, batches: &[Batch]) {
+        self.counters.note_group(batches.len());
+        for batch in batches {
+            let drafts = batch.drafts();
+            let bytes = drafts.iter().map(|draft| draft.payload_json().len()).sum();
+            self.counters.note_records(drafts.len(), bytes);
+            self.hub.stir(&Affected::One(batch.topic().clone()));
+        }
+    }
+
+    /// Lets the writer see that something will be due.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn tend(&self) {
+        self.writer.tend();
+    }
+
     /// Runs a change on the writer. It takes place also when nobody waits for it.
     async fn change<T: Send + 'static>(
         &self,

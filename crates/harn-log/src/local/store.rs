@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::log::{CompactReport, EventLogDescription, LogEventBytes, Result};
 use crate::name::{ConsumerId, EventId, Topic};
@@ -85,6 +86,17 @@ pub(crate) trait Store: Sized + Send + 'static {
 
     /// Starts over from what is really stored, after a failure and outside of groups.
     fn recover(&mut self) -> Result<()>;
+
+    /// When there is something to [tend](Self::tend) to though nobody asks for it.
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Does what is due, outside of groups.
+    fn tend(&mut self) {}
+
+    /// Leaves everything as others want to find it. Nothing comes after this.
+    fn close(&mut self) {}
 }
 
 /// How a place is read. Any thread may call it, while the writer writes.

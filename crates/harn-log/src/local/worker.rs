@@ -5,9 +5,11 @@ use std::slice;
 use std::sync::mpsc as plain;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 
+use crate::block::block_on_until;
 use crate::error::LogError;
 use crate::log::Result;
 use crate::name::{EventId, Topic};
@@ -121,6 +123,9 @@ enum Job<S> {
     Alone(Box<dyn FnOnce(&mut S) + Send>),
     /// A watched file has changed.
     Heard(String),
+    /// Something will be due.
+    #[cfg(feature = "sqlite")]
+    Tend,
 }
 
 /// The thread that writes.
@@ -280,6 +285,15 @@ impl<S: Store> Writer<S> {
         }
     }
 
+    /// Lets the writer see that something will be due. If there is no place in the queue it is
+    /// busy, and sees to it when it is not.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn tend(&self) {
+        if let Some(jobs) = &self.jobs {
+            let _it_sees_by_itself = jobs.try_send(Job::Tend);
+        }
+    }
+
     async fn send(&self, job: Job<S>) -> Result<()> {
         let jobs = self.jobs.as_ref().ok_or(LogError::Closed)?;
         jobs.send(job).await.map_err(|_| LogError::Closed)
@@ -377,7 +391,16 @@ impl<S: Store> Desk<S> {
     /// Whatever waits when the writer is free becomes its next group.
     fn work(mut self, mut queue: mpsc::Receiver<Job<S>>) {
         let mut jobs = Vec::new();
-        while queue.blocking_recv_many(&mut jobs, S::GROUP_CHANGES_MAX) > 0 {
+        loop {
+            let more = queue.recv_many(&mut jobs, S::GROUP_CHANGES_MAX);
+            match block_on_until(more, self.store.due()) {
+                Some(0) => return self.store.close(),
+                Some(_) => {}
+                None => {
+                    self.tend();
+                    continue;
+                }
+            }
             let mut group = Vec::new();
             let mut heard = BTreeSet::new();
             for job in jobs.drain(..) {
@@ -385,6 +408,8 @@ impl<S: Store> Desk<S> {
                     Job::Change(change) => group.push(change),
                     Job::Changes(changes) => group.extend(changes),
                     Job::Heard(file_name) => drop(heard.insert(file_name)),
+                    #[cfg(feature = "sqlite")]
+                    Job::Tend => {}
                     Job::Alone(run) => {
                         self.write_group(std::mem::take(&mut group));
                         run(&mut self.store);
@@ -396,7 +421,17 @@ impl<S: Store> Desk<S> {
                 let affected = self.store.heard(&file_name);
                 self.hub.stir(&affected);
             }
+            // Whoever is never idle has to see to it as well.
+            if self.store.due().is_some_and(|due| due <= Instant::now()) {
+                self.tend();
+            }
         }
+    }
+
+    fn tend(&mut self) {
+        self.store.tend();
+        let foreign = self.store.take_foreign();
+        self.hub.stir(&foreign);
     }
 
     fn write_group(&mut self, mut group: Vec<Change<S>>) {

@@ -1,9 +1,15 @@
 //! A log in one SQLite file: what one gets without asking.
 //!
 //! ```text
-//! schema   tables, and how older ones become today's
-//! store    what the writer does, in transactions
-//! reader   what readers do, on a connection of their own
+//! schema         tables, and how older ones become today's
+//! tables         what is done to them, inside of transactions
+//! store          what the writer does: a group of changes is a transaction
+//! reader         what readers do, on a connection of their own
+//! intake         a file in which records are safe before they are in the tables
+//! write_through  writes that are on the disk when they return
+//! ahead          commits that do not wait for the tables
+//! unshelved      what is committed and not in the tables yet, for those who read
+//! pen            who may write: one process at a time
 //! ```
 //!
 //! ```text
@@ -16,12 +22,19 @@
 //! know where the batches are is enough.
 //!
 //! A group of changes is a transaction, and a transaction that is committed has been
-//! synced (`synchronous=FULL`), so a barrier has nothing left to wait for. Several
-//! processes may have the file open; SQLite makes them take turns.
+//! synced (`synchronous=FULL`), so a barrier has nothing left to wait for. A run that takes one
+//! barrier after the other does without the writer: see `ahead`. Several processes may have the
+//! file open; they take turns.
 
+mod ahead;
+mod intake;
+mod pen;
 mod reader;
 mod schema;
 mod store;
+mod tables;
+mod unshelved;
+mod write_through;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +47,7 @@ use crate::local::LocalEventLog;
 use crate::log::{Batch, Result};
 use crate::name::EventId;
 
+use ahead::Ahead;
 use reader::SqliteReader;
 use store::SqliteStore;
 
@@ -43,6 +57,7 @@ const BUSY_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 /// A log in a SQLite file.
 pub struct SqliteEventLog {
     local: Arc<LocalEventLog<SqliteStore>>,
+    ahead: Arc<Ahead>,
 }
 
 delegate_to_local!(SqliteEventLog);
@@ -57,9 +72,7 @@ impl SqliteEventLog {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = writing_flags();
         let mut writer = connect(path, flags)?;
         schema::prepare(&mut writer, path)?;
         let reader = connect(path, flags)?;
@@ -92,6 +105,44 @@ impl SqliteEventLog {
         self.local.append_batches_then(batches, then)
     }
 
+    /// See [`AnyEventLog::append_batches_here`](crate::AnyEventLog::append_batches_here).
+    pub(crate) fn append_batches_here(
+        &self,
+        batches: &[Batch],
+    ) -> Option<Vec<Result<Vec<EventId>>>> {
+        // Whoever follows a topic is served by the writer, from memory.
+        if batches
+            .iter()
+            .any(|batch| self.local.is_followed(batch.topic()))
+        {
+            return None;
+        }
+        let committed = match self.ahead.commit(batches)? {
+            Ok(committed) => committed,
+            Err(error) => {
+                let error = Arc::new(error);
+                let shared = |_| Err(LogError::Shared(Arc::clone(&error)));
+                return Some(batches.iter().map(shared).collect());
+            }
+        };
+        let sections = &committed.frame.sections;
+        self.local.note_committed(batches);
+        if committed.is_news {
+            self.local.tend();
+        }
+        Some(
+            sections
+                .iter()
+                .map(|section| Ok(section.ids().collect()))
+                .collect(),
+        )
+    }
+
+    /// See [`AnyEventLog::recover`](crate::AnyEventLog::recover).
+    pub(crate) async fn recover(&self) -> Result<()> {
+        self.local.recover().await
+    }
+
     fn start(
         path: &Path,
         writer: Connection,
@@ -99,11 +150,27 @@ impl SqliteEventLog {
         access: Access,
         queue_depth: usize,
     ) -> Result<Arc<Self>> {
-        let reader = Arc::new(SqliteReader::new(path, reader));
-        let store = SqliteStore::new(path, writer, access, reader);
+        let ahead = Arc::new(Ahead::new(path, access));
+        let left_behind = match access {
+            Access::Read => unshelved::find(path, &reader)?,
+            Access::Write => Vec::new(), // They are moved into the tables.
+        };
+        let reader = SqliteReader::new(path, reader, Arc::clone(&ahead), left_behind);
+        let reader = Arc::new(reader);
+        let mut store = SqliteStore::new(path, writer, access, reader, Arc::clone(&ahead));
+        if access == Access::Write {
+            store.adopt_leftovers()?;
+        }
         let local = LocalEventLog::start(store, queue_depth)?;
-        Ok(Arc::new(Self { local }))
+        Ok(Arc::new(Self { local, ahead }))
     }
+}
+
+/// How a file is opened that is written to.
+fn writing_flags() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
 /// What may be done to a file.
@@ -171,6 +238,17 @@ fn wal_of(path: &Path) -> PathBuf {
 /// hear. SQLite writes its own files before a commit can be seen, which is too early.
 fn bell_of(path: &Path) -> PathBuf {
     beside(path, "-bell")
+}
+
+/// The file next to the database in which records are safe before they are in the tables.
+fn intake_of(path: &Path) -> PathBuf {
+    beside(path, "-intake")
+}
+
+/// The folder in which a file lies.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {

@@ -1,8 +1,9 @@
 //! What readers of a SQLite log do. They have a connection of their own, so that
 //! they never wait for the writer.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -11,9 +12,12 @@ use crate::local::{StoreReader, Watched};
 use crate::log::{EventLogDescription, LogEventBytes, Result};
 use crate::name::{ConsumerId, EventId, Topic};
 use crate::provenance::Link;
-use crate::record::Record;
+use crate::record::{Record, Sealed};
 
-use super::{sqlite_at, wal_of};
+use super::ahead::Ahead;
+use super::intake::{Frame, Section};
+use super::unshelved::records_of;
+use super::{folder_of, sqlite_at, wal_of};
 
 /// Bytes of records read at once, about.
 const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -22,14 +26,34 @@ const READ_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub(crate) struct SqliteReader {
     path: PathBuf,
     connection: Mutex<Connection>,
+    /// What is committed and not in the tables yet.
+    ahead: Arc<Ahead>,
+    /// What lay in the intake when the log was opened, if nobody here may move it.
+    left_behind: Vec<Arc<Frame>>,
 }
 
 impl SqliteReader {
-    pub(super) fn new(path: &Path, connection: Connection) -> Self {
+    pub(super) fn new(
+        path: &Path,
+        connection: Connection,
+        ahead: Arc<Ahead>,
+        left_behind: Vec<Arc<Frame>>,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),
+            ahead,
+            left_behind,
         }
+    }
+
+    /// What is committed and may not be in the tables, to be asked for before they are.
+    fn unshelved(&self) -> Vec<Arc<Frame>> {
+        let mut frames = self.left_behind.clone();
+        if !self.ahead.is_empty() {
+            frames.extend(self.ahead.unshelved_frames().0);
+        }
+        frames
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
@@ -52,12 +76,21 @@ impl SqliteReader {
         let Some(first) = from.checked_add(1) else {
             return Ok(Vec::new());
         };
+        let frames = self.unshelved();
         let connection = self.lock();
+        let has_frames = !frames.is_empty();
+        let _one_moment = has_frames
+            .then(|| connection.unchecked_transaction())
+            .transpose()
+            .map_err(|e| self.at(e))?;
         let mut query = connection
             .prepare_cached(StoredRow::FROM)
             .map_err(|e| self.at(e))?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = query.query_map(params![topic.as_str(), key(first), limit], StoredRow::get);
+        let rows_max = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = query.query_map(
+            params![topic.as_str(), key(first), rows_max],
+            StoredRow::get,
+        );
         let mut records = Vec::new();
         let mut bytes = 0;
         for row in rows.map_err(|e| self.at(e))? {
@@ -65,8 +98,13 @@ impl SqliteReader {
             bytes += row.payload.len() + row.headers.len();
             records.push((row.id, read(row)?));
             if bytes >= READ_BYTES_MAX {
-                break;
+                return Ok(records);
             }
+        }
+        let unshelved = records_of(&frames, topic, &connection).map_err(|e| self.at(e))?;
+        let room = limit.saturating_sub(records.len());
+        for sealed in unshelved.iter().filter(|one| one.id > from).take(room) {
+            records.push((sealed.id, read(StoredRow::of(sealed))?));
         }
         Ok(records)
     }
@@ -116,6 +154,17 @@ impl StoredRow {
         })
     }
 
+    /// A record as it would be stored.
+    fn of(sealed: &Sealed) -> Self {
+        Self {
+            id: sealed.id,
+            kind: sealed.kind().to_owned(),
+            payload: sealed.payload_json().to_owned(),
+            headers: sealed.headers_json.clone(),
+            occurred_at_ms: sealed.occurred_at_ms(),
+        }
+    }
+
     pub(super) fn event(self) -> Result<LogEvent> {
         Ok(LogEvent {
             payload: serde_json::from_str(&self.payload)?,
@@ -155,6 +204,11 @@ impl StoreReader for SqliteReader {
     }
 
     fn latest(&self, topic: &Topic) -> Result<Option<EventId>> {
+        let frames = self.unshelved();
+        let sections = frames.iter().flat_map(|frame| &frame.sections);
+        let unshelved = sections
+            .filter(|section| section.topic == *topic)
+            .map(Section::last_id);
         let connection = self.lock();
         let head = connection
             .prepare_cached("SELECT last_id FROM topic_heads WHERE topic = ?1 AND last_id > 0")
@@ -162,7 +216,8 @@ impl StoreReader for SqliteReader {
                 let head = query.query_row([topic.as_str()], |row| row.get::<_, i64>(0));
                 head.optional()
             });
-        Ok(head.map_err(|e| self.at(e))?.map(i64::cast_unsigned))
+        let head = head.map_err(|e| self.at(e))?.map(i64::cast_unsigned);
+        Ok(head.max(unshelved.max()))
     }
 
     fn cursor(&self, topic: &Topic, consumer: &ConsumerId) -> Result<Option<EventId>> {
@@ -195,6 +250,7 @@ impl StoreReader for SqliteReader {
     }
 
     fn topics(&self) -> Result<Vec<Topic>> {
+        let frames = self.unshelved();
         let connection = self.lock();
         let names = connection
             .prepare("SELECT topic FROM topic_heads WHERE last_id > 0 ORDER BY topic")
@@ -202,8 +258,11 @@ impl StoreReader for SqliteReader {
                 let names = query.query_map([], |row| row.get::<_, String>(0))?;
                 names.collect::<rusqlite::Result<Vec<_>>>()
             });
-        let names = names.map_err(|e| self.at(e))?;
-        names.into_iter().map(Topic::new).collect()
+        let names = names.map_err(|e| self.at(e))?.into_iter();
+        let mut topics = names.map(Topic::new).collect::<Result<BTreeSet<_>>>()?;
+        let sections = frames.iter().flat_map(|frame| &frame.sections);
+        topics.extend(sections.map(|section| section.topic.clone()));
+        Ok(topics.into_iter().collect())
     }
 
     fn describe(&self, queue_depth: usize) -> EventLogDescription {
@@ -218,12 +277,8 @@ impl StoreReader for SqliteReader {
     }
 
     fn watched(&self) -> Watched {
-        let folder = self
-            .path
-            .parent()
-            .filter(|path| !path.as_os_str().is_empty());
         Watched {
-            folder: folder.unwrap_or(Path::new(".")).to_owned(),
+            folder: folder_of(&self.path).to_owned(),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{BUSY_WAIT, sqlite_at};
 
 /// The version of the tables below, kept in the file's `user_version`. The first
 /// version had no number.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// What the first version had.
 const FIRST_TABLES: &str = "
@@ -104,6 +104,12 @@ const THIRD_TABLES: &str = "
         FROM events JOIN topic_heads USING (topic) GROUP BY number, event_id - place;
 ";
 
+/// What the fourth added: which frames of the intake the tables have.
+const FOURTH_TABLES: &str = "
+    CREATE TABLE intake (next_frame INTEGER NOT NULL);
+    INSERT INTO intake VALUES (1);
+";
+
 /// Makes a file ready for writing: its tables, and how it is synced.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
     let at = |error| sqlite_at(path, error);
@@ -115,7 +121,8 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
         );
         return Err(LogError::Config(problem));
     }
-    let synchronous = "PRAGMA synchronous=FULL";
+    // There are systems whose ordinary sync leaves what the disk has in its cache there.
+    let synchronous = "PRAGMA synchronous=FULL; PRAGMA fullfsync=ON";
     connection.execute_batch(synchronous).map_err(at)?;
     if version(connection, path)? == VERSION {
         return Ok(());
@@ -124,18 +131,20 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<()> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(at)?;
-    match version(&transaction, path)? {
-        VERSION => return Ok(()),
-        2 => {}
-        0 => {
-            if !has_table(&transaction, "events").map_err(at)? {
-                transaction.execute_batch(FIRST_TABLES).map_err(at)?;
-            }
-            upgrade_to_second(&transaction).map_err(at)?;
-        }
-        other => return Err(unknown_version(path, other)),
+    let found = version(&transaction, path)?;
+    if found == VERSION {
+        return Ok(());
     }
-    transaction.execute_batch(THIRD_TABLES).map_err(at)?;
+    if found == 0 {
+        if !has_table(&transaction, "events").map_err(at)? {
+            transaction.execute_batch(FIRST_TABLES).map_err(at)?;
+        }
+        upgrade_to_second(&transaction).map_err(at)?;
+    }
+    if found < 3 {
+        transaction.execute_batch(THIRD_TABLES).map_err(at)?;
+    }
+    transaction.execute_batch(FOURTH_TABLES).map_err(at)?;
     let numbered = transaction.pragma_update(None, "user_version", VERSION);
     numbered.and_then(|()| transaction.commit()).map_err(at)
 }
@@ -332,7 +341,7 @@ mod tests {
         let error = prepare(&mut connection, &path).unwrap_err().to_string();
         assert!(error.contains("has version 7"), "{error}");
         let error = check(&connection, &path).unwrap_err().to_string();
-        assert!(error.contains("knows up to 3"), "{error}");
+        assert!(error.contains("knows up to 4"), "{error}");
     }
 
     #[test]

@@ -17,4 +17,6 @@ mod nats_lease;
 mod processes;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "sqlite")]
+mod sqlite_ahead;
 mod support;

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use harn_log::{
-    AnyEventLog, CompactForce, EventId, FileEventLog, FileOptions, LogError, LogEvent,
-    MemoryEventLog, SqliteEventLog, Topic,
+    AnyEventLog, Batch, CompactForce, EventId, EventLog, FileEventLog, FileOptions, LogError,
+    LogEvent, MemoryEventLog, SqliteEventLog, Topic,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{Driver, Record, consumer, hash, next, poll_with, topic, without_provenance};
+use crate::support::{
+    Driver, Record, block_on, consumer, draft, hash, next, poll_with, topic, without_provenance,
+};
 
 const TOPICS: [&str; 2] = ["a", "b"];
 const CONSUMERS: [&str; 2] = ["x", "y"];
@@ -23,6 +25,8 @@ const VALUES: [&str; 3] = ["1", "2", "3"];
 enum Op {
     Append(LogEvent),
     Batch(Vec<LogEvent>),
+    /// On this thread, if the log can do that.
+    Here(Vec<LogEvent>),
     Once(&'static str, &'static str, LogEvent),
     Chained(&'static str, &'static str, Head, LogEvent),
     Find(&'static str, &'static str),
@@ -83,6 +87,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => events().prop_map(Op::Append),
         2 => vec(events(), 0..4).prop_map(Op::Batch),
+        8 => vec(events(), 1..4).prop_map(Op::Here),
         3 => (header(), value(), events()).prop_map(|(h, v, e)| Op::Once(h, v, e)),
         2 => (header(), value(), head, events()).prop_map(|(h, v, at, e)| Op::Chained(h, v, at, e)),
         2 => (header(), value()).prop_map(|(h, v)| Op::Find(h, v)),
@@ -165,6 +170,14 @@ impl Pair {
                 let ids = log.append_batch(topic, events.clone());
                 let expected: Vec<_> = events.into_iter().map(|e| model.append(e)).collect();
                 assert_eq!(ids, expected);
+            }
+            Op::Here(events) => {
+                let drafts = events.iter().map(|event| draft(topic, event.clone()));
+                let batches = Batch::by_topic(drafts);
+                let appended = log.0.append_batches_here(&batches);
+                let appended = appended.unwrap_or_else(|| block_on(log.0.append_batches(&batches)));
+                let expected: Vec<_> = events.into_iter().map(|e| model.append(e)).collect();
+                assert_eq!(appended[0].as_deref().unwrap(), expected);
             }
             Op::Once(header, value, event) => {
                 let outcome = log.append_once(topic, (header, value), event.clone());
