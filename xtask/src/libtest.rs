@@ -45,8 +45,7 @@ pub(crate) fn run(repo: &Repo) -> Result<Tally, Error> {
         // Held while it is printed, so that nobody else prints in between.
         let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
         println!("{text}");
-        total.passed += tally.passed;
-        total.failed += tally.failed;
+        total.add(tally);
     });
     Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
@@ -55,11 +54,13 @@ pub(crate) fn run(repo: &Repo) -> Result<Tally, Error> {
 pub(crate) fn run_doc(repo: &Repo) -> Result<Tally, Error> {
     let command = process::cargo(repo, &["test", "--workspace", "--locked", "--doc"]);
     let mut sum = Summary::default();
+    let mut shown = String::new();
     let status = process::lines(command, Stream::Stdout, |line| {
         println!("{line}");
         sum.note(line);
+        shown += &format!("{line}\n");
     })?;
-    Ok(judge(sum, status.success()))
+    Ok(judge("tests in comments", sum, status.success(), &shown))
 }
 
 /// A program full of tests.
@@ -129,36 +130,51 @@ impl Program {
     fn run(&self) -> (String, Tally) {
         let mut command = Command::new(&self.file);
         command.current_dir(&self.folder).stdin(Stdio::null());
+        let folder = self.folder.file_name().unwrap_or_default();
+        let title = format!("{}: {}", folder.display(), self.name);
         let output = match command.output() {
             Ok(output) => output,
             Err(why) => {
-                return (
-                    format!("{}: {why}", self.name),
-                    judge(Summary::default(), false),
-                );
+                let said = format!("{title}: {why}");
+                let tally = judge(&title, Summary::default(), false, &said);
+                return (said, tally);
             }
         };
-        let shown = String::from_utf8_lossy(&output.stdout);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut sum = Summary::default();
-        shown.lines().for_each(|line| sum.note(line));
-        let folder = self.folder.file_name().unwrap_or_default();
-        let title = format!("── {}: {} ──", folder.display(), self.name);
-        let tally = judge(sum, output.status.success());
-        (format!("{title}\n{shown}{said}"), tally)
+        said.lines().for_each(|line| sum.note(line));
+        said += &String::from_utf8_lossy(&output.stderr);
+        let tally = judge(&title, sum, output.status.success(), &said);
+        (format!("── {title} ──\n{said}"), tally)
     }
 }
 
 /// An ignored test is a failure: one that cannot pass yet asserts today's behaviour instead.
 /// So is a program that broke before any test could fail.
-fn judge(sum: Summary, success: bool) -> Tally {
+fn judge(title: &str, sum: Summary, success: bool, said: &str) -> Tally {
     let mut failed = sum.failed + sum.ignored;
     if !success && failed == 0 {
         failed = 1;
     }
-    Tally {
-        passed: sum.passed,
-        failed,
+    let mut tally = Tally::success(sum.passed);
+    if failed > 0 {
+        let complaint = format!("{title}\n{}", failures(said));
+        tally.add(Tally::failure(failed, &complaint));
+    }
+    tally
+}
+
+/// What a test program says about the tests that failed or were ignored; everything it said
+/// if it broke before.
+fn failures(said: &str) -> String {
+    let told = said.split_once("\nfailures:\n").map(|(_, told)| told);
+    let ignored = said.lines().filter(|line| line.ends_with("... ignored"));
+    match told {
+        Some(told) => told.trim_start().to_owned(),
+        None => match ignored.collect::<Vec<_>>() {
+            ignored if ignored.is_empty() => said.to_owned(),
+            ignored => ignored.join("\n"),
+        },
     }
 }
 
@@ -238,16 +254,27 @@ mod tests {
 
     #[test]
     fn an_ignored_test_is_a_failure() {
-        assert_eq!(judge(summary(5, 0, 2), true).failed, 2);
+        let said = "running 2 tests\ntest a ... ok\ntest b ... ignored\n";
+        let expected = Tally::failure(2, "t\ntest b ... ignored");
+        assert_eq!(judge("t", summary(0, 0, 2), true, said), expected);
     }
 
     #[test]
-    fn a_program_that_crashes_is_one_failure() {
-        assert_eq!(judge(summary(0, 0, 0), false).failed, 1);
+    fn a_program_that_crashes_is_one_failure_and_all_it_said_is_told() {
+        let expected = Tally::failure(1, "t\nrunning 2 tests\nout of memory");
+        let said = "running 2 tests\nout of memory\n";
+        assert_eq!(judge("t", summary(0, 0, 0), false, said), expected);
     }
 
     #[test]
-    fn a_failed_test_is_counted_once() {
-        assert_eq!(judge(summary(5, 1, 0), false).failed, 1);
+    fn a_failed_test_is_counted_once_and_told_without_those_that_passed() {
+        let said = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n\
+                    ---- b stdout ----\nwrong\n\nfailures:\n    b\n";
+        let mut expected = Tally::success(5);
+        expected.add(Tally::failure(
+            1,
+            "t\n---- b stdout ----\nwrong\n\nfailures:\n    b",
+        ));
+        assert_eq!(judge("t", summary(5, 1, 0), false, said), expected);
     }
 }

@@ -23,11 +23,25 @@ pub(crate) fn cargo(repo: &Repo, arguments: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.current_dir(repo.root()).args(arguments);
+    for (name, _) in std::env::vars_os() {
+        if is_about_us(&name.to_string_lossy()) {
+            command.env_remove(name);
+        }
+    }
     if std::env::var_os("CI").is_some() {
         // A build server builds once. What would make a second build quick makes the first slow.
         command.env("CARGO_INCREMENTAL", "0");
     }
     command
+}
+
+/// Whether a variable is what cargo tells a program that it runs about that program's package.
+/// Some build scripts look at these, and would be run anew whenever somebody uses cargo by hand,
+/// with all that depends on them.
+fn is_about_us(variable: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_"]
+        .iter()
+        .any(|prefix| variable.starts_with(prefix))
 }
 
 /// Runs with both streams on the terminal.
@@ -124,6 +138,14 @@ mod tests {
         let mut command = Command::new("bash");
         command.args(["-c", script]);
         command
+    }
+
+    #[test]
+    fn what_describes_our_package_is_told_from_what_describes_the_machine() {
+        let ours = ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_MANIFEST_DIR"];
+        assert!(ours.into_iter().all(is_about_us));
+        let others = ["CARGO", "CARGO_HOME", "CARGO_TARGET_DIR", "PATH"];
+        assert!(!others.into_iter().any(is_about_us));
     }
 
     #[test]

@@ -1,16 +1,23 @@
 //! Adds up what passed and what failed, and says so at the end.
 //!
 //! A step keeps a [`Tally`]; the [`Scoreboard`] keeps the tallies in the order
-//! the steps ran. The last line is read by programs, so its form is fixed.
+//! the steps ran. What went wrong is said once more there: of a long run a build
+//! server may show only the end. The last line is read by programs, so its form
+//! is fixed.
 
 use std::fmt;
 use std::time::Duration;
 
+/// How much of a failure is said again.
+const COMPLAINT_LINES_MAX: usize = 60;
+
 /// How many checks of one step passed and failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
+    /// What is said at the end about those that failed.
+    complaints: Vec<String>,
 }
 
 impl Tally {
@@ -22,11 +29,45 @@ impl Tally {
                 println!("ok      {name}");
             }
             Err(why) => {
-                self.failed += 1;
-                println!("FAILED  {name}: {why}");
+                let complaint = format!("{name}: {why}");
+                println!("FAILED  {complaint}");
+                self.add(Self::failure(1, &complaint));
             }
         }
     }
+
+    /// So many checks that passed.
+    pub(crate) fn success(passed: u64) -> Self {
+        Self {
+            passed,
+            ..Self::default()
+        }
+    }
+
+    /// So many checks that failed, and what there is to say about them.
+    pub(crate) fn failure(failed: u64, complaint: &str) -> Self {
+        Self {
+            failed,
+            complaints: vec![first_lines(complaint)],
+            ..Self::default()
+        }
+    }
+
+    /// Adds what somebody else has counted.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.complaints.extend(other.complaints);
+    }
+}
+
+fn first_lines(text: &str) -> String {
+    let mut lines = text.trim_end().lines();
+    let mut first: Vec<&str> = lines.by_ref().take(COMPLAINT_LINES_MAX).collect();
+    if lines.next().is_some() {
+        first.push("… the rest is above");
+    }
+    first.join("\n")
 }
 
 /// All tallies of one run.
@@ -50,8 +91,7 @@ impl Scoreboard {
     pub(crate) fn total(&self) -> Tally {
         let mut total = Tally::default();
         for (_, tally, _) in &self.rows {
-            total.passed += tally.passed;
-            total.failed += tally.failed;
+            total.add(tally.clone());
         }
         total
     }
@@ -80,6 +120,9 @@ impl fmt::Display for Scoreboard {
             )?;
         }
         let total = self.total();
+        for complaint in &total.complaints {
+            writeln!(out, "\nFAILED  {complaint}")?;
+        }
         write!(out, "\n{} passed, {} failed", total.passed, total.failed)
     }
 }
@@ -91,11 +134,11 @@ mod tests {
     fn board(tallies: &[(u64, u64)]) -> Scoreboard {
         let mut board = Scoreboard::default();
         for &(passed, failed) in tallies {
-            board.add(
-                "step",
-                Tally { passed, failed },
-                Duration::from_millis(1500),
-            );
+            let mut tally = Tally::success(passed);
+            if failed > 0 {
+                tally.add(Tally::failure(failed, "it is not so"));
+            }
+            board.add("step", tally, Duration::from_millis(1500));
         }
         board
     }
@@ -113,11 +156,34 @@ mod tests {
     }
 
     #[test]
+    fn failures_are_told_again_before_the_sum() {
+        let mut tally = Tally::success(1);
+        tally.check("one", Ok::<_, String>(()));
+        tally.check("other", Err("it is not so"));
+        let mut board = Scoreboard::default();
+        board.add("step", tally, Duration::ZERO);
+        let text = board.to_string();
+        let end = "\nFAILED  other: it is not so\n\n2 passed, 1 failed";
+        assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn of_a_long_story_only_the_beginning_is_told_again() {
+        let story = |lines| vec!["line"; lines].join("\n");
+        assert_eq!(
+            first_lines(&story(COMPLAINT_LINES_MAX)),
+            story(COMPLAINT_LINES_MAX)
+        );
+        let cut = first_lines(&story(COMPLAINT_LINES_MAX + 1));
+        assert_eq!(cut.lines().count(), COMPLAINT_LINES_MAX + 1);
+        assert!(cut.ends_with("line\n… the rest is above"), "{cut}");
+    }
+
+    #[test]
     fn what_is_only_worth_a_row_when_it_fails_has_none_otherwise() {
         let mut board = Scoreboard::default();
-        let tally = |failed| Tally { passed: 0, failed };
-        board.add_failures("fine", tally(0), Duration::ZERO);
-        board.add_failures("wrong", tally(1), Duration::ZERO);
+        board.add_failures("fine", Tally::default(), Duration::ZERO);
+        board.add_failures("wrong", Tally::failure(1, "why"), Duration::ZERO);
         let text = board.to_string();
         assert!(!text.contains("fine") && text.contains("wrong"), "{text}");
     }

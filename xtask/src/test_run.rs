@@ -102,11 +102,9 @@ pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> 
 
 fn tally_of(step: Step, repo: &Repo) -> Tally {
     step.run(repo).unwrap_or_else(|why| {
-        println!("FAILED  {}: {why}", step.name());
-        Tally {
-            passed: 0,
-            failed: 1,
-        }
+        let mut tally = Tally::default();
+        tally.check(step.name(), Err(why));
+        tally
     })
 }
 
