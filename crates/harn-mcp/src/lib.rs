@@ -20,6 +20,7 @@ mod call;
 mod card;
 mod failure;
 pub mod fetcher;
+mod forgetful;
 mod handler;
 mod http;
 mod in_flight;

@@ -18,6 +18,7 @@ use rmcp::transport::Transport;
 use tokio::runtime::Handle;
 
 use crate::failure::Failures;
+use crate::forgetful::Forgetful;
 use crate::handler::Handler;
 use crate::http;
 use crate::in_flight::InFlight;
@@ -43,6 +44,28 @@ pub(crate) struct Link {
     in_flight: Arc<InFlight>,
     /// Where the connection lives, for what has to be said when somebody stops waiting.
     tokio: Handle,
+}
+
+/// Why there is no connection.
+enum Unopened {
+    /// The server said what it can do when that question had been given up and the handshake had
+    /// begun: it is a modern one that was slow to start.
+    Modern(ServerError),
+    Failed(ServerError),
+}
+
+impl From<ServerError> for Unopened {
+    fn from(error: ServerError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Unopened> for ServerError {
+    fn from(why: Unopened) -> Self {
+        match why {
+            Unopened::Modern(error) | Unopened::Failed(error) => error,
+        }
+    }
 }
 
 /// A request and how long its answer may take.
@@ -94,19 +117,18 @@ impl Link {
     ) -> Result<Self, ServerError> {
         let mode = mode(making.config.protocol, remembered);
         let may_fall_back = matches!(mode, ClientLifecycleMode::Auto { .. });
-        match Self::open_once(making, mode).await {
+        let better = match Self::open_once(making, mode).await {
             // Some servers of the handshake end when they hear anything else first.
-            Err(ServerError::Ended { .. }) if may_fall_back => {
-                Self::open_once(making, ClientLifecycleMode::Initialize).await
+            Err(Unopened::Failed(ServerError::Ended { .. })) if may_fall_back => {
+                ClientLifecycleMode::Initialize
             }
-            opened => opened,
-        }
+            Err(Unopened::Modern(_)) if may_fall_back => discovery(),
+            opened => return opened.map_err(ServerError::from),
+        };
+        Ok(Self::open_once(making, better).await?)
     }
 
-    async fn open_once(
-        making: &Making<'_>,
-        mode: ClientLifecycleMode,
-    ) -> Result<Self, ServerError> {
+    async fn open_once(making: &Making<'_>, mode: ClientLifecycleMode) -> Result<Self, Unopened> {
         let Making { config, client, .. } = making;
         match &config.endpoint {
             Endpoint::Stdio(endpoint) => {
@@ -131,19 +153,24 @@ impl Link {
         transport: T,
         fault: Fault,
         mode: ClientLifecycleMode,
-    ) -> Result<Self, ServerError>
+    ) -> Result<Self, Unopened>
     where
         T: Transport<RoleClient> + 'static,
     {
         let handler = making.handler.clone();
         let in_flight = Arc::clone(&handler.in_flight);
-        let (transport, ending) = Watched::new(transport);
+        let (transport, ending) = Watched::new(Forgetful::new(transport));
         let served = handler.serve_with_lifecycle(transport, mode).await;
         let failures = Failures {
             config: making.config,
             fault: &fault,
         };
-        let service = served.map_err(|error: ClientInitializeError| failures.of_start(&error))?;
+        let service = served.map_err(|error| match error {
+            ClientInitializeError::ConflictInitResponseId(..) => {
+                Unopened::Modern(failures.of_start(&error))
+            }
+            error => Unopened::Failed(failures.of_start(&error)),
+        })?;
         let facts = facts(&service)
             .ok_or_else(|| failures.broken("did not say what it can do".to_owned()))?;
         let link = Self {
@@ -286,21 +313,29 @@ impl Drop for Abandoned<'_> {
 
 /// Which way of talking is tried. What was found out before is not found out again.
 fn mode(choice: ProtocolChoice, remembered: Option<Generation>) -> ClientLifecycleMode {
-    let modern = || vec![ProtocolVersion::V_2026_07_28];
     match (choice, remembered) {
         (ProtocolChoice::Handshake, _) | (ProtocolChoice::Auto, Some(Generation::Handshake)) => {
             ClientLifecycleMode::Initialize
         }
         (ProtocolChoice::Modern, _) | (ProtocolChoice::Auto, Some(Generation::Modern)) => {
-            ClientLifecycleMode::Discover {
-                preferred_versions: modern(),
-            }
+            discovery()
         }
         (ProtocolChoice::Auto, None) => ClientLifecycleMode::Auto {
             preferred_versions: modern(),
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         },
     }
+}
+
+/// The way of modern servers.
+fn discovery() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover {
+        preferred_versions: modern(),
+    }
+}
+
+fn modern() -> Vec<ProtocolVersion> {
+    vec![ProtocolVersion::V_2026_07_28]
 }
 
 fn facts(service: &RunningService<RoleClient, Handler>) -> Option<ServerFacts> {

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use harn_agent::llm::Category;
-use harn_agent::tool_servers::{Capabilities, Listed};
+use harn_agent::tool_servers::{Capabilities, Generation, Listed, ServerFacts};
 use harn_mcp::Patience;
 use serde_json::{Value, json};
 
-use crate::stage::{Answer, Seen, Stage, call, described, within_reason};
+use crate::stage::{Answer, Seen, Stage, StoppedClock, call, described, within_reason};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_command_that_is_not_there_cannot_be_spawned() {
@@ -33,6 +33,42 @@ async fn printing_on_the_output_is_skipped_and_told_once() {
         *stage.seen.warnings.lock().unwrap(),
         ["mcp server 'it' writes lines to its output that are no messages; they are skipped"]
     );
+}
+
+/// Connects to a server that does not answer until nobody waits for it to say what it can do.
+async fn connect_late(stage: &Stage) -> ServerFacts {
+    let _clock = StoppedClock::new();
+    let giving_up = async {
+        // Also who sleeps for no time at all sleeps until the clock moves.
+        tokio::time::advance(Duration::from_millis(2)).await;
+        stage.seen.heard("notifications/message").await; // It was asked.
+        tokio::time::advance(Duration::from_secs(11)).await;
+    };
+    let (connected, ()) = tokio::join!(stage.server.connect(), giving_up);
+    connected.unwrap()
+}
+
+#[tokio::test]
+async fn a_server_that_is_slow_to_start_may_refuse_the_first_question_later() {
+    let stage = Stage::new("late", json!({}));
+    let facts = connect_late(&stage).await;
+    assert_eq!(facts.generation, Generation::Handshake);
+    let said = stage.call("echo", json!({"text": "hi"})).await;
+    assert_eq!(said, Ok("hi".to_owned()));
+    stage.server.close().await;
+}
+
+#[tokio::test]
+async fn a_modern_server_that_is_slow_to_start_is_known_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = described("modern", json!({}));
+    let args = config["args"].as_array_mut().unwrap();
+    args.push(json!(folder.path().join("has-started")));
+    let stage = Stage::of(config, Seen::default());
+    let facts = connect_late(&stage).await;
+    assert_eq!(facts.generation, Generation::Modern);
+    assert_eq!(stage.call("hello", json!({})).await, Ok("hello".to_owned()));
+    stage.server.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

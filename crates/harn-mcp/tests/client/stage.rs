@@ -152,6 +152,28 @@ impl Drop for Open<'_> {
     }
 }
 
+/// Time that stands still until somebody moves it. A clock that is only paused jumps whenever
+/// everybody waits, though it may be for a process that works.
+pub(crate) struct StoppedClock {
+    /// There is work as long as this is held, as far as the clock can see.
+    _held: std::sync::mpsc::Sender<()>,
+}
+
+impl StoppedClock {
+    pub(crate) fn new() -> Self {
+        tokio::time::pause();
+        let (held, released) = std::sync::mpsc::channel();
+        tokio::task::spawn_blocking(move || released.recv());
+        Self { _held: held }
+    }
+}
+
+impl Drop for StoppedClock {
+    fn drop(&mut self) {
+        tokio::time::resume();
+    }
+}
+
 /// What was written down, in order.
 #[derive(Default)]
 pub(crate) struct Written(pub(crate) Mutex<Vec<Value>>);

@@ -1,7 +1,17 @@
-"""A server of the generation 2026-07-28 over stdio: every request stands alone."""
+"""A server of the generation 2026-07-28 over stdio: every request stands alone.
+
+If its second argument names a file that is not there, it makes it and says what it can do only
+when it was asked for a handshake as well: it is slow to start for the first time.
+"""
 
 import json
+import os
 import sys
+
+SLOW = []
+if len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+    open(sys.argv[2], "x").close()
+    SLOW.append(sys.argv[2])
 
 
 def send(message):
@@ -118,6 +128,17 @@ def get_task(request):
         answer(request, dict(task(task_id, "completed"), result=done))
 
 
+DISCOVERED = {
+    "supportedVersions": ["2026-07-28"],
+    "capabilities": {
+        "tools": {"listChanged": True},
+        "extensions": {"io.modelcontextprotocol/tasks": {}},
+    },
+    "instructions": "Be kind.",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
+
 for line in sys.stdin:
     request = json.loads(line)
     method = request.get("method")
@@ -126,21 +147,15 @@ for line in sys.stdin:
         if "io.modelcontextprotocol/protocolVersion" not in meta:
             refuse(request, -32602, "the version is missing")
             continue
-    if method == "server/discover":
-        answer(
-            request,
-            {
-                "supportedVersions": ["2026-07-28"],
-                "capabilities": {
-                    "tools": {"listChanged": True},
-                    "extensions": {"io.modelcontextprotocol/tasks": {}},
-                },
-                "instructions": "Be kind.",
-                "ttlMs": 0,
-                "cacheScope": "private",
-            },
-        )
+    if method == "server/discover" and SLOW:
+        SLOW[0] = request
+        # So that a test knows that it was asked.
+        send({"method": "notifications/message", "params": {"level": "info", "data": "later"}})
+    elif method == "server/discover":
+        answer(request, DISCOVERED)
     elif method == "initialize":
+        for late in SLOW:
+            answer(late, DISCOVERED)
         refuse(request, -32601, "there is no handshake")
     elif method == "tools/list":
         LISTS[0] += 1

@@ -86,6 +86,7 @@ CAPABILITIES = {
 PENDING = {}
 NEXT_ID = [1000]
 CANCELLED = []
+LATE = []
 CLIENT = {}
 
 
@@ -274,6 +275,13 @@ def misbehave(request):
     if BEHAVIOUR == "malformed" and is_call:
         send({"id": request["id"], "result": 7})
         return True
+    if BEHAVIOUR == "late" and method == "server/discover":
+        LATE.append(request)
+        # So that a test knows that it was asked.
+        send({"method": "notifications/message", "params": {"level": "info", "data": "later"}})
+        return True
+    if BEHAVIOUR == "late" and method == "initialize":
+        handle(LATE.pop())
     if BEHAVIOUR == "touchy" and method == "server/discover":
         os._exit(1)
     if BEHAVIOUR == "stubborn" and method == "initialize":
