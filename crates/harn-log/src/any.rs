@@ -56,6 +56,10 @@ impl AnyEventLog {
     /// until then: to be woken by another thread takes longer than a good disk.
     ///
     /// `None` if not; then nothing has happened.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(unused_variables, reason = "only SQLite can do that")
+    )]
     pub fn append_batches_here(&self, batches: &[Batch]) -> Option<Vec<Result<Vec<EventId>>>> {
         match self {
             #[cfg(feature = "sqlite")]
@@ -70,6 +74,10 @@ impl AnyEventLog {
     ///
     /// # Errors
     /// With this log somebody has to wait. The batches come back.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(unused_variables, reason = "only SQLite can do that")
+    )]
     pub fn append_batches_then(
         &self,
         batches: Vec<Batch>,

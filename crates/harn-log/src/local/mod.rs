@@ -115,6 +115,7 @@ impl<S: Store> LocalEventLog<S> {
     ///
     /// # Errors
     /// Somebody has to wait: for a sync, or for a place in the queue. The batches come back.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn append_batches_then(
         &self,
         batches: Vec<Batch>,

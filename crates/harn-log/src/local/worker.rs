@@ -213,6 +213,7 @@ impl<S: Store> Writer<S> {
     }
 
     /// A place in the queue, if there is one without waiting.
+    #[cfg(feature = "sqlite")]
     pub(super) fn place(&self) -> Option<Place<'_, S>> {
         let permit = self.jobs.as_ref()?.try_reserve().ok()?;
         Some(Place { permit })
@@ -301,10 +302,12 @@ impl<S: Store> Writer<S> {
 }
 
 /// A place in the queue of the writer.
+#[cfg(feature = "sqlite")]
 pub(super) struct Place<'a, S> {
     permit: mpsc::Permit<'a, Job<S>>,
 }
 
+#[cfg(feature = "sqlite")]
 impl<S: Store> Place<'_, S> {
     /// Makes changes, as [`Writer::changes`] does. Nobody waits: `then` is called with what came
     /// of them, on the thread that wrote.
