@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -170,6 +170,7 @@ impl Disk for RealDisk {
         Ok(Arc::new(RealFile {
             file,
             path: path.to_owned(),
+            lock: Mutex::default(),
         }))
     }
 
@@ -190,11 +191,33 @@ impl Disk for RealDisk {
 struct RealFile {
     file: File,
     path: PathBuf,
+    lock: Mutex<Lock>,
+}
+
+/// Who has to do with the lock of a file. The system gives it to the file, not to whoever asked.
+#[derive(Default)]
+struct Lock {
+    /// Whether somebody was told that it is theirs.
+    is_held: bool,
+    /// How many wait to be told.
+    waiting: usize,
 }
 
 impl RealFile {
     fn at<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| named(&self.path, error))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lock> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a lock back that came too late, unless somebody else has use for it.
+    fn decline_lock(&self) {
+        let lock = self.lock();
+        if !lock.is_held && lock.waiting == 0 {
+            let _it_is_gone_when_the_file_is_closed = self.file.unlock();
+        }
     }
 }
 
@@ -220,8 +243,12 @@ impl DiskFile for RealFile {
     }
 
     fn try_lock(&self) -> io::Result<bool> {
+        let mut lock = self.lock();
         match self.file.try_lock() {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                lock.is_held = true;
+                Ok(true)
+            }
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(named(&self.path, error)),
         }
@@ -232,22 +259,31 @@ impl DiskFile for RealFile {
         // waits, and whoever comes too late gives the lock back.
         let (done, waited) = mpsc::sync_channel(0);
         let file = Arc::clone(&self);
-        thread::Builder::new()
+        self.lock().waiting += 1;
+        let spawned = thread::Builder::new()
             .name("harn-log-lock".to_owned())
             .spawn(move || {
                 let locked = file.file.lock();
                 let is_locked = locked.is_ok();
                 if done.send(locked).is_err() && is_locked {
-                    let _nothing_to_be_done = file.file.unlock();
+                    file.decline_lock();
                 }
-            })?;
-        match waited.recv_timeout(limit) {
-            Ok(locked) => self.at(locked.map(|()| true)),
-            Err(_) => Ok(false),
-        }
+            });
+        let answer = spawned.map(|_| waited.recv_timeout(limit));
+        // Known before the thread hears that nobody waits for it any more.
+        let mut lock = self.lock();
+        lock.waiting -= 1;
+        let is_locked = match answer? {
+            Ok(locked) => self.at(locked.map(|()| true))?,
+            Err(_) => false,
+        };
+        lock.is_held |= is_locked;
+        Ok(is_locked)
     }
 
     fn unlock(&self) -> io::Result<()> {
+        let mut lock = self.lock();
+        lock.is_held = false;
         self.at(self.file.unlock())
     }
 }
@@ -255,4 +291,49 @@ impl DiskFile for RealFile {
 /// An error of the system that says which file it is about.
 pub(crate) fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Long enough for anything that happens at all.
+    const LONG: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn who_came_too_late_for_a_lock_does_not_take_it_from_who_came_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let open = || RealDisk.open(&path, OpenFile::Write).unwrap();
+        let (one, two, three) = (open(), open(), open());
+        for _ in 0..100 {
+            // Whoever was late the last time may have it for a moment.
+            assert!(Arc::clone(&one).lock_within(LONG).unwrap());
+            assert!(!Arc::clone(&two).lock_within(Duration::ZERO).unwrap());
+            thread::scope(|scope| {
+                let waiting = scope.spawn(|| Arc::clone(&two).lock_within(LONG));
+                one.unlock().unwrap();
+                assert!(waiting.join().unwrap().unwrap());
+            });
+            for _ in 0..20 {
+                thread::yield_now(); // Whoever was late may be at it just now.
+                assert!(!three.try_lock().unwrap(), "two locks at a time");
+            }
+            two.unlock().unwrap();
+        }
+    }
+    #[test]
+    fn a_lock_that_comes_too_late_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let open = || RealDisk.open(&path, OpenFile::Write).unwrap();
+        let (one, two, three) = (open(), open(), open());
+        for _ in 0..20 {
+            assert!(Arc::clone(&one).lock_within(LONG).unwrap());
+            assert!(!Arc::clone(&two).lock_within(Duration::ZERO).unwrap());
+            one.unlock().unwrap();
+            assert!(Arc::clone(&three).lock_within(LONG).unwrap());
+            three.unlock().unwrap();
+        }
+    }
 }
