@@ -107,7 +107,11 @@ async fn files_are_read_and_written_where_they_may() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_in_python_speaks_the_modern_way() {
     let program = installed("python-tool-servers/bin/mcp-server-time");
-    let config = json!({"name": "time", "command": program, "args": ["--local-timezone", "UTC"]});
+    // The first start after it was installed can take long.
+    let config = json!({
+        "name": "time", "command": program, "args": ["--local-timezone", "UTC"],
+        "connect_timeout_ms": 60_000,
+    });
     let stage = Stage::of(config, Seen::default());
     let facts = stage.server.connect().await.unwrap();
     assert_eq!(facts.generation, Generation::Modern);
