@@ -15,7 +15,7 @@ use serde::ser::{
 };
 use serde_json::Value;
 
-use crate::record::{DIGITS_MAX, decimal, is_plain_text};
+use crate::record::is_plain_text;
 
 /// How `serde_json` names a struct whose one field is JSON that somebody else has written.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -42,7 +42,7 @@ type Written = Result<(), Unwritable>;
 /// Appends the canonical JSON of a value. What was appended before an error is of no use.
 pub(crate) fn write<T: Serialize + ?Sized>(
     value: &T,
-    text: &mut Vec<u8>,
+    text: &mut String,
     levels_max: usize,
 ) -> Written {
     value.serialize(&mut Writer {
@@ -56,7 +56,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(
 
 /// Writes values at the end of a text.
 struct Writer<'a> {
-    text: &'a mut Vec<u8>,
+    text: &'a mut String,
     /// The fields so far of all objects that have not ended, inner ones after outer ones.
     fields: Vec<Field>,
     /// How many levels deeper it may get.
@@ -88,53 +88,52 @@ impl Field {
     }
 
     /// Notes that the key is complete.
-    fn end_key(&mut self, text: &[u8]) {
+    fn end_key(&mut self, text: &str) {
         self.colon = text.len();
         let mut prefix = [0; 8];
-        let key = self.key(text);
+        let key = self.key(text).as_bytes();
         let length = key.len().min(prefix.len());
         prefix[..length].copy_from_slice(&key[..length]);
         self.prefix = u64::from_be_bytes(prefix);
     }
 
     /// The order of two keys as they are written.
-    fn order(self, other: Self, text: &[u8]) -> Ordering {
+    fn order(self, other: Self, text: &str) -> Ordering {
         let by_prefix = self.prefix.cmp(&other.prefix);
         by_prefix.then_with(|| self.key(text).cmp(other.key(text)))
     }
 
     /// The key between its quotes.
-    fn key(self, text: &[u8]) -> &[u8] {
+    fn key(self, text: &str) -> &str {
         &text[self.start + 1..self.colon - 1]
     }
 
     /// The key itself.
-    fn unescaped_key(self, text: &[u8]) -> String {
-        let key = serde_json::from_slice(&text[self.start..self.colon]);
+    fn unescaped_key(self, text: &str) -> String {
+        let key = serde_json::from_str(&text[self.start..self.colon]);
         key.expect("it was just written")
     }
 }
 
 impl<'a> Writer<'a> {
     fn word(&mut self, word: &str) -> Written {
-        self.text.extend_from_slice(word.as_bytes());
+        self.text.push_str(word);
         Ok(())
     }
 
     fn whole_number(&mut self, number: u64) -> Written {
-        let mut digits = [b'0'; DIGITS_MAX];
-        self.word(decimal(number, &mut digits))
+        self.word(itoa::Buffer::new().format(number))
     }
 
     fn quoted(&mut self, text: &str) -> Written {
         self.is_last_plain = is_plain_text(text);
         if !self.is_last_plain {
-            return Ok(serde_json::to_writer(&mut *self.text, text)?);
+            return self.word(&serde_json::to_string(text)?);
         }
         self.text.reserve(text.len() + 2);
-        self.text.push(b'"');
-        self.text.extend_from_slice(text.as_bytes());
-        self.text.push(b'"');
+        self.text.push('"');
+        self.text.push_str(text);
+        self.text.push('"');
         Ok(())
     }
 
@@ -146,7 +145,7 @@ impl<'a> Writer<'a> {
 
     fn list<'w>(&'w mut self, end: End) -> Result<List<'w, 'a>, Unwritable> {
         self.descend()?;
-        self.text.push(b'[');
+        self.text.push('[');
         Ok(List {
             writer: self,
             is_empty: true,
@@ -156,7 +155,7 @@ impl<'a> Writer<'a> {
 
     fn object<'w>(&'w mut self, end: End) -> Result<Object<'w, 'a>, Unwritable> {
         self.descend()?;
-        self.text.push(b'{');
+        self.text.push('{');
         let own = self.fields.len();
         Ok(Object {
             writer: self,
@@ -169,17 +168,17 @@ impl<'a> Writer<'a> {
     /// Begins an object whose one field says which variant of an enum its value is.
     fn variant(&mut self, name: &str) -> Written {
         self.descend()?;
-        self.text.push(b'{');
+        self.text.push('{');
         self.quoted(name)?;
-        self.text.push(b':');
+        self.text.push(':');
         Ok(())
     }
 
-    fn ascend(&mut self, bracket: u8, end: End) -> Written {
+    fn ascend(&mut self, bracket: char, end: End) -> Written {
         self.text.push(bracket);
         self.levels_left += 1;
         if end == End::OfVariant {
-            self.text.push(b'}');
+            self.text.push('}');
             self.levels_left += 1;
         }
         Ok(())
@@ -187,9 +186,9 @@ impl<'a> Writer<'a> {
 
     /// JSON that somebody else has written, in any order and with any spaces.
     fn raw<T: Serialize + ?Sized>(&mut self, raw: &T) -> Written {
-        let mut quoted = Vec::new();
+        let mut quoted = String::new();
         write(raw, &mut quoted, 0)?;
-        let raw: String = serde_json::from_slice(&quoted)?;
+        let raw: String = serde_json::from_str(&quoted)?;
         let value: Value = serde_json::from_str(&raw)?;
         write(&value, self.text, self.levels_left)
     }
@@ -233,7 +232,7 @@ impl<'w, 'a> Serializer for &'w mut Writer<'a> {
 
     fn serialize_i64(self, value: i64) -> Written {
         if value < 0 {
-            self.text.push(b'-');
+            self.text.push('-');
         }
         self.whole_number(value.unsigned_abs())
     }
@@ -275,7 +274,7 @@ impl<'w, 'a> Serializer for &'w mut Writer<'a> {
     }
 
     fn serialize_f64(self, value: f64) -> Written {
-        Ok(serde_json::to_writer(&mut *self.text, &value)?)
+        self.word(&serde_json::to_string(&value)?)
     }
 
     fn serialize_char(self, value: char) -> Written {
@@ -332,7 +331,7 @@ impl<'w, 'a> Serializer for &'w mut Writer<'a> {
     ) -> Written {
         self.variant(variant)?;
         value.serialize(&mut *self)?;
-        self.ascend(b'}', End::OfItself)
+        self.ascend('}', End::OfItself)
     }
 
     fn serialize_seq(self, _length: Option<usize>) -> Result<List<'w, 'a>, Unwritable> {
@@ -404,13 +403,13 @@ struct List<'w, 'a> {
 impl List<'_, '_> {
     fn item<T: Serialize + ?Sized>(&mut self, item: &T) -> Written {
         if !std::mem::replace(&mut self.is_empty, false) {
-            self.writer.text.push(b',');
+            self.writer.text.push(',');
         }
         item.serialize(&mut *self.writer)
     }
 
     fn finish(self) -> Written {
-        self.writer.ascend(b']', self.end)
+        self.writer.ascend(']', self.end)
     }
 }
 
@@ -428,7 +427,7 @@ impl Object<'_, '_> {
     /// Begins a field, of which the key comes next.
     fn begin(&mut self) {
         if self.writer.fields.len() > self.own {
-            self.writer.text.push(b',');
+            self.writer.text.push(',');
         }
         let start = self.writer.text.len();
         self.writer.fields.push(Field::starting(start));
@@ -437,7 +436,7 @@ impl Object<'_, '_> {
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
         let field = self.writer.fields.last_mut();
         field.expect("a key comes first").end_key(self.writer.text);
-        self.writer.text.push(b':');
+        self.writer.text.push(':');
         value.serialize(&mut *self.writer)?;
         let field = self.writer.fields.last_mut();
         field.expect("a key comes first").end = self.writer.text.len();
@@ -460,11 +459,11 @@ impl Object<'_, '_> {
         let start = self.writer.text.len();
         key.serialize(&mut *self.writer)?;
         let text = &mut *self.writer.text;
-        match text[start] {
+        match text.as_bytes()[start] {
             b'"' => self.writer.has_escaped_key |= !self.writer.is_last_plain,
             b'-' | b'0'..=b'9' | b't' | b'f' => {
-                text.insert(start, b'"');
-                text.push(b'"');
+                text.insert(start, '"');
+                text.push('"');
             }
             _ => return Err(serde::ser::Error::custom("key must be a string")),
         }
@@ -476,7 +475,7 @@ impl Object<'_, '_> {
             return Ok(());
         }
         self.writer.sort_from(self.own);
-        self.writer.ascend(b'}', self.end)
+        self.writer.ascend('}', self.end)
     }
 }
 
@@ -505,13 +504,11 @@ impl Writer<'_> {
                 continue;
             }
             if text.len() > end {
-                text.push(b',');
+                text.push(',');
             }
             text.extend_from_within(field.start..field.end);
         }
-        let sorted_bytes = text.len() - end;
-        text.copy_within(end.., begin);
-        text.truncate(begin + sorted_bytes);
+        text.drain(begin..end);
         self.fields.truncate(own);
     }
 }

@@ -19,9 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::event::LogEvent;
 use crate::name::{EventId, Topic};
-use crate::record::{
-    DIGITS_MAX, decimal, push_header, push_json_text, push_number, push_time, push_whole_number,
-};
+use crate::record::{push_header, push_json_text, push_number, push_time, push_whole_number};
 
 /// How the headers begin that we write ourselves.
 pub(crate) const HEADER_PREFIX: &str = "harn.provenance.";
@@ -179,10 +177,11 @@ impl RecordHash {
 pub(crate) fn hash_of(id: EventId, headers_json: [&str; 2], hashed_end: &str) -> RecordHash {
     const ID: &[u8] = b"{\"event_id\":";
     const HEADERS: &[u8] = b",\"headers\":";
-    let mut digits = [b'0'; DIGITS_MAX];
-    let id = decimal(id, &mut digits).as_bytes();
+    const ID_DIGITS_MAX: usize = 20;
+    let mut digits = itoa::Buffer::new();
+    let id = digits.format(id).as_bytes();
     // Together: a hasher takes few long texts in faster than many short ones.
-    let mut start = [0; ID.len() + DIGITS_MAX + HEADERS.len()];
+    let mut start = [0; ID.len() + ID_DIGITS_MAX + HEADERS.len()];
     let mut length = 0;
     for part in [ID, id, HEADERS] {
         start[length..length + part.len()].copy_from_slice(part);

@@ -132,17 +132,33 @@ impl Draft {
         payload: &T,
     ) -> Result<Self> {
         const PAYLOAD_BYTES: usize = 480;
-        let write = |end: String| {
-            let mut bytes = end.into_bytes();
-            match canonical::write(payload, &mut bytes, NESTING_MAX) {
-                Ok(()) => Ok(String::from_utf8(bytes).expect("JSON is text")),
-                Err(Unwritable::TooDeep) => Err(TOO_DEEP),
-                Err(Unwritable::Other(error)) => Err(error.into()),
-            }
+        let write = |mut end: String| match canonical::write(payload, &mut end, NESTING_MAX) {
+            Ok(()) => Ok(end),
+            Err(Unwritable::TooDeep) => Err(TOO_DEEP),
+            Err(Unwritable::Other(error)) => Err(error.into()),
         };
         let headers = headers.clone();
         let kind = kind.into();
         Self::build(topic, kind, headers, occurred_at_ms, PAYLOAD_BYTES, write)
+    }
+
+    /// A record whose payload is JSON that was written by [`new`](Self::new) or
+    /// [`encode`](Self::encode).
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn written(
+        topic: &Topic,
+        kind: &str,
+        headers: Headers,
+        occurred_at_ms: i64,
+        payload: &str,
+    ) -> Self {
+        let write = |mut end: String| {
+            end.push_str(payload);
+            Ok(end)
+        };
+        let (kind, bytes) = (kind.to_owned().into(), payload.len());
+        let draft = Self::build(topic, kind, headers, occurred_at_ms, bytes, write);
+        draft.expect("there is nothing left that could fail")
     }
 
     /// The same as [`new`](Self::new), and the payload as it was.
@@ -444,24 +460,7 @@ pub(crate) fn push_number(json: &mut String, number: impl std::fmt::Display) {
 /// Writes a whole number as JSON. There are several in each record, and formatting
 /// machinery would cost more than the digits.
 pub(crate) fn push_whole_number(json: &mut String, number: u64) {
-    json.push_str(decimal(number, &mut [b'0'; DIGITS_MAX]));
-}
-
-/// As many digits as a whole number can have.
-pub(crate) const DIGITS_MAX: usize = 20;
-
-/// A whole number in decimal, written into the room that is given for it.
-pub(crate) fn decimal(number: u64, digits: &mut [u8; DIGITS_MAX]) -> &str {
-    let (mut rest, mut start) = (number, DIGITS_MAX - 1);
-    loop {
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-        start -= 1;
-    }
-    std::str::from_utf8(&digits[start..]).expect("digits are text")
+    json.push_str(itoa::Buffer::new().format(number));
 }
 
 /// Writes a time, which is rarely before 1970, as JSON.

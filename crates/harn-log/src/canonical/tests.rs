@@ -10,9 +10,8 @@ use super::*;
 use crate::provenance::write_canonical;
 
 fn written<T: Serialize + ?Sized>(value: &T) -> String {
-    let mut text = b"before ".to_vec();
+    let mut text = "before ".to_owned();
     write(value, &mut text, usize::MAX).unwrap();
-    let text = String::from_utf8(text).unwrap();
     text.strip_prefix("before ").unwrap().to_owned()
 }
 
@@ -118,7 +117,7 @@ fn of_several_fields_with_one_key_the_last_counts() {
 #[test]
 fn what_is_too_deep_or_no_json_is_refused() {
     let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!({"n": [inner]}));
-    let write = |value: &Value| write(value, &mut Vec::new(), 4);
+    let write = |value: &Value| write(value, &mut String::new(), 4);
     assert!(write(&nested(2)).is_ok());
     assert!(
         write(&json!([[], [[[]]]])).is_ok(),
@@ -126,11 +125,11 @@ fn what_is_too_deep_or_no_json_is_refused() {
     );
     assert!(matches!(write(&nested(3)), Err(Unwritable::TooDeep)));
     let raw = RawValue::from_string("[[[[[]]]]]".to_owned()).unwrap();
-    let deep = super::write(&raw, &mut Vec::new(), 4);
+    let deep = super::write(&raw, &mut String::new(), 4);
     assert!(matches!(deep, Err(Unwritable::TooDeep)));
-    let huge = super::write(&u128::MAX, &mut Vec::new(), 4);
+    let huge = super::write(&u128::MAX, &mut String::new(), 4);
     assert!(matches!(huge, Err(Unwritable::Other(_))));
-    let by_pairs = super::write(&BTreeMap::from([((1, 2), 3)]), &mut Vec::new(), 4);
+    let by_pairs = super::write(&BTreeMap::from([((1, 2), 3)]), &mut String::new(), 4);
     assert!(matches!(by_pairs, Err(Unwritable::Other(_))));
 }
 

@@ -30,7 +30,8 @@ use crate::file::OpenFile;
 use crate::log::{Batch, Result};
 use crate::name::{EventId, Topic};
 
-use super::intake::{Frame, Intake, Put, Section};
+use super::frame::Frame;
+use super::intake::{Intake, Put};
 use super::pen::{self, Pen};
 use super::tables::{TOPICS_MAX, head_of, next_frame};
 use super::{Access, connect, intake_of, sqlite_at, writing_flags};
@@ -38,8 +39,12 @@ use super::{Access, connect, intake_of, sqlite_at, writing_flags};
 /// How many commits go the long way before an intake is made. Most programs end before that.
 const LONG_WAYS: usize = 8;
 
-/// How long frames wait for others to be moved with. Other processes see them that much later.
-const GATHERING_TIME: Duration = Duration::from_millis(10);
+/// How long nobody may have committed before frames are moved: while somebody is at work, moving
+/// them would take the disk from it. Other processes see them that much later.
+const QUIET_TIME: Duration = Duration::from_millis(10);
+
+/// How long they wait at most, if it is never quiet.
+const GATHERING_TIME: Duration = Duration::from_millis(200);
 
 /// How long after a failure moving frames is tried again.
 const RETRY_TIME: Duration = Duration::from_millis(200);
@@ -100,12 +105,65 @@ struct Desk {
 #[derive(Default)]
 struct Unshelved {
     frames: VecDeque<Arc<Frame>>,
-    /// When they are to be moved.
-    due: Option<Instant>,
-    /// Whether the writer knows of that.
-    is_watched: bool,
+    /// How much they have to say.
+    bytes: usize,
+    /// How much that may be before they are moved, quiet or not.
+    bytes_max: usize,
+    /// When the first and the last of them came.
+    came: Option<(Instant, Instant)>,
+    /// When it is tried again, if they could not be moved.
+    retry_at: Option<Instant>,
+    /// When the writer will look.
+    watched: Option<Instant>,
     /// Whether the tables have to be synced for there to be room in the intake.
     is_sync_wanted: bool,
+}
+
+impl Unshelved {
+    fn add(&mut self, frame: Arc<Frame>, now: Instant) {
+        self.bytes += frame.bytes().len();
+        self.frames.push_back(frame);
+        let first = self.came.map_or(now, |(first, _)| first);
+        self.came = Some((first, now));
+    }
+
+    /// Forgets what the tables have by now; gives how many frames that were.
+    fn remove_before(&mut self, next: u64) -> usize {
+        let moved = self.frames.partition_point(|one| one.sequence < next);
+        self.frames.drain(..moved);
+        self.bytes = self.frames.iter().map(|frame| frame.bytes().len()).sum();
+        self.retry_at = None;
+        // Those that are left came while the others were moved.
+        let now = Instant::now();
+        self.came = (!self.frames.is_empty()).then_some((now, now));
+        moved
+    }
+
+    /// When frames are to be moved.
+    fn due(&self) -> Option<Instant> {
+        let (first, last) = self.came?;
+        if self.retry_at.is_some() {
+            return self.retry_at;
+        }
+        match self.bytes >= self.bytes_max {
+            true => Some(first),
+            false => Some((last + QUIET_TIME).min(first + GATHERING_TIME)),
+        }
+    }
+
+    /// Whether the writer has to be told, because it would look too late by itself.
+    fn is_news(&mut self) -> bool {
+        let due = self.due();
+        let is_known = match (self.watched, due) {
+            (_, None) => true,
+            (Some(watched), Some(due)) => watched <= due,
+            (None, Some(_)) => false,
+        };
+        if !is_known {
+            self.watched = due;
+        }
+        !is_known
+    }
 }
 
 /// What came of a commit.
@@ -169,10 +227,10 @@ impl Ahead {
         desk.note_time(started.elapsed());
         self.frames.fetch_add(1, Ordering::Release);
         let mut unshelved = self.unshelved();
-        unshelved.frames.push_back(Arc::clone(&frame));
-        unshelved.due.get_or_insert(started + GATHERING_TIME);
+        unshelved.bytes_max = desk.gathered_bytes_max();
+        unshelved.add(Arc::clone(&frame), Instant::now());
         unshelved.is_sync_wanted |= desk.has_begun_area();
-        let is_news = !std::mem::replace(&mut unshelved.is_watched, true);
+        let is_news = unshelved.is_news();
         drop(unshelved);
         Some(Ok(Committed { frame, is_news }))
     }
@@ -188,8 +246,15 @@ impl Ahead {
             return Some(Instant::now());
         }
         let mut unshelved = self.unshelved();
-        unshelved.is_watched = unshelved.due.is_some();
-        unshelved.due
+        let due = unshelved.due();
+        unshelved.watched = due;
+        due
+    }
+
+    /// Whether frames are to be moved now.
+    pub(super) fn is_due(&self) -> bool {
+        let due = self.unshelved().due();
+        due.is_some_and(|due| due <= Instant::now())
     }
 
     /// The frames that the tables do not have, and whether the tables have to be synced.
@@ -242,13 +307,8 @@ impl Ahead {
     pub(super) fn note_shelved(&self, next: u64, synced: Synced) {
         let mut desk = self.desk();
         let mut unshelved = self.unshelved();
-        let moved = unshelved.frames.partition_point(|one| one.sequence < next);
-        unshelved.frames.drain(..moved);
+        let moved = unshelved.remove_before(next);
         self.frames.fetch_sub(moved, Ordering::Release);
-        unshelved.due = match unshelved.frames.is_empty() {
-            true => None,
-            false => Some(Instant::now() + GATHERING_TIME),
-        };
         if synced == Synced::Yes {
             desk.safe = next;
             unshelved.is_sync_wanted = false;
@@ -275,9 +335,7 @@ impl Ahead {
     pub(super) fn note_failure(&self) {
         let mut desk = self.desk();
         let mut unshelved = self.unshelved();
-        if !unshelved.frames.is_empty() {
-            unshelved.due = Some(Instant::now() + RETRY_TIME);
-        }
+        unshelved.retry_at = Some(Instant::now() + RETRY_TIME);
         drop(unshelved);
         desk.is_shut = false;
         desk.let_go(self.is_empty());
@@ -380,43 +438,40 @@ impl Desk {
     /// Nobody knows whether it was written.
     fn put(&mut self, batches: &[Batch]) -> Result<Prepared> {
         // What keeps us from preparing it will keep the writer as well, who tells.
-        let Ok(Some(sections)) = self.prepare(batches) else {
+        let Ok(Some(first_ids)) = self.first_ids(batches) else {
             return Ok(Prepared::NotNow);
         };
         let Some(intake) = &mut self.intake else {
             return Ok(Prepared::NotNow);
         };
-        let sequence = intake.next();
-        match intake.put(&sections, self.safe) {
+        let frame = Frame::new(intake.next(), batches, &first_ids);
+        match intake.put(&frame, self.safe) {
             Ok(Put::NoRoom) => return Ok(Prepared::NoRoom),
             Ok(Put::Safe) => {}
             Err(error) => {
-                self.doubtful = Some(sequence);
+                self.doubtful = Some(frame.sequence);
                 self.rest(REST_TIME_AFTER_FAILURE);
                 return Err(error.into());
             }
         }
-        for section in &sections {
+        for section in &frame.sections {
             let topic = section.topic.clone();
             self.last_ids.insert(topic, section.last_id());
         }
-        Ok(Prepared::Safe(Frame { sequence, sections }))
+        Ok(Prepared::Safe(frame))
     }
 
-    /// Gives records their ids, if this process may write now.
-    fn prepare(&mut self, batches: &[Batch]) -> Result<Option<Vec<Section>>> {
+    /// The ids of the first records of batches, if this process may write now.
+    fn first_ids(&mut self, batches: &[Batch]) -> Result<Option<Vec<EventId>>> {
         if !self.may_write()? {
             return Ok(None);
         }
-        let mut sections = Vec::with_capacity(batches.len());
-        for batch in batches {
-            sections.push(Section {
-                topic: batch.topic().clone(),
-                first_id: self.last_id(batch.topic())? + 1,
-                drafts: batch.drafts().to_vec(),
-            });
-        }
-        Ok(Some(sections))
+        let first_id = |batch: &Batch| Ok(self.last_id(batch.topic())? + 1);
+        batches
+            .iter()
+            .map(first_id)
+            .collect::<Result<_>>()
+            .map(Some)
     }
 
     /// Whether this process may write now, without waiting.
@@ -479,6 +534,12 @@ impl Desk {
             }
         }
         Ok(self.intake.as_mut())
+    }
+
+    /// How much may gather: the rest of an area is for what comes while that is moved.
+    fn gathered_bytes_max(&self) -> usize {
+        let area_bytes = self.intake.as_ref().map_or(0, Intake::area_bytes);
+        area_bytes / 4 * 3
     }
 
     fn has_begun_area(&self) -> bool {

@@ -27,6 +27,7 @@
 //! file open; they take turns.
 
 mod ahead;
+mod frame;
 mod intake;
 mod pen;
 mod reader;

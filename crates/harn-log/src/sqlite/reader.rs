@@ -15,7 +15,7 @@ use crate::provenance::Link;
 use crate::record::{Record, Sealed};
 
 use super::ahead::Ahead;
-use super::intake::{Frame, Section};
+use super::frame::{Frame, Section};
 use super::unshelved::records_of;
 use super::{folder_of, sqlite_at, wal_of};
 

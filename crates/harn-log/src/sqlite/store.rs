@@ -21,6 +21,9 @@ use super::{Access, bell_of, wal_of};
 /// The largest text SQLite takes, with room for the rest of the row.
 const PAYLOAD_BYTES_MAX: usize = 900_000_000;
 
+/// How much of what came from the intake may lie in the write-ahead log when nobody is at work.
+const UNMOVED_BYTES_MAX: usize = 2 * 1024 * 1024;
+
 /// The SQLite backend as its writer sees it.
 pub(crate) struct SqliteStore {
     path: PathBuf,
@@ -31,6 +34,8 @@ pub(crate) struct SqliteStore {
     ahead: Arc<Ahead>,
     /// The first frame of the intake that the tables will not have after the transaction.
     next_frame: u64,
+    /// About how much lies in the write-ahead log that came from the intake.
+    unmoved_bytes: usize,
     /// What the transaction appends.
     records: usize,
     bytes: usize,
@@ -52,6 +57,7 @@ impl SqliteStore {
             counters: Arc::new(Counters::default()),
             ahead,
             next_frame: 0,
+            unmoved_bytes: 0,
             records: 0,
             bytes: 0,
         }
@@ -103,7 +109,19 @@ impl SqliteStore {
         let (next, synced) = shelved.map_err(|error| self.undo(error))?;
         self.ring();
         self.ahead.note_shelved(next, synced);
+        self.unmoved_bytes += frames.iter().map(|one| one.bytes().len()).sum::<usize>();
         Ok(())
+    }
+
+    /// Moves the write-ahead log into the database, if that is worth it and nobody is at work:
+    /// it takes the disk from whoever commits.
+    fn move_log(&mut self) {
+        if self.unmoved_bytes >= UNMOVED_BYTES_MAX && self.ahead.is_empty() {
+            self.unmoved_bytes = 0;
+            if let Err(error) = self.tables.move_log("PASSIVE") {
+                self.counters.note_failure(&error);
+            }
+        }
     }
 
     /// Moves what was left behind into the tables, unless somebody is there who will.
@@ -352,7 +370,10 @@ impl Store for SqliteStore {
         if self.ahead.is_intake_wanted() && self.make_intake().is_err() {
             self.ahead.want_no_intake(); // The error was counted.
         }
-        let _was_counted = self.shelve();
+        if self.ahead.is_due() {
+            let _was_counted = self.shelve();
+            self.move_log();
+        }
     }
 
     fn close(&mut self) {

@@ -14,7 +14,7 @@ use crate::provenance::RECORD_HASH_HEADER;
 use crate::record::{Draft, Sealed};
 
 use super::ahead::Synced;
-use super::intake::{Frame, Section};
+use super::frame::{Frame, Section};
 use super::reader::{StoredRow, key};
 use super::{intake_of, sqlite_at};
 
@@ -41,6 +41,14 @@ pub(super) struct Tables {
 /// How many topics are remembered. A process that opens sessions for ever must not remember them
 /// all; what was forgotten is looked up again.
 pub(super) const TOPICS_MAX: usize = 4096;
+
+/// How long the write-ahead log may be before a commit moves it into the database; what SQLite
+/// does if nobody says anything.
+const LOG_PAGES_MAX: u32 = 1000;
+
+/// The same while others commit to the intake, from whom that would take the disk: it is moved
+/// when they are done, unless they never are.
+const LOG_PAGES_MAX_BESIDE_COMMITS: u32 = 4000;
 
 /// What is known of a topic.
 pub(super) struct KnownTopic {
@@ -143,11 +151,13 @@ impl Tables {
 
     fn set_synced(&mut self, synced: Synced) -> rusqlite::Result<()> {
         if self.synced != synced {
-            let level = match synced {
-                Synced::Yes => "FULL",
-                Synced::No => "NORMAL",
+            let (level, pages_max) = match synced {
+                Synced::Yes => ("FULL", LOG_PAGES_MAX),
+                Synced::No => ("NORMAL", LOG_PAGES_MAX_BESIDE_COMMITS),
             };
             self.connection.pragma_update(None, "synchronous", level)?;
+            let name = "wal_autocheckpoint";
+            self.connection.pragma_update(None, name, pages_max)?;
             self.synced = synced;
         }
         Ok(())
@@ -267,7 +277,7 @@ impl Tables {
         let mut next = self.next_frame()?;
         for frame in frames.iter().filter(|frame| frame.sequence >= next) {
             for section in &frame.sections {
-                self.shelve_section(section)?;
+                self.shelve_section(frame, section)?;
             }
         }
         if let Some(last) = frames.last().filter(|last| last.sequence >= next) {
@@ -278,7 +288,7 @@ impl Tables {
     }
 
     /// The records get the ids that they were given, or they do not follow what is here.
-    fn shelve_section(&mut self, section: &Section) -> Result<()> {
+    fn shelve_section(&mut self, frame: &Frame, section: &Section) -> Result<()> {
         let topic = &section.topic;
         let last_id = self.part(|this| Ok(this.topic(topic)?.head.id))?;
         if last_id + 1 != section.first_id {
@@ -286,7 +296,7 @@ impl Tables {
             self.failed = Some(Arc::clone(&error));
             return Err(LogError::Shared(error));
         }
-        self.part(|this| this.insert(topic, section.drafts.clone()))?;
+        self.part(|this| this.insert(topic, frame.drafts(section)))?;
         Ok(())
     }
 

@@ -15,7 +15,8 @@ use crate::log::Result;
 use crate::name::Topic;
 use crate::record::Sealed;
 
-use super::intake::{Frame, Intake};
+use super::frame::Frame;
+use super::intake::Intake;
 use super::tables::{head_of, next_frame};
 use super::{intake_of, sqlite_at};
 
@@ -54,20 +55,20 @@ pub(super) fn records_of(
 ) -> rusqlite::Result<Vec<Sealed>> {
     let mut sections = frames
         .iter()
-        .flat_map(|frame| &frame.sections)
-        .filter(|section| section.topic == *topic)
+        .flat_map(|frame| frame.sections.iter().map(move |section| (frame, section)))
+        .filter(|(_, section)| section.topic == *topic)
         .peekable();
     if sections.peek().is_none() {
         return Ok(Vec::new());
     }
     let (mut head, _) = head_of(tables, topic)?.unwrap_or_default();
     let mut records = Vec::new();
-    for section in sections {
+    for (frame, section) in sections {
         if section.first_id != head.id + 1 {
             continue; // The tables have it.
         }
-        for draft in &section.drafts {
-            let sealed = draft.clone().seal(head.id + 1, head.hash.as_deref());
+        for draft in frame.drafts(section) {
+            let sealed = draft.seal(head.id + 1, head.hash.as_deref());
             head.id = sealed.id;
             head.hash = Some(sealed.hash().to_owned());
             records.push(sealed);

@@ -128,3 +128,72 @@ fn a_frame_that_was_written_though_it_seemed_to_fail_is_stored_once() {
     assert_eq!(ids(), [1]);
     assert!(!log.ahead.is_doubtful());
 }
+
+fn frame(sequence: u64) -> Arc<Frame> {
+    Arc::new(Frame::new(sequence, &batches(), &[sequence]))
+}
+
+/// Frames of which the first came `first` and the last `last` before now.
+fn gathered(first: Duration, last: Duration, now: Instant) -> Unshelved {
+    let mut unshelved = Unshelved {
+        bytes_max: usize::MAX,
+        ..Unshelved::default()
+    };
+    unshelved.add(frame(1), now - first);
+    unshelved.add(frame(2), now - last);
+    unshelved
+}
+
+#[test]
+fn frames_are_moved_when_it_is_quiet_or_when_they_have_waited_long() {
+    let now = Instant::now();
+    assert_eq!(Unshelved::default().due(), None);
+    let busy = gathered(QUIET_TIME * 3, Duration::ZERO, now);
+    assert_eq!(busy.due(), Some(now + QUIET_TIME));
+    let quiet = gathered(QUIET_TIME * 3, QUIET_TIME, now);
+    assert_eq!(quiet.due(), Some(now));
+    let never_quiet = gathered(GATHERING_TIME, Duration::ZERO, now);
+    assert_eq!(never_quiet.due(), Some(now));
+}
+
+#[test]
+fn frames_are_moved_when_there_are_many() {
+    let now = Instant::now();
+    let mut unshelved = gathered(Duration::ZERO, Duration::ZERO, now);
+    unshelved.bytes_max = unshelved.bytes + 1;
+    assert_eq!(unshelved.due(), Some(now + QUIET_TIME));
+    unshelved.add(frame(3), now);
+    assert_eq!(unshelved.due(), Some(now));
+    assert_eq!(unshelved.remove_before(3), 2);
+    assert_eq!(unshelved.bytes, frame(3).bytes().len());
+    assert!(unshelved.due() > Some(now), "one alone can wait");
+    assert_eq!(unshelved.remove_before(4), 1);
+    assert_eq!(unshelved.due(), None);
+}
+
+#[test]
+fn the_writer_is_told_what_it_would_see_too_late() {
+    let now = Instant::now();
+    let mut unshelved = gathered(Duration::ZERO, Duration::ZERO, now);
+    assert!(unshelved.is_news(), "it sleeps");
+    unshelved.add(frame(3), now + QUIET_TIME / 2);
+    assert!(!unshelved.is_news(), "it looks before it has to");
+    unshelved.bytes_max = 1;
+    assert!(unshelved.is_news(), "it would look too late");
+    assert!(!unshelved.is_news());
+}
+
+#[test]
+fn what_could_not_be_moved_is_tried_again_later() {
+    let (_folder, _path, ahead) = desk_of_a_log();
+    ahead.commit(&batches()).unwrap().unwrap();
+    let failed = Instant::now();
+    ahead.shut().unwrap();
+    ahead.note_failure();
+    assert!(ahead.due() >= Some(failed + RETRY_TIME));
+    assert!(!ahead.is_due());
+    ahead.shut().unwrap();
+    ahead.note_shelved(2, Synced::Yes);
+    ahead.open_again();
+    assert_eq!(ahead.due(), None);
+}

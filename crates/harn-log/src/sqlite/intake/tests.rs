@@ -5,7 +5,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::sqlite::write_through::BLOCK_BYTES;
+use crate::event::LogEvent;
+use crate::log::Batch;
+use crate::name::Topic;
+use crate::record::Draft;
 
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -13,22 +16,24 @@ fn place() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A section whose one record has a payload of about so many bytes.
-fn section(first_id: EventId, bytes: usize) -> Section {
+/// As small as the areas of a file may be.
+const AREA_BYTES: usize = AREA_BYTES_MIN;
+
+fn create(path: &Path, next: u64) -> Intake {
+    Intake::with_areas(path, next, AREA_BYTES).unwrap()
+}
+
+/// The next frame, whose one record has a payload of about so many bytes.
+fn frame(intake: &Intake, bytes: usize) -> Frame {
     let topic = Topic::new("t").unwrap();
-    let mut event = LogEvent::at("k", json!({"text": "x".repeat(bytes)}), 7);
-    event.headers.insert("name".to_owned(), "value".to_owned());
-    let drafts = vec![Draft::new(&topic, event).unwrap()];
-    Section {
-        topic,
-        first_id,
-        drafts,
-    }
+    let event = LogEvent::at("k", json!({"text": "x".repeat(bytes)}), 7);
+    let drafts = [Draft::new(&topic, event).unwrap()];
+    Frame::new(intake.next(), &Batch::by_topic(drafts), &[intake.next()])
 }
 
 fn put(intake: &mut Intake, bytes: usize, safe: u64) -> Put {
-    let section = section(intake.next(), bytes);
-    intake.put(&[section], safe).unwrap()
+    let frame = frame(intake, bytes);
+    intake.put(&frame, safe).unwrap()
 }
 
 /// The sequences of the frames that somebody finds who knows of those before `next`.
@@ -37,67 +42,51 @@ fn found(path: &Path, next: u64) -> Vec<u64> {
     frames.iter().map(|frame| frame.sequence).collect()
 }
 
-/// Makes what is written of the newest frame worthless, as a power cut can.
-fn tear(path: &Path, intake: &Intake) {
+/// Makes what is written of the newest frame, which has a payload of so many bytes, worthless, as a
+/// power cut can.
+fn tear(path: &Path, intake: &Intake, bytes: usize) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
-    let zeros = whole_blocks(intake.frame.len()) - intake.frame.len();
-    let last_byte = offset(intake.end.area, intake.end.at - zeros - 1);
+    let length = frame(intake, bytes).bytes().len();
+    let zeros = whole_blocks(length) - length;
+    let last_byte = intake.offset(intake.end.area, intake.end.at - zeros - 1);
     file.write_all_at(&[0xff], last_byte).unwrap();
 }
 
 #[test]
-fn what_was_put_is_found_again_as_it_was() {
+fn what_was_put_is_found_again() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
-    let topic = Topic::new("t").unwrap();
-    let headers = Headers::new(BTreeMap::from([("a".to_owned(), "ä".to_owned())]));
-    let draft = |number: i64| {
-        let payload = json!({"b": number, "a": [null, "\u{1}"]});
-        Draft::encode(&topic, "kind", &headers, -number, &payload).unwrap()
-    };
-    let other = Section {
-        topic: Topic::new("other").unwrap(),
-        ..section(9, 3)
-    };
-    let sections = [
-        Section {
-            topic: topic.clone(),
-            first_id: 4,
-            drafts: vec![draft(1), draft(2)],
-        },
-        other,
-    ];
-    assert_eq!(intake.put(&sections, 0).unwrap(), Put::Safe);
+    let mut intake = create(&path, 1);
+    let written = frame(&intake, 5000);
+    assert_eq!(intake.put(&written, 0).unwrap(), Put::Safe);
     let (again, frames) = Intake::open(&path, OpenFile::Read, 1).unwrap().unwrap();
     assert_eq!(again.end, intake.end);
-    let [frame] = &frames[..] else {
+    let [found] = &frames[..] else {
         panic!("{} frames", frames.len());
     };
-    assert_eq!(frame.sequence, 1);
-    let told: Vec<_> = frame
-        .sections
-        .iter()
-        .map(|section| {
-            let events: Vec<_> = section.drafts.iter().map(Draft::event).collect();
-            (section.topic.as_str(), section.ids(), events)
-        })
-        .collect();
-    let expected: Vec<_> = sections
-        .iter()
-        .map(|section| {
-            let events: Vec<_> = section.drafts.iter().map(Draft::event).collect();
-            (section.topic.as_str(), section.ids(), events)
-        })
-        .collect();
-    assert_eq!(told, expected);
-    assert_eq!(told[0].1, 4..=5);
-    assert_eq!(told[0].2[1].headers["a"], "ä");
+    assert_eq!(found.sequence, 1);
+    assert!(found.bytes() == written.bytes());
+}
+
+#[test]
+fn a_file_is_as_large_as_whoever_made_it_wanted() {
+    for bytes in [AREA_BYTES_MIN, 2 * AREA_BYTES_MIN] {
+        let (_folder, path) = place();
+        let mut intake = Intake::with_areas(&path, 1, bytes).unwrap();
+        // Each in an area of its own.
+        for _ in 1..=2 {
+            assert_eq!(put(&mut intake, bytes / 2, 1), Put::Safe);
+        }
+        let (again, frames) = Intake::open(&path, OpenFile::Read, 1).unwrap().unwrap();
+        assert_eq!(again.area_bytes(), bytes);
+        assert_eq!(again.end, intake.end);
+        assert_eq!(frames.len(), 2);
+    }
 }
 
 #[test]
 fn only_frames_that_the_tables_do_not_have_are_found() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     for _ in 0..3 {
         put(&mut intake, 10, 0);
     }
@@ -110,10 +99,10 @@ fn only_frames_that_the_tables_do_not_have_are_found() {
 #[test]
 fn a_torn_frame_has_not_happened_and_is_written_over() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     put(&mut intake, 10, 0);
     put(&mut intake, 5000, 0);
-    tear(&path, &intake);
+    tear(&path, &intake, 5000);
     assert_eq!(found(&path, 1), [1]);
     let (mut again, _) = Intake::open(&path, OpenFile::Existing, 1).unwrap().unwrap();
     assert_eq!(again.next(), 2);
@@ -124,12 +113,12 @@ fn a_torn_frame_has_not_happened_and_is_written_over() {
 #[test]
 fn a_frame_whose_first_block_alone_was_written_is_none() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     put(&mut intake, 10, 0);
     let (mut other, _) = Intake::open(&path, OpenFile::Existing, 2).unwrap().unwrap();
     put(&mut other, 3 * BLOCK_BYTES, 0);
     assert!(intake.has_more(2).unwrap());
-    tear(&path, &other);
+    tear(&path, &other, 3 * BLOCK_BYTES);
     assert!(!intake.has_more(2).unwrap(), "there is nothing to be found");
     put(&mut intake, 10, 0);
     assert_eq!(found(&path, 1), [1, 2]);
@@ -138,7 +127,7 @@ fn a_frame_whose_first_block_alone_was_written_is_none() {
 #[test]
 fn a_frame_of_somebody_else_is_noticed() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     put(&mut intake, 10, 0);
     let (mut other, _) = Intake::open(&path, OpenFile::Existing, 2).unwrap().unwrap();
     assert!(!intake.has_more(2).unwrap());
@@ -154,7 +143,7 @@ fn a_frame_of_somebody_else_is_noticed() {
 fn an_area_is_written_over_only_when_its_frames_are_safe() {
     const HALF: usize = AREA_BYTES / 2 - BLOCK_BYTES;
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     // An area has room for two; nobody has synced the tables when the second is needed.
     assert_eq!(put(&mut intake, HALF, 1), Put::Safe);
     assert!(intake.has_begun_area());
@@ -183,7 +172,7 @@ fn an_area_is_written_over_only_when_its_frames_are_safe() {
 #[test]
 fn a_file_of_the_past_is_gone_on_with() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     put(&mut intake, 10, 0);
     // The tables have frames that this file never had: it is that of an earlier copy.
     let (mut intake, frames) = Intake::open(&path, OpenFile::Existing, 9).unwrap().unwrap();
@@ -196,7 +185,7 @@ fn a_file_of_the_past_is_gone_on_with() {
 #[test]
 fn missing_frames_are_damage() {
     let (_folder, path) = place();
-    let mut intake = Intake::create(&path, 5).unwrap();
+    let mut intake = create(&path, 5);
     put(&mut intake, 10, 5);
     let Err(error) = Intake::open(&path, OpenFile::Read, 3) else {
         panic!("it was opened");
@@ -211,7 +200,7 @@ fn a_file_that_was_never_finished_is_none() {
     assert!(Intake::open(&path, OpenFile::Read, 1).unwrap().is_none());
     std::fs::write(&path, [0; 4096]).unwrap();
     assert!(Intake::open(&path, OpenFile::Read, 1).unwrap().is_none());
-    let mut intake = Intake::create(&path, 1).unwrap();
+    let mut intake = create(&path, 1);
     put(&mut intake, 10, 0);
     assert_eq!(found(&path, 1), [1]);
 }
@@ -225,7 +214,7 @@ proptest! {
         steps in prop::collection::vec((0..AREA_BYTES / 3, 0..10_u8), 1..60)
     ) {
         let (_folder, path) = place();
-        let mut intake = Intake::create(&path, 1).unwrap();
+        let mut intake = create(&path, 1);
         let (mut safe, mut next) = (1, 1);
         for (bytes, what) in steps {
             match what {
@@ -234,7 +223,7 @@ proptest! {
                 // A power cut while a frame is written.
                 2 => {
                     if put(&mut intake, bytes, safe) == Put::Safe {
-                        tear(&path, &intake);
+                        tear(&path, &intake, bytes);
                     }
                     let opened = Intake::open(&path, OpenFile::Existing, safe).unwrap();
                     intake = opened.unwrap().0;
