@@ -66,7 +66,9 @@ pub type OpenLog = Arc<dyn Fn() -> Option<Arc<AnyEventLog>> + Send + Sync>;
 /// Writes what sessions do into the event log.
 pub struct Keeper {
     shared: Arc<Shared>,
+    /// The thread, and whether there is one: asked with every record.
     thread: Mutex<Option<JoinHandle<()>>>,
+    is_started: AtomicBool,
     /// Who lends it its log and its thread, if somebody does.
     lender: Option<Arc<Keeper>>,
     /// Whether it takes nothing any more.
@@ -155,6 +157,7 @@ impl Keeper {
                 rung: Condvar::new(),
             }),
             thread: Mutex::default(),
+            is_started: AtomicBool::new(false),
             lender: None,
             is_fenced: AtomicBool::new(false),
         })
@@ -166,6 +169,7 @@ impl Keeper {
         Arc::new(Self {
             shared: Arc::clone(&self.shared),
             thread: Mutex::default(),
+            is_started: AtomicBool::new(false),
             lender: Some(Arc::clone(self)),
             is_fenced: AtomicBool::new(false),
         })
@@ -261,8 +265,13 @@ impl Keeper {
     /// Starts the thread when it is first needed. Without it nothing is taken: nobody would
     /// write it, and who waits at a barrier would wait for ever.
     fn start(&self) -> Result<(), LogFailure> {
+        if self.is_started.load(Ordering::Acquire) {
+            return Ok(());
+        }
         if let Some(lender) = &self.lender {
-            return lender.start();
+            lender.start()?;
+            self.is_started.store(true, Ordering::Release);
+            return Ok(());
         }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
@@ -270,6 +279,7 @@ impl Keeper {
             let builder = std::thread::Builder::new().name("harn-keeper".to_owned());
             *thread = Some(builder.spawn(move || shared.run())?);
         }
+        self.is_started.store(true, Ordering::Release);
         Ok(())
     }
 }

@@ -123,11 +123,12 @@ impl EventRecord<'_> {
 /// from, with an event that need not be a JSON value.
 #[derive(Clone, Copy, Serialize)]
 pub struct EventPayload<'a> {
-    index_hint: i64,
-    session_id: &'a str,
+    // In the order of their names, in which logs keep them: nobody has to put them in order.
     event: Body<'a>,
     execution_id: Option<&'a str>,
     index: u64,
+    index_hint: i64,
+    session_id: &'a str,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -291,11 +292,11 @@ impl EventLogSink {
             kind: if tag.is_empty() { "agent_event" } else { tag },
             redaction: &self.redaction,
             payload: EventPayload {
-                index_hint: occurred_at_ms,
-                session_id: &self.session_id,
                 event,
                 execution_id: None,
                 index,
+                index_hint: occurred_at_ms,
+                session_id: &self.session_id,
             },
         };
         self.log.append(&self.topic, &record)?;

@@ -42,7 +42,8 @@ pub(super) async fn ask(run: &Run<'_>, case: Case<'_>) -> Result<Value, String> 
         options,
     };
     let desk = &run.runtime.desk;
-    let mut answer = desk.call_structured_result(&question, &case.schema).await;
+    // In a box: few loops have a judge, and every turn would carry the room for one.
+    let mut answer = Box::pin(desk.call_structured_result(&question, &case.schema)).await;
     let tokens = |key: &str| answer["usage"][key].as_u64().unwrap_or(0);
     let tokens = tokens("input_tokens") + tokens("output_tokens");
     run.set_controls(|state| state.tokens += tokens);
