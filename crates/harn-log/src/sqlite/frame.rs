@@ -123,6 +123,12 @@ impl<'a> RawFrame<'a> {
         })
     }
 
+    /// How long the frame is that begins here, if one does.
+    pub(super) fn length_at(bytes: &[u8]) -> usize {
+        let length = Cut(bytes).number().unwrap_or(0);
+        HEAD_BYTES + length as usize
+    }
+
     /// How long it is.
     pub(super) fn length(self) -> usize {
         self.bytes.len()
@@ -345,6 +351,7 @@ mod tests {
         written.extend_from_slice(&[0; 99]);
         let raw = RawFrame::at(&written).unwrap();
         assert_eq!(raw.length(), frame.bytes().len());
+        assert_eq!(RawFrame::length_at(&written), raw.length());
         let again = raw.understand().unwrap();
         assert_eq!(again.sequence, 3);
         assert_eq!(told(&again), told(&frame));

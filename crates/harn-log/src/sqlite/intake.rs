@@ -29,12 +29,15 @@ use super::write_through::{BLOCK_BYTES, WriteThrough, whole_blocks};
 
 /// Bytes of an area. Small enough to be made in a moment, large enough for what is committed in a
 /// burst: only when it is over, or an area is full, do the tables need the disk.
-const AREA_BYTES: usize = 4 * 1024 * 1024;
+const AREA_BYTES: usize = 8 * 1024 * 1024;
 
 /// Bytes of the smallest area of a file that was finished. There were smaller ones once.
 const AREA_BYTES_MIN: usize = 1024 * 1024;
 
 const AREAS: usize = 2;
+
+/// Bytes that are read together.
+const READ_BYTES: usize = 256 * 1024;
 
 /// Records that wait to be moved into the tables.
 pub(super) struct Intake {
@@ -153,15 +156,14 @@ impl Intake {
         Ok(self.has_frame(self.end)? || self.has_frame(other)?)
     }
 
-    /// Reads the whole file: finds its end, and the frames from `next` on.
+    /// Reads all frames of the file: finds its end, and the frames from `next` on.
     pub(super) fn look_around(&mut self, next: u64) -> Result<Vec<Frame>> {
         let mut ends = Vec::new();
         let mut found = Vec::new();
         for area in 0..AREAS {
-            let mut bytes = vec![0; self.area_bytes];
-            read_full_at(&*self.file, &mut bytes, self.offset(area, 0))?;
+            let mut content = Content::of(self, area);
             let (mut at, mut last) = (0, 0);
-            while let Some(frame) = RawFrame::at(&bytes[at..]) {
+            while let Some(frame) = content.frame_at(at)? {
                 if last != 0 && frame.sequence != last + 1 {
                     break; // What was here before.
                 }
@@ -270,6 +272,46 @@ impl Intake {
             length: 0,
             problem,
         })
+    }
+}
+
+/// What an area has to say, read as far as there are frames: most of it may be empty.
+struct Content {
+    file: Arc<dyn DiskFile>,
+    /// Where in the file the area begins, and how long it is.
+    offset: u64,
+    area_bytes: usize,
+    /// What was read of it.
+    bytes: Vec<u8>,
+}
+
+impl Content {
+    fn of(intake: &Intake, area: usize) -> Self {
+        Self {
+            file: Arc::clone(&intake.file),
+            offset: intake.offset(area, 0),
+            area_bytes: intake.area_bytes,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The frame that begins here, if one does and is whole.
+    fn frame_at(&mut self, at: usize) -> io::Result<Option<RawFrame<'_>>> {
+        self.read_up_to(at + HEAD_BYTES)?;
+        let length = RawFrame::length_at(&self.bytes[at..]);
+        self.read_up_to(at.saturating_add(length))?;
+        Ok(RawFrame::at(&self.bytes[at..]))
+    }
+
+    fn read_up_to(&mut self, end: usize) -> io::Result<()> {
+        let end = end.min(self.area_bytes).next_multiple_of(READ_BYTES);
+        let (start, end) = (self.bytes.len(), end.min(self.area_bytes));
+        if start < end {
+            self.bytes.resize(end, 0);
+            let offset = self.offset + start as u64;
+            read_full_at(&*self.file, &mut self.bytes[start..], offset)?;
+        }
+        Ok(())
     }
 }
 
