@@ -20,6 +20,10 @@ use crate::callback::BoxFuture;
 use crate::runtime::Runtime;
 use crate::tool::ToolError;
 
+/// The status of a call that may not be made, in what `next` gives and a function gives back: one
+/// that only hands it on does not make a failure of it, which the model may try again.
+pub(crate) const REJECTED: &str = "consent_denied";
+
 /// Makes a call with these arguments.
 pub(crate) type Next =
     Arc<dyn Fn(Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
@@ -87,8 +91,12 @@ pub(crate) async fn answer(runtime: &Runtime, asked: &Asked) -> Option<Result<Va
         }
         Ok(text) => json!({"ok": true, "status": "ok", "result": text, "error": null}),
         Err(error) => {
+            let status = match error {
+                ToolError::Rejected(_) => REJECTED,
+                ToolError::Failed(_) | ToolError::Backend { .. } => "error",
+            };
             let error = error.to_string();
-            json!({"ok": false, "status": "error", "result": null, "error": error})
+            json!({"ok": false, "status": status, "result": null, "error": error})
         }
     };
     for key in ["tool_name", "call_id"] {

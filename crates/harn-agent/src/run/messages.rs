@@ -183,12 +183,9 @@ pub(crate) fn user_message_event(session_id: &str, message: &Value) -> Option<Ag
     if message["role"] != "user" {
         return None;
     }
-    let id = message
-        .get("messageId")
-        .or_else(|| message.get("message_id"));
-    let id = id
-        .and_then(Value::as_str)
-        .filter(|id| !id.trim().is_empty())?;
+    let id = |key| message.get(key).and_then(Value::as_str);
+    let mut ids = ["messageId", "message_id"].into_iter().filter_map(id);
+    let id = ids.find(|id| !id.trim().is_empty())?;
     let content = match &message["content"] {
         Value::Array(blocks) => blocks.clone(),
         Value::String(text) => vec![json!({"type": "text", "text": text})],
@@ -204,6 +201,26 @@ pub(crate) fn user_message_event(session_id: &str, message: &Value) -> Option<Ag
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_has_the_first_of_its_ids_that_says_something() {
+        for (message, expected) in [
+            (json!({"messageId": "a", "message_id": "b"}), Some("a")),
+            (json!({"messageId": null, "message_id": "b"}), Some("b")),
+            (json!({"messageId": " ", "message_id": "b"}), Some("b")),
+            (json!({"messageId": 1, "message_id": ""}), None),
+            (json!({}), None),
+        ] {
+            let mut said = message.clone();
+            said["role"] = json!("user");
+            said["content"] = json!("hi");
+            let told = user_message_event("s", &said).map(|event| match event {
+                AgentEvent::UserMessage { message_id, .. } => message_id,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(told.as_deref(), expected, "{message}");
+        }
+    }
 
     #[test]
     fn calls_that_nobody_makes_are_not_kept() {

@@ -53,6 +53,10 @@ pub(super) const SUFFIXES: &[&str] = &[
     "password",
 ];
 
+/// Names that end like a secret one and hold none: by this one a peer knows which of its own
+/// requests a report of progress is about.
+const NO_SECRETS: &[&str] = &["progress_token"];
+
 /// The standard names and those a policy adds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FieldNames {
@@ -69,8 +73,9 @@ impl FieldNames {
             return false;
         }
         let name = normalise(name);
+        let ends_as_one = || SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
         NAMES.binary_search(&name.as_str()).is_ok()
-            || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+            || ends_as_one() && !NO_SECRETS.contains(&name.as_str())
             || self.added.contains(&name)
     }
 
@@ -167,6 +172,7 @@ mod tests {
         for name in [
             "input_tokens",
             "tokens_saved",
+            "progressToken",
             "key",
             "author",
             "passing",

@@ -14,7 +14,7 @@ use super::gates::Started;
 use crate::callback::Callback;
 use crate::registry::told;
 use crate::tool::ToolError;
-use crate::tool_callers::Next;
+use crate::tool_callers::{Next, REJECTED};
 
 /// What the function notes about a call.
 #[derive(Default)]
@@ -94,7 +94,7 @@ fn read(answer: Value) -> (Result<String, ToolError>, Audit) {
         None => reason,
     };
     let error = match answer.get("status").and_then(Value::as_str) {
-        Some("consent_denied") => ToolError::Rejected(reason),
+        Some(REJECTED) => ToolError::Rejected(reason),
         _ => ToolError::Failed(reason),
     };
     (Err(error), audit)
