@@ -19,6 +19,17 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Callback: Send + Sync {
     /// Calls it. What it throws is given back as it was thrown.
     fn call(&self, arguments: Vec<Value>) -> BoxFuture<'_, Result<Value, Thrown>>;
+
+    /// Calls it as a reader of events, so many readers deep. A function that asks the runtime
+    /// for something in another task says this number there, as
+    /// [`Asked::subscriber_depth`](crate::Asked::subscriber_depth).
+    fn call_as_subscriber(
+        &self,
+        arguments: Vec<Value>,
+        _depth: u32,
+    ) -> BoxFuture<'_, Result<Value, Thrown>> {
+        self.call(arguments)
+    }
 }
 
 impl<F> Callback for F

@@ -153,6 +153,9 @@ impl Machine {
             return;
         }
         let mut fiber = export.fiber(id, call.reply, call.progress);
+        for (name, value) in call.values {
+            fiber.strand.values.insert(Text::new(name), value.into());
+        }
         let arguments = call.arguments.into_iter().map(Value::from).collect();
         match run::prepare_call(&mut fiber, export.closure.clone(), arguments) {
             None => self.scheduler.add_ready(fiber),

@@ -28,6 +28,8 @@ pub type Reply = Box<dyn FnOnce(Result<&Value, &Failure>) + Send>;
 #[derive(Clone, Debug)]
 pub struct ClosureHandle {
     claimed: Arc<Claimed>,
+    /// What the task of a call knows besides what it knew where the function was let out.
+    values: Vec<(&'static str, Data)>,
 }
 
 /// A number that stands for a function, as long as somebody can use it.
@@ -46,7 +48,18 @@ impl Drop for Claimed {
 impl ClosureHandle {
     pub(crate) fn new(sender: Sender<Message>, function: u64) -> Self {
         let claimed = Arc::new(Claimed { sender, function });
-        Self { claimed }
+        Self {
+            claimed,
+            values: Vec::new(),
+        }
+    }
+
+    /// The same function. The task of each call made through this handle has a value of that
+    /// name, and so has everything that the task starts.
+    pub fn with_value(&self, name: &'static str, value: Data) -> Self {
+        let mut with = self.clone();
+        with.values.push((name, value));
+        with
     }
 
     /// Calls the function; `reply` is called on the thread of the program, once the call has
@@ -107,6 +120,7 @@ impl ClosureHandle {
         let call = HostCall {
             function: self.claimed.function,
             arguments,
+            values: self.values.clone(),
             reply,
             progress: Arc::clone(&progress),
         };
@@ -159,6 +173,8 @@ pub(crate) struct HostCall {
     /// The number of the function.
     pub(crate) function: u64,
     pub(crate) arguments: Vec<Data>,
+    /// What its task knows about it.
+    pub(crate) values: Vec<(&'static str, Data)>,
     pub(crate) reply: Reply,
     pub(crate) progress: Arc<Progress>,
 }

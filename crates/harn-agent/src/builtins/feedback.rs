@@ -86,7 +86,7 @@ impl AgentEventSubscriber for Subscriber {
     fn on_event<'a>(&'a self, call: SubscriberCall<'a>) -> SubscriberFuture<'a> {
         let event = serde_json::to_value(call.event).unwrap_or_default();
         Box::pin(async move {
-            match self.0.call(vec![event]).await {
+            match self.0.call_as_subscriber(vec![event], call.depth).await {
                 Ok(_) => Ok(SubscriberOutcome::Ran),
                 Err(thrown) => Err(SubscriberError(told(&thrown))),
             }

@@ -40,6 +40,8 @@ pub struct Asked {
     pub unnamed_session_id: String,
     /// The id of the worker, if the builtin begins one; empty: a new one.
     pub worker_id: String,
+    /// How many readers of events deep it is called; 0: no reader of events calls it.
+    pub subscriber_depth: u32,
 }
 
 impl Asked {
@@ -69,7 +71,17 @@ impl Runtime {
     ///
     /// # Errors
     /// What the program catches.
-    pub async fn answer(self: &Arc<Self>, mut asked: Asked) -> Result<Value, Thrown> {
+    pub async fn answer(self: &Arc<Self>, asked: Asked) -> Result<Value, Thrown> {
+        match asked.subscriber_depth {
+            0 => self.answer_here(asked).await,
+            depth => {
+                let answering = self.answer_here(asked);
+                self.bus.scope_subscriber(depth, answering).await
+            }
+        }
+    }
+
+    async fn answer_here(self: &Arc<Self>, mut asked: Asked) -> Result<Value, Thrown> {
         let session_id = asked.session_id.take();
         asked.session_id = session_id.map(|id| self.workers.session_now(&id));
         let asked = match looping::answer(self, asked).await {

@@ -38,6 +38,10 @@ pub struct SubscriberCall<'a> {
     /// How long the closure may take. The interpreter that runs it stops it in
     /// time; the bus counts a call that took longer all the same.
     pub time_limit: Option<Duration>,
+    /// How many closures deep it is, counted from one. The bus knows this of the task that makes
+    /// the call; what the closure begins elsewhere has to run inside
+    /// [`EventBus::scope_subscriber`] with it, or answers to answers would never end.
+    pub depth: u32,
 }
 
 /// What [`AgentEventSubscriber::on_event`] returns.
@@ -180,10 +184,15 @@ impl EventBus {
         let counters = &self.inner.subscriber_counters;
         let started = Instant::now();
         let context = TaskContext::child_of(self.inner.ambient.current());
-        context.state(Fact::SubscriberDepth(depth + 1));
+        let depth = depth + 1;
+        context.state(Fact::SubscriberDepth(depth));
         context.state(Fact::Session(Arc::from(event.session_id())));
         let time_limit = self.inner.config.subscriber_time_limit;
-        let call = SubscriberCall { event, time_limit };
+        let call = SubscriberCall {
+            event,
+            time_limit,
+            depth,
+        };
         let call = contained(async { subscription.subscriber.on_event(call).await });
         let outcome = self.inner.ambient.scope(context, call).await;
         let error = match outcome {

@@ -36,6 +36,18 @@ impl EventBus {
         self.inner.ambient.scope(context, future)
     }
 
+    /// Runs a future as a task that a closure has begun, so many closures deep; see
+    /// [`SubscriberCall::depth`](super::SubscriberCall::depth).
+    pub fn scope_subscriber<F: Future>(
+        &self,
+        depth: u32,
+        future: F,
+    ) -> impl Future<Output = F::Output> + use<F> {
+        let context = TaskContext::child_of(self.inner.ambient.current());
+        context.state(Fact::SubscriberDepth(depth));
+        self.inner.ambient.scope(context, future)
+    }
+
     /// The session of the running task.
     pub fn current_session_id(&self) -> Option<String> {
         self.inner

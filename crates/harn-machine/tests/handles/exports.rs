@@ -95,6 +95,28 @@ return agent_loop("", nil, {f: { x -> runtime_context().values.tenant }})"#,
 }
 
 #[test]
+fn calls_have_the_values_of_the_handle_besides() {
+    let text = r#"pipeline default() {
+  runtime_context_set("tenant", "acme")
+  runtime_context_set("depth", 1)
+  return agent_loop("", nil, {f: { x ->
+    let inner = await(spawn { runtime_context().values.depth })
+    return "${runtime_context().values} ${inner}"
+  }})
+}"#;
+    let deeper = |handles: Vec<harn_machine::ClosureHandle>| {
+        let depth = ("depth", Data::Int(2));
+        let with =
+            |handle: harn_machine::ClosureHandle| handle.with_value(depth.0, depth.1.clone());
+        once(handles.into_iter().map(with).collect())
+    };
+    assert_eq!(
+        Run::performing(text, deeper).end(),
+        "{depth: 2, tenant: acme} 2"
+    );
+}
+
+#[test]
 fn calls_have_the_task_as_their_parent_and_its_group() {
     check(
         r#"return agent_loop("", nil, {f: { x -> "${runtime_context().parent} ${runtime_context().group}" }})"#,

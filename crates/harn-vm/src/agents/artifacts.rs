@@ -6,7 +6,7 @@ use std::task::Poll;
 use harn_machine::{Context, Failure, Registry, Request, Value, Waiting};
 use serde_json::json;
 
-use super::builtins::{answered, current};
+use super::builtins::{answered, current, subscriber_depth};
 use super::{KIND, convert};
 
 macro_rules! timed {
@@ -61,6 +61,7 @@ fn ask(
         "closures": closures,
         "session": session,
         "now": now,
+        "subscriber_depth": subscriber_depth(context),
     });
     let request = Request::Other {
         kind: KIND,

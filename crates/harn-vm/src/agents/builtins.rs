@@ -13,7 +13,7 @@ use super::daemons;
 use super::guard;
 use super::question;
 use super::workers;
-use super::{KIND, POLICY, SESSION};
+use super::{KIND, POLICY, SESSION, SUBSCRIBER_DEPTH};
 use crate::models::decode;
 
 /// Bodies that ask the port, each with its name and what it asks.
@@ -227,6 +227,7 @@ pub(super) fn request_about(
         "closures": closures,
         "session": session,
         "unnamed": unnamed,
+        "subscriber_depth": subscriber_depth(context),
     });
     if let Some(fields) = payload.as_object_mut() {
         fields.extend(more);
@@ -241,6 +242,14 @@ pub(super) fn request_about(
 pub(super) fn current(context: &mut Context<'_>) -> Option<String> {
     match context.strand().values.get(SESSION) {
         Some(Value::Text(id)) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+/// How many readers of events deep the task is, if one of them has started it.
+pub(super) fn subscriber_depth(context: &mut Context<'_>) -> Option<i64> {
+    match context.strand().values.get(SUBSCRIBER_DEPTH) {
+        Some(Value::Int(depth)) => Some(*depth),
         _ => None,
     }
 }

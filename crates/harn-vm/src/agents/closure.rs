@@ -8,6 +8,7 @@ use harn_agent::{BoxFuture, Callback};
 use harn_machine::{ClosureHandle, Data, Failure, FaultKind, Value};
 use serde_json::Value as Json;
 
+use super::SUBSCRIBER_DEPTH;
 use crate::json::to_json;
 
 /// A closure of a program.
@@ -26,6 +27,25 @@ impl ProgramClosure {
             spread,
             is_shown,
         }
+    }
+
+    /// Begins a call at once, so that calls run in the order they were made in.
+    fn call_through(
+        &self,
+        handle: &ClosureHandle,
+        arguments: Vec<Json>,
+    ) -> BoxFuture<'static, Result<Json, Thrown>> {
+        let is_shown = self.is_shown;
+        let convert = move |result: Result<&Value, &Failure>| match result {
+            Ok(value) if is_shown => Ok(Json::String(value.show())),
+            Ok(value) => Ok(to_json(value)),
+            Err(failure) => Err(thrown(failure)),
+        };
+        let call = handle.call_async(self.arguments(arguments), convert);
+        Box::pin(async move {
+            let gone = || Err(Thrown::Runtime("the program has ended".to_owned()));
+            call.await.unwrap_or_else(gone)
+        })
     }
 
     fn arguments(&self, arguments: Vec<Json>) -> Vec<Data> {
@@ -49,17 +69,17 @@ impl ProgramClosure {
 
 impl Callback for ProgramClosure {
     fn call(&self, arguments: Vec<Json>) -> BoxFuture<'_, Result<Json, Thrown>> {
-        let is_shown = self.is_shown;
-        let convert = move |result: Result<&Value, &Failure>| match result {
-            Ok(value) if is_shown => Ok(Json::String(value.show())),
-            Ok(value) => Ok(to_json(value)),
-            Err(failure) => Err(thrown(failure)),
-        };
-        let call = self.handle.call_async(self.arguments(arguments), convert);
-        Box::pin(async move {
-            let gone = || Err(Thrown::Runtime("the program has ended".to_owned()));
-            call.await.unwrap_or_else(gone)
-        })
+        self.call_through(&self.handle, arguments)
+    }
+
+    fn call_as_subscriber(
+        &self,
+        arguments: Vec<Json>,
+        depth: u32,
+    ) -> BoxFuture<'_, Result<Json, Thrown>> {
+        let depth = Data::Int(depth.into());
+        let handle = self.handle.with_value(SUBSCRIBER_DEPTH, depth);
+        self.call_through(&handle, arguments)
     }
 }
 

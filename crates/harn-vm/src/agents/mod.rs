@@ -38,3 +38,6 @@ const SESSION: &str = harn_stdlib::AGENT_SESSION;
 
 /// The value of a task that says that a policy is in force.
 const POLICY: &str = "__agent_policy";
+
+/// The value of a task that says how many readers of events deep it is.
+const SUBSCRIBER_DEPTH: &str = "__subscriber_depth";

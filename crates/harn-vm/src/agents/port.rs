@@ -354,12 +354,14 @@ impl AgentPort {
             functions.insert(path, Arc::new(function));
         }
         let text = |key: &str| payload[key].as_str().map(str::to_owned);
+        let depth = payload["subscriber_depth"].as_u64().unwrap_or_default();
         let asked = Asked {
             builtin: text("builtin").unwrap_or_default(),
             session_id: text("session"),
             unnamed_session_id: text("unnamed").unwrap_or_default(),
             worker_id: text("worker").unwrap_or_default(),
             now_ms: payload["now"].as_i64(),
+            subscriber_depth: depth.try_into().unwrap_or(u32::MAX),
             arguments: match payload["arguments"].take() {
                 Value::Array(arguments) => arguments,
                 _ => Vec::new(),
