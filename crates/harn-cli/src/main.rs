@@ -22,6 +22,7 @@ mod progress;
 mod suggestion;
 mod table;
 mod timestamp;
+mod warnings;
 mod wrapping;
 
 use std::ffi::OsString;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     // they have to obey `--color` as well.
     let color = arguments::color_of(&words);
     let mut output = Output::new(color, &environment);
+    output.warnings().listen();
     let outcome = match arguments::parse(words) {
         Ok(cli) => run(&cli, &environment, &mut output),
         Err(stopped) => output.show(&stopped),

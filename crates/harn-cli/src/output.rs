@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::arguments::Color;
 use crate::commands::Outcome;
 use crate::environment::Environment;
+use crate::warnings::Warnings;
 
 /// The two streams of the program. Writing to it, as to any [`Write`], writes
 /// data to standard output.
@@ -21,6 +22,7 @@ pub(crate) struct Output {
     columns: Option<usize>,
     /// Whether a person sees what we say, and not in the middle of data.
     is_watched: bool,
+    warnings: Warnings,
 }
 
 impl Output {
@@ -33,7 +35,13 @@ impl Output {
             columns: environment.columns.or_else(terminal_columns),
             is_watched: io::stderr().is_terminal(),
             data: BufWriter::new(stdout.lock()),
+            warnings: Warnings::default(),
         }
+    }
+
+    /// Where warnings are shown that nobody has asked for.
+    pub(crate) fn warnings(&self) -> &Warnings {
+        &self.warnings
     }
 
     /// How data is coloured.

@@ -226,7 +226,12 @@ impl Setting {
     }
 
     /// How the program is run, with somebody who watches and somebody who is asked.
-    fn options(&mut self, shared: &Shared, bridge: Arc<dyn HostBridge>) -> RunOptions {
+    fn options(
+        &mut self,
+        shared: &Shared,
+        bridge: Arc<dyn HostBridge>,
+        output: &Output,
+    ) -> RunOptions {
         let mut options = self.options.clone();
         options.world.agents.observer = Some(Arc::new(shared.clone()));
         options.world.agents.bridge = Some(bridge);
@@ -238,7 +243,9 @@ impl Setting {
                 warned.change(|state| state.view.notice(text));
             }
         };
-        options.world.models.warn = Some(Warn(Arc::new(warn)));
+        let warn = Arc::new(warn);
+        output.warnings().hand_to(Arc::clone(&warn) as _);
+        options.world.models.warn = Some(Warn(warn));
         for note in self.notes.drain(..) {
             shared.change(|state| state.view.notice(&note));
         }
@@ -252,7 +259,7 @@ impl Setting {
     ) -> io::Result<Outcome> {
         let (messages, inbox) = sync_channel(MESSAGES_MAX);
         let shared = self.shared(&messages);
-        let options = self.options(&shared, plain::host());
+        let options = self.options(&shared, plain::host(), output);
         let runner = TurnRunner::start(agent, options, Listener::new(shared.clone(), messages))?;
         let outcome = plain::talk(&shared, &runner, &inbox, &self.partner, output);
         runner.stop();
@@ -270,7 +277,7 @@ impl Setting {
         let host = Arc::new(Host {
             shared: shared.clone(),
         });
-        let options = self.options(&shared, host);
+        let options = self.options(&shared, host, output);
         let listener = Listener::new(shared.clone(), messages.clone());
         let mut app = App {
             runner: TurnRunner::start(agent, options, listener)?,

@@ -281,6 +281,7 @@ struct Scene {
 impl Scene {
     fn new(arguments: &Arguments, models: &ModelOptions, output: &Output) -> Self {
         let screen = Screen::new(output.talk_palette());
+        output.warnings().hand_to(warning_on(screen.clone()).0);
         let manifest = models.manifest.clone();
         let base = base_of(manifest.as_deref());
         let prices = || Prices::new(manifest, environment::all());

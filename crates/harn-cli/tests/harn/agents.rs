@@ -3,4 +3,5 @@
 mod daemons;
 mod hooks;
 mod malformed;
+mod subscribers;
 mod workers;
