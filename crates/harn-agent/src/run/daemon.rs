@@ -403,6 +403,7 @@ fn restore(run: &Run<'_>, snapshot: &Value) {
     run.session.record(Change::Restored {
         transcript: json!({
             "messages": snapshot["visible_messages"],
+            "recorded_messages": snapshot["recorded_messages"],
             "events": snapshot["transcript_events"],
             "summary": snapshot["transcript_summary"],
         }),

@@ -23,7 +23,8 @@ pub enum Change {
     Resumed,
     /// Its content is that of a transcript.
     Restored {
-        /// The transcript.
+        /// The transcript. What was ever said is among it as `recorded_messages`, where that is
+        /// more than what the model sees.
         transcript: Value,
     },
     /// It begins with what was said in another session. Nothing else of that session comes

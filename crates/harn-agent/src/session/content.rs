@@ -132,6 +132,28 @@ impl SessionState {
     }
 }
 
+/// Which of the recorded messages each of the visible ones is or stands for, where that was not
+/// written down. What both lists begin and end with stands for itself; whatever is visible in
+/// between stands for all that was recorded there.
+pub(super) fn origins(visible: &[Value], recorded: &[Value]) -> Vec<(usize, usize)> {
+    let same = |pair: &(&Value, &Value)| pair.0 == pair.1;
+    let head = visible.iter().zip(recorded).take_while(same).count();
+    let (rest, left) = (&visible[head..], &recorded[head..]);
+    let both = rest.iter().rev().zip(left.iter().rev());
+    let tail = both.take_while(same).count();
+    let end = recorded.len() - tail;
+    let between = (head.min(end.saturating_sub(1)), end.saturating_sub(1));
+    let origin = |at: usize| match at {
+        at if at < head => (at, at),
+        at if at < visible.len() - tail => between,
+        at => {
+            let place = recorded.len() + at - visible.len();
+            (place, place)
+        }
+    };
+    (0..visible.len()).map(origin).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +207,29 @@ mod tests {
                 message,
             ]
         );
+    }
+
+    #[test]
+    fn where_messages_come_from_is_found_again() {
+        #[track_caller]
+        fn check(visible: &[&str], recorded: &[&str], expected: &[(usize, usize)]) {
+            let [visible, recorded] =
+                [visible, recorded].map(|list| list.iter().map(|text| json!(text)).collect());
+            let (visible, recorded): (Vec<Value>, Vec<Value>) = (visible, recorded);
+            assert_eq!(origins(&visible, &recorded), expected);
+        }
+        check(&[], &["a"], &[]);
+        check(&["a", "b"], &["a", "b"], &[(0, 0), (1, 1)]);
+        check(&["sum", "d"], &["a", "b", "c", "d"], &[(0, 2), (3, 3)]);
+        check(
+            &["a", "sum", "d"],
+            &["a", "b", "c", "d"],
+            &[(0, 0), (1, 2), (3, 3)],
+        );
+        check(&["a", "a"], &["a", "b", "a"], &[(0, 0), (2, 2)]);
+        check(&["new", "a"], &["a"], &[(0, 0), (0, 0)]);
+        check(&["a", "new"], &["a"], &[(0, 0), (0, 0)]);
+        check(&["new"], &["a"], &[(0, 0)]);
     }
 
     #[test]

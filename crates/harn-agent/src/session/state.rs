@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::change::{CallOutcome, Change};
+use super::content::origins;
 use super::controls::ControlState;
 use super::kept;
 use super::transcript_event::TranscriptEvent;
@@ -267,9 +268,13 @@ impl SessionState {
     fn restore(&mut self, transcript: &Value) {
         let list = |key: &str| transcript[key].as_array().cloned().unwrap_or_default();
         self.messages = list("messages");
-        self.recorded = self.messages.clone();
+        // Most transcripts know only what the model sees.
+        self.recorded = match transcript["recorded_messages"].as_array() {
+            Some(recorded) if !recorded.is_empty() => recorded.clone(),
+            _ => self.messages.clone(),
+        };
         self.as_given.clear();
-        self.origins = (0..self.messages.len()).map(|at| (at, at)).collect();
+        self.origins = origins(&self.messages, &self.recorded);
         let is_extra =
             |event: &Value| !matches!(event["kind"].as_str(), Some("message" | "tool_result"));
         let events = list("events").into_iter().filter(is_extra);
