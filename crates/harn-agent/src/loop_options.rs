@@ -320,7 +320,7 @@ fn daemon(options: Options<'_>) -> DaemonOptions {
         wake_interval_ms: options.count("wake_interval_ms"),
         watch_paths: options.texts("watch_paths"),
         consolidate_on_idle: options.flag("consolidate_on_idle"),
-        idle_watchdog_attempts: options.positive("idle_watchdog_attempts"),
+        idle_watchdog_attempts: options.count("idle_watchdog_attempts"),
     }
 }
 
