@@ -61,7 +61,7 @@ fn adopt_summary(run: &Run<'_>) {
         let is_there = first.is_some_and(|first| {
             first["role"] == "user" && first["content"].as_str() == Some(summary)
         });
-        (!summary.trim().is_empty() && !is_there && first.is_some()).then(|| summary.clone())
+        (!summary.trim().is_empty() && !is_there).then(|| summary.clone())
     });
     if let Some(summary) = missing {
         let message = texts::user(summary);
