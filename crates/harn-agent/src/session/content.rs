@@ -73,6 +73,24 @@ impl Content {
         self.events.clear();
         self
     }
+
+    /// The last messages only, and of what was ever said the part that they stand for.
+    #[must_use]
+    pub fn last(mut self, count: usize) -> Self {
+        let cut = self.messages.len().saturating_sub(count);
+        self.messages.drain(..cut);
+        self.origins.drain(..cut);
+        let first = self.origins.iter().map(|(first, _)| *first).min();
+        let first = first.unwrap_or(self.recorded.len());
+        self.recorded.drain(..first);
+        for (from, to) in &mut self.origins {
+            (*from, *to) = (*from - first, *to - first);
+        }
+        let left = self.as_given.split_off(&first);
+        self.as_given = left.into_iter().map(|place| place - first).collect();
+        self.events.clear();
+        self
+    }
 }
 
 impl SessionState {
@@ -188,6 +206,32 @@ mod tests {
         assert!(cut.events.is_empty());
         assert_eq!(state.content().first(0).recorded.len(), 0);
         assert_eq!(state.content().first(9).messages.len(), 3);
+    }
+
+    #[test]
+    fn the_last_messages_bring_only_what_they_stand_for() {
+        let mut state = said(&["a", "b", "c", "d"]);
+        let given = json!({"role": "user", "content": "e"});
+        state.apply(Change::Injected {
+            message: given.clone(),
+        });
+        state.apply(Change::Compacted {
+            keep_first: 1,
+            split: 3,
+            replaced: state.standing_for(1, 3),
+            message: json!({"role": "user", "content": "b and c"}),
+        });
+        state.apply(Change::Trimmed { keep_last: 3 });
+        assert_eq!(state.messages.len(), 3);
+        assert_eq!(state.recorded.len(), 4);
+        assert_eq!(state.origins, [(0, 1), (2, 2), (3, 3)]);
+        assert_eq!(state.as_given, BTreeSet::from([3]));
+        state.apply(Change::Trimmed { keep_last: 1 });
+        assert_eq!(state.recorded, std::slice::from_ref(&given));
+        assert_eq!(state.origins, [(0, 0)]);
+        assert_eq!(state.shown_messages(), [given]);
+        state.apply(Change::Trimmed { keep_last: 0 });
+        assert!(state.recorded.is_empty() && state.as_given.is_empty());
     }
 
     #[test]

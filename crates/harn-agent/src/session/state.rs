@@ -170,10 +170,8 @@ impl SessionState {
                 self.events.clear();
             }
             Change::Trimmed { keep_last } => {
-                let cut = self.messages.len().saturating_sub(keep_last);
-                self.messages.drain(..cut);
-                self.origins.drain(..cut);
-                self.events.clear();
+                let content = self.content().last(keep_last);
+                self.set_content(content);
             }
             Change::MessageAdded { message } => self.add_message(message),
             Change::Prepended { message } => self.prepend(message),
