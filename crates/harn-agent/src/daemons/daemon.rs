@@ -112,6 +112,10 @@ impl Daemon {
         self.folder.snapshot_path()
     }
 
+    pub(super) fn has_snapshot(&self) -> bool {
+        self.folder.has_snapshot()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -76,6 +76,11 @@ impl Folder {
         root.join("daemon.json").display().to_string()
     }
 
+    /// Whether it has ever saved itself.
+    pub(super) fn has_snapshot(&self) -> bool {
+        self.snapshot().exists()
+    }
+
     fn snapshot(&self) -> PathBuf {
         self.place.join("daemon.json")
     }

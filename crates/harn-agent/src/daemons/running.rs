@@ -60,7 +60,8 @@ fn request(daemon: &Arc<Daemon>, is_resumed: bool) -> LoopRequest {
         ("session_id", json!(config.session_id)),
     ];
     options.extend(fixed.map(|(key, value)| (key.to_owned(), value)));
-    if is_resumed {
+    // One that was stopped before it first waited has saved nothing, and begins anew.
+    if is_resumed && daemon.has_snapshot() {
         options.insert("resume_path".to_owned(), json!(snapshot_path));
     }
     LoopRequest {

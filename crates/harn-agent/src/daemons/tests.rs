@@ -144,6 +144,24 @@ async fn a_daemon_that_is_taken_up_does_not_ask_about_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_daemon_that_has_saved_nothing_begins_anew() {
+    let scene = Scene::new();
+    scene.program.mock("Waiting.");
+    let daemon = scene.spawn(json!({})).await.unwrap();
+    scene.ask("daemon_stop", json!([daemon])).await.unwrap();
+    std::fs::remove_file(Path::new(scene.root()).join("daemon.json")).unwrap();
+    scene.program.mock("Waiting again.");
+    let again = scene
+        .ask("daemon_resume", json!([scene.root()]))
+        .await
+        .unwrap();
+    assert_eq!(again["daemon_state"], "idle");
+    let snapshot = scene.ask("daemon_snapshot", json!([again])).await.unwrap();
+    assert_eq!(snapshot["last_iteration_text"], "Waiting again.");
+    scene.ask("daemon_stop", json!([again])).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn events_that_nobody_has_handled_are_not_thrown_away() {
     let scene = Scene::new();
     scene.program.mock("Waiting.");

@@ -380,15 +380,6 @@ pub(super) async fn resumed(run: &Run<'_>) -> Result<bool, Thrown> {
         return Ok(false);
     };
     let place = run.runtime.folder.join(path);
-    if !place.exists()
-        && run
-            .options
-            .daemon
-            .as_ref()
-            .is_some_and(|o| o.persist_path.is_some())
-    {
-        return Ok(false);
-    }
     run.runtime.fence.read(&place).map_err(refused)?;
     let text = std::fs::read_to_string(&place)
         .map_err(|error| Thrown::Runtime(format!("daemon snapshot read error: {error}")))?;
