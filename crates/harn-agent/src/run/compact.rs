@@ -31,7 +31,7 @@ pub(super) async fn before_call(run: &Run<'_>, system: Option<&str>) -> Result<(
     }
 }
 
-/// After a turn with calls, beyond the threshold.
+/// After a turn with calls, and when a daemon begins to wait, beyond the threshold.
 pub(super) async fn after_turn(run: &Run<'_>) -> Result<(), Thrown> {
     let Some(policy) = &run.compaction else {
         return Ok(());

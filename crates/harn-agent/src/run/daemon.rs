@@ -48,7 +48,7 @@ pub(super) async fn wait(run: &Run<'_>) -> Result<Waited, Thrown> {
     };
     set_state(run, "idle", None);
     if options.consolidate_on_idle {
-        compact::before_call(run, run.system_prompt().as_deref()).await?;
+        compact::after_turn(run).await?;
     }
     save(run, options).await?;
     if let Some(mailbox) = &run.mailbox {
