@@ -387,7 +387,7 @@ impl Inner {
         session.delivered += 1;
         let Some(mut waiting) = session.waiting.pop_front() else {
             session.is_delivering = false;
-            let is_over = session.closing == Closing::Due || session.is_idle();
+            let is_over = session.is_over() || session.is_idle();
             let removed = is_over.then(|| session::remove(&mut sessions, session_id));
             drop(sessions);
             self.discard(removed.flatten());

@@ -253,7 +253,8 @@ impl EventBus {
     }
 
     /// Like [`close_session`](Self::close_session), and lets the session's closures
-    /// see its last event before they go.
+    /// see its last event before they go. One that closes its own session sees that event
+    /// when it has finished with the one it has.
     ///
     /// # Cancel safety
     /// A session that has begun to close is removed also when the future is dropped.
@@ -297,16 +298,19 @@ impl EventBus {
     }
 
     /// Marks the session as open and gives it its durable sink, unless it has been
-    /// closed again. A session that is reopened while it closes goes on as it is.
+    /// closed again. A session that is reopened while it closes goes on as it is, without the
+    /// closures of before: they have seen its end, or will.
     fn attach(&self, session_id: &str, opening: u64, open: OpenSink) {
         let _lifecycle = self.inner.shards.of(session_id).lifecycle.recover();
         if !self.inner.open.recover().is_opening(session_id, opening) {
             return;
         }
-        let has_durable = self.with_session(session_id, |session| {
+        let (has_durable, _gone) = self.with_session(session_id, |session| {
+            let is_successor = session.closing != Closing::No;
+            let gone = is_successor.then(|| session.let_subscribers_go());
             session.is_open = true;
             session.closing = Closing::No;
-            session.durable.is_some()
+            (session.durable.is_some(), gone)
         });
         let Some(durable) = self.inner.config.durable.as_ref().filter(|_| !has_durable) else {
             return;
@@ -348,18 +352,17 @@ impl EventBus {
     }
 
     /// Removes a session that is due, unless its events are still on their way:
-    /// then the thread that delivers them removes it.
-    fn remove_closed(&self, session_id: &str) {
+    /// then whoever delivers them removes it.
+    pub(super) fn remove_closed(&self, session_id: &str) {
         let mut sessions = self.inner.shards.lock(session_id);
-        let is_due = sessions
+        let is_over = sessions
             .get(session_id)
-            .is_some_and(|session| session.closing == Closing::Due && !session.is_delivering);
-        let removed = is_due
+            .is_some_and(|session| session.is_over());
+        let removed = is_over
             .then(|| session::remove(&mut sessions, session_id))
             .flatten();
         drop(sessions);
         self.inner.discard(removed);
-        self.forget_host_issues(session_id);
     }
 }
 
@@ -391,5 +394,6 @@ impl Drop for Finishing<'_> {
             }
         });
         self.bus.remove_closed(self.session_id);
+        self.bus.forget_host_issues(self.session_id);
     }
 }

@@ -115,6 +115,19 @@ impl Session {
         self.is_open || self.active_runs > 0
     }
 
+    /// Whether it has closed and nobody delivers for it any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.closing == Closing::Due && !self.is_delivering && !self.backlog.is_draining
+    }
+
+    /// Leaves its closures what they have not seen, and nothing that comes after it. Whoever
+    /// gets them drops them without a lock.
+    pub(super) fn let_subscribers_go(&mut self) -> Arc<Vec<Arc<Subscription>>> {
+        let gone = std::mem::take(&mut self.subscribers);
+        self.backlog.belongs_to(&gone);
+        gone
+    }
+
     /// Whether nothing would be lost by forgetting it.
     pub(super) fn is_idle(&self) -> bool {
         !self.is_kept()

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::EventBus;
-use super::session::{self, Session};
+use super::session::{self, Closing, Session};
 use crate::ambient::{Fact, TaskContext};
 use crate::contain::contained;
 use crate::event::AgentEvent;
@@ -77,7 +77,7 @@ pub(super) struct Subscription {
 pub(super) struct Backlog {
     events: VecDeque<Unseen>,
     /// Somebody is emptying it right now.
-    is_draining: bool,
+    pub(super) is_draining: bool,
     pub(super) busy: Duration,
 }
 
@@ -88,6 +88,8 @@ struct Unseen {
     depth: u32,
     /// The youngest closure there was; later ones do not see it.
     youngest: SubscriptionId,
+    /// Who sees it, where that are not the closures that the session has now.
+    audience: Option<Arc<Vec<Arc<Subscription>>>>,
 }
 
 impl Backlog {
@@ -108,8 +110,18 @@ impl Backlog {
             event,
             depth,
             youngest,
+            audience: None,
         });
         is_full
+    }
+
+    /// Everything that is in it now is for these closures, whichever the session gets.
+    pub(super) fn belongs_to(&mut self, subscribers: &Arc<Vec<Arc<Subscription>>>) {
+        for unseen in &mut self.events {
+            unseen
+                .audience
+                .get_or_insert_with(|| Arc::clone(subscribers));
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -254,8 +266,10 @@ impl<'a> Draining<'a> {
 
     fn next(&self) -> Option<Due> {
         self.of_session(|session| {
-            let unseen = session.backlog.events.pop_front()?;
-            Some((unseen, Arc::clone(&session.subscribers)))
+            let mut unseen = session.backlog.events.pop_front()?;
+            let audience = unseen.audience.take();
+            let audience = audience.unwrap_or_else(|| Arc::clone(&session.subscribers));
+            Some((unseen, audience))
         })?
     }
 
@@ -269,6 +283,12 @@ impl<'a> Draining<'a> {
 
 impl Drop for Draining<'_> {
     fn drop(&mut self) {
-        self.of_session(|session| session.backlog.is_draining = false);
+        let is_due = self.of_session(|session| {
+            session.backlog.is_draining = false;
+            session.closing == Closing::Due
+        });
+        if is_due == Some(true) {
+            self.bus.remove_closed(self.session_id);
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use harn_events::{
-    BusConfig, EventBus, InboxSource, SubscriberCall, SubscriberOutcome, SubscriptionId,
+    BusConfig, CloseSession, EventBus, InboxSource, SubscriberCall, SubscriberOutcome,
+    SubscriptionId,
 };
 use serde_json::{Value, json};
 
@@ -379,4 +380,69 @@ fn a_second_start_of_an_open_call_reaches_closures() {
     block_on(bus.emit_and_await(&start));
     recording.check(&["tool_call"]);
     diary.check(&["closure:tool_call", "closure:tool_call"]);
+}
+
+#[test]
+fn a_closure_that_closes_its_session_sees_its_end() {
+    let (bus, diary) = (EventBus::default(), Diary::default());
+    bus.open_session("s").expect("there is room");
+    bus.subscribe("s", {
+        let (bus, diary) = (bus.clone(), diary.clone());
+        subscriber("closing", move |event| {
+            let (bus, diary) = (bus.clone(), diary.clone());
+            async move {
+                diary.note(format!("{} begins", event.tag()));
+                let closing = CloseSession::default();
+                bus.close_session_and_await("s", closing).await;
+                bus.emit_and_await(&message("s", "too late")).await;
+                diary.note(format!("{} ends", event.tag()));
+                Ok(SubscriberOutcome::Ran)
+            }
+        })
+    });
+    bus.subscribe("s", telling_subscriber("other", &diary));
+    block_on(bus.emit_and_await(&message("s", "1")));
+    diary.check(&[
+        "agent_message_chunk begins",
+        "agent_message_chunk ends",
+        "other:1",
+        "session_closed begins",
+        "session_closed ends",
+        "other:session_closed",
+    ]);
+    assert_eq!(bus.health().sessions, 0);
+}
+
+#[test]
+fn closures_of_a_session_see_nothing_of_its_successor() {
+    let (bus, diary) = (EventBus::default(), Diary::default());
+    bus.open_session("s").expect("there is room");
+    bus.subscribe("s", {
+        let bus = bus.clone();
+        let diary = diary.clone();
+        subscriber("opening", move |event| {
+            let (bus, diary) = (bus.clone(), diary.clone());
+            async move {
+                diary.note(format!("opening:{}", event.tag()));
+                bus.close_session_and_await("s", CloseSession::default())
+                    .await;
+                bus.open_session("s").expect("there is room");
+                bus.subscribe("s", telling_subscriber("new", &diary));
+                bus.emit(&message("s", "2"));
+                Ok(SubscriberOutcome::Ran)
+            }
+        })
+    });
+    bus.subscribe("s", telling_subscriber("old", &diary));
+    block_on(bus.emit_and_await(&message("s", "1")));
+    diary.check(&[
+        "opening:agent_message_chunk",
+        "old:1",
+        "opening:session_closed",
+        "old:session_closed",
+        "new:2",
+        "new:session_closed",
+        "new:2",
+    ]);
+    assert!(bus.is_session_open("s"));
 }
