@@ -16,6 +16,7 @@ mod controls;
 pub mod conversation;
 mod journal;
 pub mod kept;
+mod open_turn;
 mod scratchpad;
 mod state;
 mod store;
@@ -28,6 +29,7 @@ pub use controls::ControlState;
 pub use journal::{
     JOURNAL_TOPIC_PREFIX, JournalRecord, Session, journal_topic, load_session, session_records,
 };
+pub(crate) use open_turn::missing_results;
 pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
 pub use state::{RunState, SessionState};
