@@ -49,6 +49,17 @@ impl Content {
         }
     }
 
+    /// The messages of a turn, without anything that was noted about earlier ones.
+    pub(super) fn of_turn(content: Self) -> Self {
+        Self {
+            messages: content.messages,
+            origins: content.origins,
+            recorded: content.recorded,
+            as_given: content.as_given,
+            ..Self::default()
+        }
+    }
+
     /// The same, noted as what a session of this parent begins with.
     #[must_use]
     pub fn child_of(mut self, parent_id: &str) -> Self {

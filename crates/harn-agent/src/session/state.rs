@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::change::{CallOutcome, Change};
-use super::content::origins;
+use super::content::{Content, origins};
 use super::controls::ControlState;
 use super::kept;
 use super::transcript_event::TranscriptEvent;
@@ -35,6 +35,9 @@ pub struct SessionState {
     /// Which of these were given by a program and are shown as they were given.
     #[serde(default)]
     pub as_given: BTreeSet<usize>,
+    /// Messages that a program has given and that wait for the results of calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Value>,
     /// Transcript events that are no messages.
     pub events: Vec<TranscriptEvent>,
     /// Large things that messages refer to.
@@ -145,7 +148,10 @@ impl SessionState {
         self.prepare_undoing(&change);
         match change {
             Change::Opened => *self = Self::default(),
-            Change::Resumed => self.run.open_calls.clear(),
+            Change::Resumed => {
+                self.run.open_calls.clear();
+                self.release_held();
+            }
             Change::Restored { transcript } => self.restore(&transcript),
             Change::Forked { content } => self.fork(*content),
             Change::RolledBack => self.roll_back(),
@@ -164,16 +170,12 @@ impl SessionState {
             }
             Change::ChildRemoved { id } => self.child_ids.retain(|child| *child != id),
             Change::Reset => self.reset(),
-            Change::Injected { message } => {
-                self.as_given.insert(self.recorded.len());
+            Change::Injected { message } => self.inject(message),
+            Change::Trimmed { keep_last } => self.trim(keep_last),
+            Change::MessageAdded { message } => {
                 self.add_message(message);
-                self.events.clear();
+                self.release_held();
             }
-            Change::Trimmed { keep_last } => {
-                let content = self.content().last(keep_last);
-                self.set_content(content);
-            }
-            Change::MessageAdded { message } => self.add_message(message),
             Change::Prepended { message } => self.prepend(message),
             Change::MessageWithdrawn => self.withdraw(),
             Change::EventAdded { event } => self.events.push(event),
@@ -205,12 +207,16 @@ impl SessionState {
                 if let Change::Answered { cost_usd, .. } = &change {
                     self.spent_usd += cost_usd;
                 }
+                let is_end = matches!(change, Change::RunEnded { .. });
                 self.run.apply(change);
+                if is_end {
+                    self.release_held();
+                }
             }
         }
     }
 
-    fn add_message(&mut self, message: Value) {
+    pub(super) fn add_message(&mut self, message: Value) {
         let id = message["messageId"].as_str();
         if let Some(id) = id.filter(|_| message["role"] == "user") {
             self.heard.insert(id.to_owned());
@@ -244,9 +250,19 @@ impl SessionState {
         }
     }
 
+    fn trim(&mut self, keep_last: usize) {
+        let keep_last = keep_last.max(self.open_turn());
+        let content = self.content().last(keep_last);
+        self.set_content(content);
+    }
+
     /// Nothing was said. Who the session is, where it works and the loop that may be running
-    /// stay.
+    /// stay, with the turn that it is busy with.
     fn reset(&mut self) {
+        let said = match self.open_turn() {
+            0 => Content::default(),
+            open => Content::of_turn(self.content().last(open)),
+        };
         let before = std::mem::take(self);
         let mut kept = before.kept;
         kept.retain(|name, _| kept::SURVIVES_RESET.contains(&name.as_str()));
@@ -261,6 +277,7 @@ impl SessionState {
             kept,
             ..Self::default()
         };
+        self.set_content(said);
     }
 
     fn restore(&mut self, transcript: &Value) {
