@@ -5,8 +5,9 @@
 //! it chooses one of the options that were offered.
 
 use harn_vm::agent::{HostError, rfc3339};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::announced::KnownCall;
 use super::{EditorHost, lock};
 
 const ALLOW_ONCE: &str = "allow_once";
@@ -40,7 +41,10 @@ impl EditorHost {
         let is_announced = !self.facts.is_bare && asked["sessionId"] == *self.facts.id;
         let known = match is_announced {
             true => self.announced.call(call_id).await,
-            false => Map::new(),
+            false => KnownCall {
+                id: call_id.to_owned(),
+                ..KnownCall::default()
+            },
         };
         let session_id = match self.facts.is_bare {
             true => asked["sessionId"].clone(),
@@ -104,18 +108,18 @@ impl Drop for Place<'_> {
 }
 
 /// The call as the client knows it. Arguments are those without secrets.
-fn told_call(asked: &Value, known: Map<String, Value>) -> Value {
+fn told_call(asked: &Value, known: KnownCall) -> Value {
     let call = &asked["toolCall"];
     let kind = call["kind"].as_str().filter(|kind| KINDS.contains(kind));
     let mut told = json!({
-        "toolCallId": call["toolCallId"],
+        "toolCallId": known.id,
         "status": "pending",
         "title": call["toolName"],
         "kind": kind.unwrap_or("other"),
         "rawInput": asked["approvalRequest"]["args"],
         "locations": locations(asked),
     });
-    for (key, value) in known {
+    for (key, value) in known.told {
         told[key] = value;
     }
     told

@@ -113,13 +113,14 @@ impl EditorHost {
     /// The host of a session. Inputs that an earlier process was given and no loop has heard
     /// are taken up from the log.
     pub(crate) fn new(facts: SessionFacts, peers: Arc<Peers>) -> Arc<Self> {
+        let announced = Arc::new(Announced::new(&facts.id, facts.bus.as_ref()));
         Arc::new_cyclic(|host| Self {
             people: PeopleDesk::new(host.clone()),
             inputs: Inputs::new(&facts),
             roots: Arc::new(Mutex::new(facts.roots.clone())),
             facts,
             peers,
-            announced: Arc::default(),
+            announced,
             permissions: Mutex::default(),
             resumes: Mutex::default(),
             skills_changed: Mutex::default(),
@@ -142,6 +143,16 @@ impl EditorHost {
     /// knows it.
     pub(crate) fn said(&self, update: &Value) {
         self.announced.note(update);
+    }
+
+    /// The client was told everything up to an index, and knows these calls as open: their ids
+    /// in events, and on the wire.
+    pub(crate) fn told<'a>(
+        &self,
+        index: Option<u64>,
+        open: impl Iterator<Item = (&'a str, &'a str)>,
+    ) {
+        self.announced.reach(index, open);
     }
 
     /// The host has other skills now. A loop that runs sees it at its next seam, and the next

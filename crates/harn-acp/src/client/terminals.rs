@@ -75,8 +75,8 @@ impl EditorTerminals {
         let executor = self.executor.clone().unwrap_or_else(Handle::current);
         let terminal = Terminal::create(peer, &self.session_id, parameters, &executor).await?;
         if let Some(announced) = &self.announced {
-            announced.call(command.call_id).await;
-            terminal.show(command.call_id);
+            let call = announced.call(command.call_id).await;
+            terminal.show(&call.id);
         }
         let waited = tokio::time::timeout(command.timeout, terminal.wait()).await;
         let timed_out = waited.is_err();

@@ -88,6 +88,8 @@ impl Follower {
         }
         let (progress, told) = watch::channel(subscription.cursor());
         mouth.knows(subscription.cursor());
+        let host = &session.host;
+        host.told(subscription.cursor(), mapping.open_calls());
         let own = Arc::<Mutex<Vec<String>>>::default();
         let reader = Reader {
             teller,
@@ -245,6 +247,8 @@ impl Reader {
                     return;
                 }
             }
+            let host = &self.teller.host;
+            host.told(Some(seen.index), self.mapping.open_calls());
             self.progress.send_replace(Some(seen.index));
             if self.teller.mouth.peer.is_gone() {
                 return;

@@ -9,6 +9,7 @@
 //! candidate that nobody was told about.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
@@ -31,8 +32,8 @@ const INPUT_INTERVAL_MS: i64 = 50;
 pub(super) struct Calls {
     /// In the order of their starts.
     open: Vec<Open>,
-    /// How often each id was used. Ids are unique in a session; journals of before that was so
-    /// are read all the same. Only a digest of the id is kept.
+    /// How often each id was used. A call may have the id of one that has ended, and clients know
+    /// a call by its id for good. Only a digest of the id is kept.
     used: HashMap<u64, u32>,
     /// Whether somebody has stopped the run that is going on.
     pub(super) is_cancelled: bool,
@@ -329,15 +330,34 @@ impl Calls {
 
     /// The id of a new call on the wire.
     fn wire_id(&mut self, id: &str) -> String {
-        let mut hasher = DefaultHasher::new();
-        id.hash(&mut hasher);
-        let used = self.used.entry(hasher.finish()).or_default();
-        *used += 1;
-        match *used {
-            1 => id.to_owned(),
-            times => format!("{id}#{times}"),
-        }
+        let digest = digest(id);
+        let mut times = self.used.get(&digest).map_or(0, |times| *times);
+        let wire_id = loop {
+            times += 1;
+            let wire_id = match times {
+                1 => break id.to_owned(),
+                times => format!("{id}-{times}"),
+            };
+            // A model may have given this very id to a call.
+            if let Entry::Vacant(free) = self.used.entry(self::digest(&wire_id)) {
+                free.insert(1);
+                break wire_id;
+            }
+        };
+        self.used.insert(digest, times);
+        wire_id
     }
+
+    /// The calls that are open, by their ids in events and on the wire.
+    pub(super) fn open_ids(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.open.iter().map(|open| (&*open.id, &*open.wire_id))
+    }
+}
+
+fn digest(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Open {

@@ -136,6 +136,11 @@ impl Mapping {
         self.calls.settle(self.newest, is_replayed)
     }
 
+    /// The calls that are open, by their ids in events and on the wire.
+    pub(crate) fn open_calls(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.calls.open_ids()
+    }
+
     /// A message of the agent ends where something else begins.
     fn follow_message(&mut self, event: &AgentEvent) {
         match event {

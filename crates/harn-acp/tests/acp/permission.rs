@@ -55,6 +55,43 @@ async fn a_call_that_is_allowed_is_made() {
     assert_eq!(client.said(&session), "Done.");
 }
 
+/// Models number their calls from the start in every answer. A question is about the call that
+/// the client was told of last.
+#[tokio::test]
+async fn a_question_names_the_later_of_two_calls_with_one_id() {
+    let call = |content: &str| {
+        format!(
+            "[[turn]]\ncall = [{{ tool = \"write\", id = \"c\", arguments = \
+             {{ path = \"a.txt\", content = \"{content}\" }} }}]\n"
+        )
+    };
+    let scenario = format!("{}{}[[turn]]\ntext = \"Done.\"\n", call("one"), call("two"));
+    let scene = Scene::of(Setting {
+        program: ASKS,
+        scenario: &scenario,
+        ..Setting::default()
+    });
+    let mut client = scene.client().await;
+    let session = client.session(&scene.cwd()).await;
+    let turn = client.begin(&session, "Go").await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let question = client.asked("session/request_permission").await;
+        ids.push(question["params"]["toolCall"]["toolCallId"].clone());
+        let outcome = json!({"outcome": "selected", "optionId": "allow_once"});
+        client.reply(&question, json!({"outcome": outcome})).await;
+    }
+    client.answer(turn).await.unwrap();
+    assert_eq!(json!(ids), json!(["tool-c", "tool-c-2"]));
+    let told = client.updates(&session);
+    let told = told
+        .iter()
+        .filter(|one| one["sessionUpdate"] == "tool_call");
+    let told: Vec<&Value> = told.map(|one| &one["toolCallId"]).collect();
+    assert_eq!(json!(told), json!(ids));
+    assert_eq!(std::fs::read_to_string(scene.file("a.txt")).unwrap(), "two");
+}
+
 #[tokio::test]
 async fn a_call_that_is_not_allowed_is_not_made() {
     let scene = asking();

@@ -116,7 +116,7 @@ pub(crate) struct Run<'a> {
     resumption: Option<Arc<resumption::AwaitResumption>>,
     /// Lets somebody stop the loop between two turns.
     pause: Option<Arc<dyn Pause>>,
-    /// The calls that were announced before their arguments were known.
+    /// The calls of this turn that were announced before their arguments were known.
     streamed: stream::StreamedCalls,
     /// What the user says now.
     prompt_messages: Vec<Value>,
@@ -344,19 +344,6 @@ impl Run<'_> {
             dispatch_skipped: delivered.dispatch_skipped,
         })
         .await;
-    }
-
-    /// The id of a new call: the one it should have, or one like it. Many models and servers
-    /// number their calls from the start in every answer, and readers know a call by its id in
-    /// the session alone.
-    fn name_call(&self, wanted: String) -> String {
-        self.session.decide(|state| {
-            let is_free = |id: &String| !state.call_ids.contains(id);
-            let numbered = (2..).map(|number: u64| format!("{wanted}-{number}"));
-            let mut ids = std::iter::once(wanted.clone()).chain(numbered);
-            let id = ids.find(is_free).expect("there is no end of numbers");
-            (Some(Change::CallNamed { id: id.clone() }), id)
-        })
     }
 
     /// Adds a message to the conversation, and says so if it has an identity.

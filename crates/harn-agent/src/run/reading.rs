@@ -67,8 +67,7 @@ fn parse(run: &Run<'_>, turn: &Turn) -> Parsed {
 fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
     let native = &turn.answer().reply.tool_calls;
     let mut announced = turn.announced.clone();
-    let mut event_id =
-        |model_id: &str, at: usize| event_id(run, turn, &mut announced, model_id, at);
+    let mut event_id = |model_id: &str, at: usize| event_id(turn, &mut announced, model_id, at);
     if !native.is_empty() {
         let calls = native.iter().enumerate().map(|(at, call)| Call {
             id: event_id(&call.id, at),
@@ -93,10 +92,11 @@ fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
     parsed.calls.iter().enumerate().map(written).collect()
 }
 
-/// The id that events of a call carry: the one it was announced with, or one of its own.
+/// The id that events of a call carry: the one it was announced with, or one of its own. It may
+/// be that of an earlier call: many models and servers number their calls from the start in every
+/// answer.
 /// Models give two calls one id now and then, so each announcement stands for one of them.
 fn event_id(
-    run: &Run<'_>,
     turn: &Turn,
     announced: &mut Vec<(String, String)>,
     model_id: &str,
@@ -105,8 +105,8 @@ fn event_id(
     let known = announced.iter().position(|(known, _)| known == model_id);
     match known {
         Some(known) => announced.remove(known).1,
-        None if model_id.is_empty() => run.name_call(format!("tool-iter-{}-{at}", turn.iteration)),
-        None => run.name_call(format!("tool-{model_id}")),
+        None if model_id.is_empty() => format!("tool-iter-{}-{at}", turn.iteration),
+        None => format!("tool-{model_id}"),
     }
 }
 

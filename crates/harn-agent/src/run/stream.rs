@@ -21,6 +21,7 @@ use harn_llm::partial_json::{PartialJson, Snapshot};
 use serde_json::{Value, json};
 
 use super::Run;
+use super::turn::free_id;
 
 /// How often growing arguments are told at most.
 const GROWTH_INTERVAL_MS: i64 = 50;
@@ -45,11 +46,16 @@ pub(super) struct Told {
     pub(super) calls: Vec<(String, String)>,
 }
 
-/// The calls of a loop that were announced before their arguments were known.
+/// The calls of the last answer that were announced before their arguments were known. Calls of
+/// earlier answers may have had the same ids.
 #[derive(Default)]
 pub(super) struct StreamedCalls(Mutex<BTreeSet<String>>);
 
 impl StreamedCalls {
+    fn clear(&self) {
+        self.lock().clear();
+    }
+
     fn add(&self, id: &str) {
         self.lock().insert(id.to_owned());
     }
@@ -84,6 +90,7 @@ impl<'a> Watcher<'a> {
             Mode::Native => None,
         };
         let channel = channel.filter(|_| run.has_tools);
+        run.streamed.clear();
         let candidates = channel.map(|channel| {
             let names: ToolNames = run.offered_names().collect();
             Candidates::new(names, channel, 0)
@@ -184,7 +191,7 @@ impl<'a> Watcher<'a> {
             Some(id) => (format!("tool-{id}"), id.to_owned()),
             None => (format!("tool-stream-{number}"), format!("call_{number}")),
         };
-        let id = self.run.name_call(id);
+        let id = free_id(&id, self.calls.iter().map(|call| &*call.id));
         self.run.streamed.add(&id);
         self.emit(AgentEvent::ToolCall {
             session_id: self.run.id(),

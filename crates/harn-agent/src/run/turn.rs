@@ -62,6 +62,15 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
+/// The id of a call that is open at the same time as others: the one it should have, or one like
+/// it that none of them has.
+pub(super) fn free_id<'a>(wanted: &str, open: impl Iterator<Item = &'a str> + Clone) -> String {
+    let is_free = |id: &String| open.clone().all(|taken| taken != id);
+    let numbered = (2..).map(|number: u64| format!("{wanted}-{number}"));
+    let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
+    ids.find(is_free).expect("there is no end of numbers")
+}
+
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallResult {
@@ -162,5 +171,19 @@ fn cut_short(reply: &Reply) -> Option<StopReason> {
     match &reply.refusal {
         Some(_) => Some(StopReason::Refusal),
         None => is_cut.then_some(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_id;
+
+    #[test]
+    fn an_id_is_like_the_one_that_is_taken() {
+        let open = ["a", "b", "b-2"];
+        let free = |wanted| free_id(wanted, open.into_iter());
+        assert_eq!(free("c"), "c");
+        assert_eq!(free("a"), "a-2");
+        assert_eq!(free("b"), "b-3");
     }
 }

@@ -164,7 +164,8 @@ pub enum Change {
         /// Whether they were made.
         accepted: bool,
     },
-    /// A call has its id. No other call of the session will have it.
+    /// A call has its id. Earlier versions wrote this and gave no id twice in a session; nothing
+    /// follows from it any more.
     CallNamed {
         /// The id.
         id: String,

@@ -63,9 +63,6 @@ pub struct SessionState {
     /// The ids of the messages of users that were ever said here, whatever became of them.
     #[serde(default)]
     pub heard: BTreeSet<String>,
-    /// The ids that calls of all its loops have had.
-    #[serde(default)]
-    pub call_ids: BTreeSet<String>,
     /// What all its loops have cost.
     #[serde(default)]
     pub spent_usd: f64,
@@ -200,9 +197,6 @@ impl SessionState {
                 self.grants.insert(grant);
             }
             Change::GrantsDropped => self.grants = SessionGrants::default(),
-            Change::CallNamed { id } => {
-                self.call_ids.insert(id);
-            }
             change => {
                 if let Change::Answered { cost_usd, .. } = &change {
                     self.spent_usd += cost_usd;
@@ -272,7 +266,6 @@ impl SessionState {
             branched_at_event_index: before.branched_at_event_index,
             run: before.run,
             heard: before.heard,
-            call_ids: before.call_ids,
             spent_usd: before.spent_usd,
             kept,
             ..Self::default()

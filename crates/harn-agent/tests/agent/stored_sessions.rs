@@ -181,35 +181,60 @@ async fn ask(runtime: &Arc<Runtime>, session: &str, prompt: &str) {
     runtime.run(request).await.unwrap();
 }
 
-/// Ids of calls are not given twice, also not by another process.
+/// A process in which the model looks around.
+async fn look_once(log: &Arc<AnyEventLog>, script: &str) {
+    let desk = Desk::staged(Scenario::parse("looking", script).unwrap());
+    let options = RuntimeOptions {
+        log: Some(Arc::clone(log)),
+        resumes: Some("talk".to_owned()),
+        ..RuntimeOptions::default()
+    };
+    let runtime = Runtime::new(Arc::new(desk), options);
+    let look = FunctionTool::new("look", "Looks.", json!({}), |_| {
+        Box::pin(async { Ok("a lamp".to_owned()) })
+    });
+    let request = LoopRequest::new("Look")
+        .option("session_id", "talk")
+        .option("tool_format", "native")
+        .tool(look);
+    runtime.run(request).await.unwrap();
+}
+
+/// The ids of the calls that have begun.
+async fn starts(log: &Arc<AnyEventLog>) -> Vec<String> {
+    let events = session_events(&**log, "talk").await.unwrap();
+    let starts = events.iter().filter_map(|(_, event)| match event.event() {
+        Some(AgentEvent::ToolCall { tool_call_id, .. }) => Some(tool_call_id.clone()),
+        _ => None,
+    });
+    starts.collect()
+}
+
+/// Of calls that are open at once each has an id of its own.
 #[tokio::test(start_paused = true)]
-async fn calls_have_other_ids_after_a_restart() {
+async fn two_calls_of_one_id_that_run_together_can_be_told_apart() {
+    let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
+    let call = "{ tool = \"look\", id = \"1\" }";
+    let script = format!("[[turn]]\ncall = [{call}, {call}]\n\n[[turn]]\ntext = \"So.\"\n");
+    look_once(&log, &script).await;
+    assert_eq!(starts(&log).await, ["tool-1", "tool-1-2"]);
+}
+
+/// What a model calls a call does not depend on what it called others in another process.
+#[tokio::test(start_paused = true)]
+async fn calls_have_the_same_ids_after_a_restart() {
     let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
     for _ in 0..2 {
         let script =
             "[[turn]]\ncall = [{ tool = \"look\", id = \"1\" }]\n\n[[turn]]\ntext = \"So.\"\n";
-        let desk = Desk::staged(Scenario::parse("looking", script).unwrap());
-        let options = RuntimeOptions {
-            log: Some(Arc::clone(&log)),
-            resumes: Some("talk".to_owned()),
-            ..RuntimeOptions::default()
-        };
-        let runtime = Runtime::new(Arc::new(desk), options);
-        let look = FunctionTool::new("look", "Looks.", json!({}), |_| {
-            Box::pin(async { Ok("a lamp".to_owned()) })
-        });
-        let request = LoopRequest::new("Look")
-            .option("session_id", "talk")
-            .option("tool_format", "native")
-            .tool(look);
-        runtime.run(request).await.unwrap();
+        look_once(&log, script).await;
     }
-    let events = session_events(&*log, "talk").await.unwrap();
-    let starts = events.iter().filter_map(|(_, event)| match event.event() {
-        Some(AgentEvent::ToolCall { tool_call_id, .. }) => Some(tool_call_id.as_str()),
-        _ => None,
-    });
-    assert!(starts.eq(["tool-1", "tool-1-2"]));
+    assert_eq!(starts(&log).await, ["tool-1", "tool-1"]);
+    for topic in log.topics().await.unwrap() {
+        for found in check_topic(&*log, &topic).await.unwrap() {
+            assert_eq!(found.findings.violations, [], "{topic:?}");
+        }
+    }
 }
 
 /// A later process goes on with the one session it was told to, and begins all others anew.

@@ -164,20 +164,27 @@ fn an_update_of_a_call_that_never_began_is_not_told() {
     );
 }
 
-/// Journals of before ids were unique are read all the same.
+/// Models number their calls from the start in every answer.
 #[test]
 fn an_id_that_was_used_before_is_another_one_on_the_wire() {
-    let told = tell_plain(&[
-        start(json!({})),
-        completed(json!({"text": "x"})),
-        start(json!({})),
-        completed(json!({"text": "y"})),
-    ]);
+    let named = |id: &str, mut event: Value| {
+        event["tool_call_id"] = json!(id);
+        event
+    };
+    let mut events = Vec::new();
+    for id in ["a", "a", "a-2", "a"] {
+        events.push(named(id, start(json!({}))));
+        events.push(named(id, completed(json!({"text": "x"}))));
+    }
+    let told = tell_plain(&events);
     let ids: Vec<_> = told
         .iter()
         .map(|update| update["toolCallId"].clone())
         .collect();
-    assert_eq!(json!(ids), json!(["a", "a", "a#2", "a#2"]));
+    assert_eq!(
+        json!(ids),
+        json!(["a", "a", "a-2", "a-2", "a-2-2", "a-2-2", "a-3", "a-3"])
+    );
 }
 
 /// A process that was killed has not ended its calls.

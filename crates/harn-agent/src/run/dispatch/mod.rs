@@ -24,7 +24,7 @@ use harn_log::{Joined, join};
 use serde_json::{Value, json};
 
 use super::messages::{Family, with_kept};
-use super::turn::{Call, Turn};
+use super::turn::{Call, Turn, free_id};
 use super::{Delivered, Run, begin, daemon};
 use crate::host::Seam;
 use crate::policy::is_read_only;
@@ -101,9 +101,15 @@ fn leading_reads(run: &Run<'_>, calls: &[Call]) -> usize {
 }
 
 async fn dispatch_together(run: &Run<'_>, turn: &mut Turn, calls: &[Call]) -> Result<(), Thrown> {
-    let mut started = Vec::new();
+    let mut started: Vec<Started> = Vec::new();
     for call in calls {
-        started.extend(gates::pass(run, turn, call).await?);
+        // Readers could not tell two calls of one id apart that are open at once.
+        let open = started.iter().map(|started| &*started.call.id);
+        let call = Call {
+            id: free_id(&call.id, open),
+            ..call.clone()
+        };
+        started.extend(gates::pass(run, turn, &call).await?);
     }
     let executing = started
         .iter()
