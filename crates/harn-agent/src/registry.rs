@@ -331,9 +331,17 @@ impl Tool for HandlerTool {
                 Ok(Value::String(text)) => Ok(text),
                 Ok(value) => Ok(display(&value)),
                 Err(thrown) if is_rejection(&thrown) => Err(ToolError::Rejected(told(&thrown))),
-                Err(thrown) => Err(ToolError::Failed(told(&thrown))),
+                Err(thrown) => Err(ToolError::Failed(caught(&thrown))),
             }
         })
+    }
+}
+
+/// What was thrown, as a program that caught it would show it.
+fn caught(thrown: &Thrown) -> String {
+    match thrown {
+        Thrown::Runtime(text) => format!("Runtime error: {text}"),
+        thrown => told(thrown),
     }
 }
 
