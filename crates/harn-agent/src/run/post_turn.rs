@@ -380,7 +380,7 @@ async fn end_text_turn(
 fn record_assistant(run: &Run<'_>, turn: &Turn) {
     let answer = turn.answer();
     let message = json!({"role": "assistant", "content": turn.history});
-    let wire = run.runtime.desk.wire(&answer.provider);
+    let wire = run.runtime.desk.wire(turn.speaks_like());
     let message = with_kept(message, &answer.reply, wire);
     run.session.record(Change::MessageAdded { message });
 }

@@ -128,6 +128,15 @@ impl Turn {
         self.answer.as_deref().expect("the model was asked")
     }
 
+    /// The provider in whose shape the turn is kept: the one that answered, and where the mock
+    /// stood in for another one, that one.
+    pub(crate) fn speaks_like(&self) -> &str {
+        match &*self.answer().provider {
+            harn_llm::mock::PROVIDER => &self.call().provider,
+            provider => provider,
+        }
+    }
+
     /// What is told about it when it is over.
     pub(crate) fn info(&self) -> Value {
         let Some(answer) = &self.answer else {

@@ -74,7 +74,7 @@ fn record_turn(run: &Run<'_>, turn: &Turn) {
     let message = match run.mode {
         Mode::Native => {
             let answer = turn.answer();
-            let wire = run.runtime.desk.wire(&answer.provider);
+            let wire = run.runtime.desk.wire(turn.speaks_like());
             let family = Family::of(wire);
             // A turn whose calls were written as text has that text already.
             let text = match answer.reply.tool_calls.is_empty() {
@@ -168,7 +168,7 @@ pub(super) async fn end_announced(
 fn tell_result(run: &Run<'_>, turn: &mut Turn, call: &Call, text: &str) {
     match run.mode {
         Mode::Native => {
-            let wire = run.runtime.desk.wire(&turn.answer().provider);
+            let wire = run.runtime.desk.wire(turn.speaks_like());
             let message: Value = Family::of(wire).result(call, text);
             run.session.record(Change::MessageAdded { message });
         }
