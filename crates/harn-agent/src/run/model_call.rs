@@ -5,28 +5,31 @@ use harn_llm::desk::{Thrown, TurnAnswer};
 use harn_llm::grammar::visible;
 use serde_json::json;
 
-use super::stream::Watcher;
+use super::stream::{Told, Watcher};
 use super::turn::Turn;
 use super::{Run, texts};
 use crate::session::{About, AboutAnswer, AskedCall, Change};
 
-/// Asks the model until its answer has the structure that was asked for.
+/// Asks the model until its answer has the structure that was asked for. Nobody hears of the
+/// answers before that, but they have cost something.
 pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
     let mut retries = turn.call().structured.retries;
     loop {
-        let (answer, announced) = ask_once(run, &turn).await?;
-        turn.announced = announced;
-        let Some((errors, correction)) = run.runtime.desk.structure_errors(turn.call(), &answer)
-        else {
-            turn.answer = Some(Box::new(answer));
-            return Ok(turn);
+        let (answer, told) = ask_once(run, &turn).await?;
+        let wrong = run.runtime.desk.structure_errors(turn.call(), &answer);
+        let Some((errors, correction)) = wrong else {
+            return Ok(accept(run, turn, answer, told).await);
         };
         if retries == 0 {
-            run.runtime.desk.settle_structure(turn.call(), &errors)?;
-            turn.answer = Some(Box::new(answer));
-            return Ok(turn);
+            let settled = run.runtime.desk.settle_structure(turn.call(), &errors);
+            if let Err(thrown) = settled {
+                count(run, String::new(), &answer);
+                return Err(thrown);
+            }
+            return Ok(accept(run, turn, answer, told).await);
         }
         retries -= 1;
+        count(run, String::new(), &answer);
         // The next answer stands for this one: its calls are not made.
         run.runtime.bus.close_aborted_calls(run.session.id());
         run.trace(json!({
@@ -49,11 +52,8 @@ pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
     }
 }
 
-/// Asks once; gives also the ids under which calls were announced already.
-async fn ask_once(
-    run: &Run<'_>,
-    turn: &Turn,
-) -> Result<(TurnAnswer, Vec<(String, String)>), Thrown> {
+/// Asks once; gives also what was told while the answer came.
+async fn ask_once(run: &Run<'_>, turn: &Turn) -> Result<(TurnAnswer, Told), Thrown> {
     let mut watcher = Watcher::new(run);
     let asked = run
         .runtime
@@ -77,7 +77,13 @@ async fn ask_once(
         &mut answer.reply.text,
         turn.call().request.prefill.as_deref(),
     );
-    write_down(run, turn, &answer);
+    Ok((answer, told))
+}
+
+/// Takes an answer as that of the turn: writes it down, and tells what was not told yet.
+async fn accept(run: &Run<'_>, mut turn: Turn, answer: TurnAnswer, told: Told) -> Turn {
+    count(run, answer.reply.text.clone(), &answer);
+    write_down(run, &turn, &answer);
     // What the model was paid for must not be lost. Whatever acts upon it waits for that: a call
     // before it changes something, the loop before it gives its result.
     run.session.sync_soon();
@@ -109,7 +115,9 @@ async fn ask_once(
         .bus
         .deliver_to_subscribers(run.session.id())
         .await;
-    Ok((answer, told.calls))
+    turn.announced = told.calls;
+    turn.answer = Some(Box::new(answer));
+    turn
 }
 
 /// A text begins with what it was made to begin with, also where the provider leaves that out.
@@ -121,15 +129,19 @@ fn begin_with(text: &mut String, prefill: Option<&str>) {
     }
 }
 
-/// Writes the answer down.
-fn write_down(run: &Run<'_>, turn: &Turn, answer: &TurnAnswer) {
-    let reply = &answer.reply;
+/// Counts what an answer has cost, and adds to what the loop has said.
+fn count(run: &Run<'_>, text: String, answer: &TurnAnswer) {
     run.session.record(Change::Answered {
-        text: reply.text.clone(),
-        input_tokens: reply.usage.input,
-        output_tokens: reply.usage.output,
+        text,
+        input_tokens: answer.reply.usage.input,
+        output_tokens: answer.reply.usage.output,
         cost_usd: answer.cost_usd,
     });
+}
+
+/// Notes the answer in the transcript.
+fn write_down(run: &Run<'_>, turn: &Turn, answer: &TurnAnswer) {
+    let reply = &answer.reply;
     let calls = reply.tool_calls.iter().map(AskedCall::of);
     let about = AboutAnswer {
         model: answer.model.clone(),
