@@ -20,6 +20,8 @@ mod stack;
 
 use harn_machine::Registry;
 
+pub use stack::scope_command_policy;
+
 pub(crate) fn register(registry: &mut Registry) {
     registry.file(
         "command_policy",

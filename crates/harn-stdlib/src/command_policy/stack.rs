@@ -1,6 +1,6 @@
 //! The policies that a program has put in force, and who is inside a hook of one.
 
-use harn_machine::value::Dict;
+use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Fault, Holds, Registry, Value, argument};
 
 use super::config::policy;
@@ -12,10 +12,7 @@ pub(super) fn register(registry: &mut Registry) {
             Ok(Value::Nil)
         }),
         ("command_policy_push", command_policy_push),
-        ("__command_policy", |context, _| {
-            let top = context.holding::<Policies>().0.last().cloned();
-            Ok(top.map_or(Value::Nil, Value::Dict))
-        }),
+        ("__command_policy", |context, _| Ok(in_force(context))),
         ("__command_hook_begun", |context, _| {
             let task = context.strand().facts.id.to_string();
             context.state::<Hooks>().0.push(task);
@@ -39,6 +36,49 @@ impl Holds for Policies {
             policy.values().for_each(&mut *each);
         }
     }
+}
+
+/// The value of a task that runs inside a loop with a policy: the policy, and how many a program
+/// had put in force when the loop began.
+const SCOPED: &str = "__command_policy";
+
+/// Lets the policy that the options of a loop have hold in what is let out from now on: `pre` and
+/// `post` are functions, so it travels with the task and not with the loop.
+///
+/// # Errors
+/// It is no policy.
+pub fn scope_command_policy(context: &mut Context<'_>, options: &Value) -> Result<(), Failure> {
+    let field = |of: &Value, key: &str| match of {
+        Value::Dict(fields) => fields.get(key).cloned().unwrap_or(Value::Nil),
+        _ => Value::Nil,
+    };
+    let given = match field(options, "command_policy") {
+        Value::Nil => field(&field(options, "policy"), "command_policy"),
+        given => given,
+    };
+    let policy = match given {
+        Value::Nil => return Ok(()),
+        Value::Dict(given) => policy(&given)?,
+        _ => return Err(Fault::runtime("command_policy: config dict is required")),
+    };
+    let pushed = context.holding::<Policies>().0.len();
+    let pushed = i64::try_from(pushed).unwrap_or(i64::MAX);
+    let scoped = Value::list(vec![Value::Dict(policy), Value::Int(pushed)]);
+    context.strand().values.insert(Text::new(SCOPED), scoped);
+    Ok(())
+}
+
+/// The policy that decides: that of the loop, unless a program has put one in force since.
+fn in_force(context: &mut Context<'_>) -> Value {
+    let scoped = context.strand().values.get(SCOPED).cloned();
+    let pushed = &context.holding::<Policies>().0;
+    if let Some(Value::List(scoped)) = scoped
+        && let [policy, Value::Int(before)] = &*scoped
+        && usize::try_from(*before).is_ok_and(|before| pushed.len() <= before)
+    {
+        return policy.clone();
+    }
+    pushed.last().cloned().map_or(Value::Nil, Value::Dict)
 }
 
 /// `command_policy_push(policy)`

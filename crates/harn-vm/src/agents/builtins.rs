@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use harn_machine::value::Text;
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
-use harn_stdlib::WORKER;
+use harn_stdlib::{WORKER, scope_command_policy};
 use serde_json::json;
 
 use super::artifacts;
@@ -287,8 +287,9 @@ fn begin_loop(
     };
     let has_policy = has_policy || session_has_policy(context, &id)?;
     let request = inside(context, &id, has_policy, |context| {
-        request(context, builtin, arguments, (outer, Some(&id)))
-    });
+        scope_command_policy(context, argument(arguments, options))?;
+        Ok(request(context, builtin, arguments, (outer, Some(&id))))
+    })?;
     answered(context, waiting, Some(request))
 }
 
@@ -320,8 +321,8 @@ pub(super) fn inside<T>(
     context: &mut Context<'_>,
     session: &str,
     has_policy: bool,
-    work: impl FnOnce(&mut Context<'_>) -> T,
-) -> T {
+    work: impl FnOnce(&mut Context<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let before = context.strand().values.clone();
     let values = &mut context.strand().values;
     values.insert(Text::new(SESSION), Value::from(session));
@@ -345,7 +346,8 @@ fn subscribe(
     let session = argument(arguments, 0).to_text().to_string();
     let outer = current(context);
     let request = inside(context, &session, false, |context| {
-        request(context, "agent_subscribe", arguments, (outer, None))
-    });
+        let ids = (outer, None);
+        Ok(request(context, "agent_subscribe", arguments, ids))
+    })?;
     answered(context, waiting, Some(request))
 }

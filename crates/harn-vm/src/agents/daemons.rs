@@ -4,7 +4,7 @@
 use std::task::Poll;
 
 use harn_machine::{Context, Failure, Value, Waiting, argument};
-use harn_stdlib::bound_tools;
+use harn_stdlib::{bound_tools, scope_command_policy};
 use serde_json::json;
 
 use super::builtins::{answered, current, inside, new_session_id, request, session_id};
@@ -33,9 +33,14 @@ pub(super) fn spawn(
         }
     };
     let has_policy = has_policy(config) || has_policy(&nested);
+    let config = config.clone();
     let request = inside(context, &id, has_policy, |context| {
-        request(context, "daemon_spawn", arguments, (outer, Some(&id)))
-    });
+        for options in [&nested, &config] {
+            scope_command_policy(context, options)?;
+        }
+        let ids = (outer, Some(&*id));
+        Ok(request(context, "daemon_spawn", arguments, ids))
+    })?;
     answered(context, waiting, Some(request))
 }
 
@@ -54,8 +59,9 @@ pub(super) fn resume(
     let bound = bound_tools(context).map_or(Value::Nil, Value::Dict);
     let arguments = [path, bound];
     let request = inside(context, &id, true, |context| {
-        request(context, "daemon_resume", &arguments, (outer, None))
-    });
+        let ids = (outer, None);
+        Ok(request(context, "daemon_resume", &arguments, ids))
+    })?;
     answered(context, waiting, Some(request))
 }
 

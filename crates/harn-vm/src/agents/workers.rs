@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use harn_machine::value::Text;
 use harn_machine::{Context, Failure, Value, Waiting, argument};
-use harn_stdlib::{EXECUTION, WORKER, bound_tools, worker_folders};
+use harn_stdlib::{EXECUTION, WORKER, bound_tools, scope_command_policy, worker_folders};
 use serde_json::{Map, json};
 
 use super::builtins::{answered, current, inside, request_about, session_id};
@@ -36,6 +36,7 @@ pub(super) fn sub_agent_run(
         session,
         worker,
         execution: field(&options, "execution"),
+        options,
     };
     start.begin(context, arguments, waiting)
 }
@@ -60,6 +61,7 @@ pub(super) fn spawn_agent(
         session: format!("worker_session_{worker}_{node}"),
         worker: Some(worker),
         execution: field(&config, "execution"),
+        options: config,
     };
     start.begin(context, arguments, waiting)
 }
@@ -91,6 +93,7 @@ struct Begun {
     session: String,
     worker: Option<String>,
     execution: Value,
+    options: Value,
 }
 
 impl Begun {
@@ -113,10 +116,12 @@ impl Begun {
         let more = about(context, self.worker.as_deref());
         let ids = (outer, Some(&*self.session));
         let request = inside(context, &self.session, true, |context| {
-            request_about(context, self.builtin, arguments, ids, more)
+            scope_command_policy(context, &self.options)?;
+            let builtin = self.builtin;
+            Ok(request_about(context, builtin, arguments, ids, more))
         });
         context.strand().values = before;
-        answered(context, waiting, Some(request))
+        answered(context, waiting, Some(request?))
     }
 }
 
