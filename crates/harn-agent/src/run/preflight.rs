@@ -36,6 +36,7 @@ pub(super) async fn prepare(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Throw
     shape_context(run, &turn, &mut call).await?;
     experiment(run, &turn, &mut call).await?;
     call.request.prefill = turn.prefill.clone().or(call.request.prefill);
+    call.iteration = turn.iteration;
     turn.call = Some(call);
     Ok(turn)
 }
@@ -49,11 +50,8 @@ async fn drain(run: &Run<'_>, turn: &mut Turn) -> Delivered {
             "prefill_assistant" => turn.prefill = Some(content.clone()),
             kind => run.tell(kind, &content),
         }
-        run.runtime.desk.log_event(json!({
-            "type": "feedback_injected",
-            "kind": kind,
-            "content": content,
-        }));
+        let event = json!({"type": "feedback_injected", "kind": kind, "content": content});
+        run.runtime.desk.log_event(&run.call, event);
         run.emit(AgentEvent::FeedbackInjected {
             session_id: run.id(),
             kind,
@@ -96,6 +94,7 @@ fn base_call(run: &Run<'_>) -> Result<CallOptions, Thrown> {
         options,
     })?;
     call.tool_format.clone_from(&run.call.tool_format);
+    call.transcript.clone_from(&run.call.transcript);
     call.request.tools.clone_from(&run.call.request.tools);
     call.native_tools.clone_from(&run.call.native_tools);
     Ok(call)

@@ -1,6 +1,7 @@
 //! Everything about a loop that can be read and checked before anybody says anything: options,
 //! tools, and whom to ask.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use harn_llm::desk::{Question, Thrown};
@@ -15,6 +16,7 @@ use super::project::Projection;
 use super::resumption::{self, AwaitResumption};
 use crate::callback::Functions;
 use crate::compaction;
+use crate::fence::refused;
 use crate::loop_options::{LoopOptions, call_options};
 use crate::progress;
 use crate::registry::ToolRegistry;
@@ -71,6 +73,7 @@ pub(crate) fn prepare(
         options: call_options,
     };
     let mut call = runtime.desk.prepare(&question)?;
+    call.transcript = transcript_folder(runtime, &request)?;
     let warn = |text: &str| runtime.warn("agent.skill_match", text);
     let skills = SkillOptions::parse(&request.options, &request.functions, &warn);
     if !skills.registry.is_empty() {
@@ -100,6 +103,22 @@ pub(crate) fn prepare(
         is_surface_checked,
         request,
     })
+}
+
+/// The folder in which the calls of the loop are written down, if it has one of its own.
+fn transcript_folder(
+    runtime: &Runtime,
+    request: &LoopRequest,
+) -> Result<Option<Arc<Path>>, Thrown> {
+    let given = Options(&request.options).given_text("llm_transcript_dir");
+    let Some(given) = given.filter(|folder| !folder.trim().is_empty()) else {
+        return Ok(None);
+    };
+    let folder: Arc<Path> = runtime.folder.join(given).into();
+    runtime.fence.write(&folder).map_err(refused)?;
+    let opened = runtime.desk.open_transcript(&folder);
+    opened.map_err(|error| Thrown::Runtime(format!("agent_loop: llm_transcript_dir {error}")))?;
+    Ok(Some(folder))
 }
 
 impl Prepared {

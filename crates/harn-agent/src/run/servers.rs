@@ -296,6 +296,7 @@ pub(super) fn offer_anew(run: &mut Run<'_>, tools: ToolRegistry) -> Result<(), T
         load_skill::offer(&mut call, style);
     }
     call.tool_format.clone_from(&run.call.tool_format);
+    call.transcript.clone_from(&run.call.transcript);
     settle_channel(&mut call, run.mode, &run.options);
     call.request.messages.clear();
     call.request.system = None;

@@ -121,7 +121,7 @@ impl Desk {
                     "error": error.message,
                 });
                 self.state().trace.push(event.clone());
-                self.log(vec![event]);
+                self.log(call.transcript.as_ref(), vec![event]);
             }
             self.pause(provider, pause).await;
         }
@@ -147,7 +147,7 @@ impl Desk {
         let answer = self.answer_of(provider, call, listener).await?;
         let took_ms = self.now() - started;
         let reply = answer.as_ref().map(|answer| &answer.reply);
-        self.log_response(call_id.as_deref(), took_ms, reply);
+        self.log_response(call, call_id.as_deref(), took_ms, reply);
         self.record(provider, &call.request, &answer);
         let mock::Answer { reply, provider } = answer.map_err(Refusal::Failed)?;
         let model = reply

@@ -12,11 +12,15 @@
 //!
 //! Every record has a `type` and a `timestamp`, and none has a secret that we know of.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::Desk;
 use super::asking::Answered;
+use super::lines::transcript_in;
 use super::result::{Interpreted, call_dict, stop_reason};
+use super::{Desk, TakeLine};
 use crate::mock::by_hash::hash;
 use crate::options::CallOptions;
 use crate::{Error, Reply};
@@ -30,12 +34,48 @@ pub(super) struct CallLog {
     messages: Vec<Value>,
 }
 
+/// The log of a loop that has one of its own.
+pub(super) struct LoopLog {
+    lines: TakeLine,
+    log: CallLog,
+}
+
+/// Where records go.
+type Place<'a> = Option<&'a Arc<Path>>;
+
 impl Desk {
+    /// Opens the log that the calls of a loop are to be written to.
+    ///
+    /// # Errors
+    /// There cannot be such a file.
+    pub fn open_transcript(&self, folder: &Arc<Path>) -> Result<(), String> {
+        let mut state = self.state();
+        if !state.loop_logs.contains_key(folder) {
+            let (lines, log) = (transcript_in(folder)?, CallLog::default());
+            let opened = LoopLog { lines, log };
+            state.loop_logs.insert(Arc::clone(folder), opened);
+        }
+        Ok(())
+    }
+
+    /// What a call has to say that the one before it had not; `None`: nobody wants to know.
+    fn checkpoints(&self, call: &CallOptions) -> Option<Vec<Value>> {
+        let state = &mut *self.state();
+        let own = call.transcript.as_ref();
+        let log = match own.and_then(|folder| state.loop_logs.get_mut(folder)) {
+            Some(own) => &mut own.log,
+            None => {
+                state.recording.transcript.as_ref()?;
+                &mut state.call_log
+            }
+        };
+        Some(log.checkpoints(call))
+    }
+
     /// Writes down what is asked. The id of the call, if anybody wants to know.
     pub(super) fn log_request(&self, provider: &str, call: &CallOptions) -> Option<String> {
-        self.state().recording.transcript.as_ref()?;
+        let mut records = self.checkpoints(call)?;
         let id = (self.ports.new_id)();
-        let mut records = self.state().call_log.checkpoints(call);
         records.extend(call.routing.as_ref().map(|decision| {
             let mut record = decision.record.clone();
             record["type"] = json!("routing_decision");
@@ -46,7 +86,7 @@ impl Desk {
         let native_tools = call.native_tools.as_ref();
         records.push(json!({
             "type": "provider_call_request",
-            "iteration": 0,
+            "iteration": call.iteration,
             "call_id": id,
             "model": request.model,
             "provider": provider,
@@ -59,13 +99,14 @@ impl Desk {
             "native_tool_count": native_tools.map_or(0, |tools| tools.len()),
             "stream": request.stream,
         }));
-        self.log(records);
+        self.log(call.transcript.as_ref(), records);
         Some(id)
     }
 
     /// Writes down what came back.
     pub(super) fn log_response(
         &self,
+        call: &CallOptions,
         id: Option<&str>,
         took_ms: i64,
         answer: Result<&Reply, &Error>,
@@ -86,16 +127,21 @@ impl Desk {
         record["type"] = json!("provider_call_response");
         record["call_id"] = json!(id);
         record["response_ms"] = json!(took_ms);
-        self.log(vec![record]);
+        self.log(call.transcript.as_ref(), vec![record]);
     }
 
     /// Writes down what we made of it.
-    pub(super) fn log_interpreted(&self, answered: &Answered, interpreted: &Interpreted) {
+    pub(super) fn log_interpreted(
+        &self,
+        call: &CallOptions,
+        answered: &Answered,
+        interpreted: &Interpreted,
+    ) {
         let Some(id) = &answered.call_id else {
             return;
         };
         let parsed = &interpreted.parsed;
-        self.log(vec![json!({
+        let record = json!({
             "type": "interpreted_response",
             "call_id": id,
             "prose": parsed.prose,
@@ -104,14 +150,21 @@ impl Desk {
             "protocol_violations": parsed.violations,
             "done_marker": parsed.done_marker,
             "data": interpreted.data,
-        })]);
+        });
+        self.log(call.transcript.as_ref(), vec![record]);
     }
 
     /// Writes records.
-    pub(super) fn log(&self, records: Vec<Value>) {
+    pub(super) fn log(&self, place: Place<'_>, records: Vec<Value>) {
         let timestamp = timestamp(self.now());
-        let recording = &mut self.state().recording;
-        let Some(lines) = &mut recording.transcript else {
+        let state = &mut *self.state();
+        let recording = &mut state.recording;
+        let own = place.and_then(|folder| state.loop_logs.get_mut(folder));
+        let lines = match own {
+            Some(own) => Some(&mut own.lines),
+            None => recording.transcript.as_mut(),
+        };
+        let Some(lines) = lines else {
             return;
         };
         for mut record in records {

@@ -139,7 +139,7 @@ impl Desk {
             provider: call.provider.clone(),
         });
         let reply = answer.as_ref().map(|answer| &answer.reply);
-        self.log_response(call_id.as_deref(), took_ms, reply);
+        self.log_response(call, call_id.as_deref(), took_ms, reply);
         self.record(&call.provider, &call.request, &answer);
         let answer = answer
             .map_err(|error| Thrown::Dict(thrown(&error, &call.provider, model, self.now())))?;

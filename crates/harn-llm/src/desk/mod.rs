@@ -21,6 +21,7 @@ mod call_log;
 mod completion;
 mod health;
 mod known;
+mod lines;
 mod opening;
 mod ports;
 mod probe;
@@ -36,6 +37,7 @@ mod turn;
 mod variants;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
@@ -53,6 +55,7 @@ use crate::{Category, Error};
 
 pub use call_log::timestamp;
 pub use known::KnownModels;
+pub use lines::{lines_to, transcript_in};
 pub use ports::{Ports, SchemaErrors};
 pub use probe::Probed;
 pub use stand_in::Staged;
@@ -81,6 +84,8 @@ struct State {
     recording: Recording,
     staged: Option<Staged>,
     call_log: call_log::CallLog,
+    /// The logs of loops that have one of their own, by their folders.
+    loop_logs: BTreeMap<Arc<Path>, call_log::LoopLog>,
 }
 
 /// Where answers are written to and come from, if somebody wants that.

@@ -35,7 +35,7 @@ impl Desk {
             let answered = self.ask(&asked, listener).await?;
             attempts += 1;
             let interpreted = interpret(&answered.reply, call);
-            self.log_interpreted(&answered, &interpreted);
+            self.log_interpreted(call, &answered, &interpreted);
             let errors = match call.expects_structure() {
                 true => self.errors(call, &interpreted, &answered.reply),
                 false => Vec::new(),

@@ -47,7 +47,7 @@ impl Desk {
     ) -> Result<TurnAnswer, Thrown> {
         let answered = self.ask(call, listener).await?;
         if answered.call_id.is_some() {
-            self.log_interpreted(&answered, &interpret(&answered.reply, call));
+            self.log_interpreted(call, &answered, &interpret(&answered.reply, call));
         }
         let Answered {
             reply,
@@ -152,8 +152,8 @@ impl Desk {
     }
 
     /// Writes into the log of calls, if there is one.
-    pub fn log_event(&self, event: Value) {
-        self.log(vec![event]);
+    pub fn log_event(&self, call: &CallOptions, event: Value) {
+        self.log(call.transcript.as_ref(), vec![event]);
     }
 
     /// `agent_trace_summary()`

@@ -17,6 +17,7 @@ pub mod tools;
 pub mod value;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -89,6 +90,10 @@ pub struct CallOptions {
     pub structural_experiment: Option<Value>,
     /// The session of an agent loop.
     pub session_id: Option<String>,
+    /// The turn of that loop, from 0.
+    pub iteration: usize,
+    /// The folder in which the calls of that loop are written down, if it has one of its own.
+    pub transcript: Option<Arc<Path>>,
     /// Whether a host sees the text while it comes.
     pub user_visible: bool,
     /// What the operator should know.

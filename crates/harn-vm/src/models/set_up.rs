@@ -8,12 +8,12 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use harn_agent::llm::desk::{ByHash, Desk, KnownModels, Ports, Recording, Setup, Staged, TakeLine};
+use harn_agent::llm::desk::{
+    ByHash, Desk, KnownModels, Ports, Recording, Setup, Staged, TakeLine, lines_to, transcript_in,
+};
 use harn_agent::llm::mock::Mock;
 use harn_agent::llm::mock::by_hash::Folder;
 use harn_agent::llm::scenario::Scenario;
@@ -27,9 +27,6 @@ use crate::world::now;
 
 /// The variable that says where every call is written down.
 const TRANSCRIPT_FOLDER: &str = "HARN_LLM_TRANSCRIPT_DIR";
-
-/// The file in that folder.
-const TRANSCRIPT_FILE: &str = "llm_transcript.jsonl";
 
 /// A desk as options and environment want it.
 pub(super) fn set_up(
@@ -80,7 +77,7 @@ fn recording(
             .as_deref()
             .map(lines_to)
             .transpose()?,
-        transcript: transcript.map(|folder| transcript_in(folder)).transpose()?,
+        transcript: transcript.map(transcript_of).transpose()?,
         by_hash: options.rerun.as_ref().map(|rerun| match rerun {
             Rerun::Record(folder) => ByHash::Record(Box::new(Folder::new(folder))),
             Rerun::Replay(folder) => ByHash::Replay(Box::new(Folder::new(folder))),
@@ -88,22 +85,9 @@ fn recording(
     })
 }
 
-fn transcript_in(folder: &str) -> Result<TakeLine, String> {
-    fs::create_dir_all(folder).map_err(|error| format!("{TRANSCRIPT_FOLDER} {folder}: {error}"))?;
-    lines_to(&Path::new(folder).join(TRANSCRIPT_FILE))
-}
-
-/// Appends lines to a file, each with one write.
-fn lines_to(path: &Path) -> Result<TakeLine, String> {
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    let mut file = file.map_err(|error| format!("{}: {error}", path.display()))?;
-    let name = path.display().to_string();
-    Ok(Box::new(move |line: &str| {
-        if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
-            // A lost recording ends no run.
-            tracing::warn!("{name}: {error}");
-        }
-    }))
+fn transcript_of(folder: &String) -> Result<TakeLine, String> {
+    let opened = transcript_in(Path::new(folder));
+    opened.map_err(|error| format!("{TRANSCRIPT_FOLDER} {error}"))
 }
 
 fn ports(warn: Option<Warn>) -> Ports {
