@@ -4,7 +4,7 @@ use harn_events::{AgentEvent, ToolCallErrorCategory};
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::value::truthy;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::messages::with_kept;
 use super::turn::{Flow, Turn};
@@ -212,16 +212,23 @@ async fn call_back(run: &Run<'_>, turn_info: Value) -> Result<bool, Thrown> {
             if let Some(Value::String(message)) = answer.get("message") {
                 tell_unless_empty(run, message);
             }
-            let next = answer
-                .get("next_options")
-                .or_else(|| answer.get("llm_options"));
-            if let Some(Value::Object(options)) = next {
-                let options = Some(options.clone());
+            let options = next_options(&answer);
+            if options.is_some() {
                 run.session.record(Change::NextOptionsSet { options });
             }
             answer.get("stop").is_some_and(truthy)
         }
         _ => false,
+    })
+}
+
+/// What the next call is asked with, under either name; `next_options` wins over the other.
+fn next_options(answer: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let given = ["llm_options", "next_options"].map(|key| answer.get(key)?.as_object());
+    let given = given.into_iter().flatten();
+    given.cloned().reduce(|mut all, more| {
+        all.extend(more);
+        all
     })
 }
 

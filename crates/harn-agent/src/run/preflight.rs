@@ -10,6 +10,7 @@ use harn_llm::options::CallOptions;
 use harn_llm::options::tools::native_projection;
 use serde_json::{Map, Value, json};
 
+use super::start::settle_channel;
 use super::turn::Turn;
 use super::{Delivered, Experiment, Run, compact, messages, project, texts};
 
@@ -97,6 +98,7 @@ fn base_call(run: &Run<'_>) -> Result<CallOptions, Thrown> {
     call.transcript.clone_from(&run.call.transcript);
     call.request.tools.clone_from(&run.call.request.tools);
     call.native_tools.clone_from(&run.call.native_tools);
+    settle_channel(&mut call, run.mode, &run.options);
     Ok(call)
 }
 
