@@ -62,6 +62,7 @@ mod loop_result;
 mod mailbox;
 pub mod microcompact;
 mod moment;
+mod mutation;
 mod own_tools;
 pub mod people;
 mod plan;

@@ -17,6 +17,7 @@ use super::servers::RunServers;
 use super::skills::RunSkills;
 use super::{Run, contract, stream, texts};
 use crate::loop_options::LoopOptions;
+use crate::mutation;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Session, kept};
@@ -40,7 +41,7 @@ pub(super) async fn start<'a>(
     let mode = mode_of(&choice.format);
     call.tool_format.clone_from(&choice.format);
     settle_channel(&mut call, mode, &options);
-    let ambient = narrow(request, &session)?;
+    let ambient = narrow(runtime, request, &session)?;
     if !(prepared.is_surface_checked && ambient.policy.is_none() && ambient.approval.is_none()) {
         check_surface(runtime, request, &options, &tools, &ambient)?;
     }
@@ -192,7 +193,7 @@ fn format_events(choice: &Choice, session_id: &str) -> Vec<AgentEvent> {
 
 /// What holds inside the loop: what holds outside, what holds for its session, and what its
 /// options add.
-fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
+fn narrow(runtime: &Runtime, request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
     let given = Options(&request.options);
     let mut ambient = request.ambient.clone();
     let policy = ambient.policy.as_ref();
@@ -225,6 +226,11 @@ fn narrow(request: &LoopRequest, session: &Session) -> Result<Ambient, Thrown> {
     ambient
         .narrow(None, approval.transpose()?.as_ref())
         .map_err(Thrown::Plain)?;
+    if let Some(audit) = mutation::of_options(given) {
+        let asking = runtime.bus.current_session_id();
+        let audit = mutation::session(runtime, audit, &ambient, asking.as_deref());
+        ambient.audit = Some(audit);
+    }
     if let Some(permissions) = given.given("permissions") {
         let functions = request.functions.below("/permissions");
         let level = Permissions::read("permissions", permissions, &functions)?;

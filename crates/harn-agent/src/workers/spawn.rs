@@ -23,7 +23,8 @@ use super::transition::Transition;
 use super::worker::Worker;
 use crate::callback::Functions;
 use crate::moment::rfc3339;
-use crate::policy::{ApprovalPolicy, CapabilityPolicy};
+use crate::mutation;
+use crate::policy::CapabilityPolicy;
 use crate::runtime::{Ambient, Runtime};
 
 /// The name of a worker that has none.
@@ -234,32 +235,14 @@ fn audit(
     asking: Option<&str>,
     worker_id: &str,
 ) -> MutationSessionRecord {
-    let given: MutationSessionRecord = serde_json::from_value(given.clone()).unwrap_or_default();
-    let outer = ambient.audit.clone().unwrap_or_default();
-    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let scope = [given.mutation_scope, outer.mutation_scope];
-    let scope = scope.into_iter().find(|scope| !scope.is_empty());
-    let approval = match (&ambient.approval, given.approval_policy) {
-        (Some(outer), Some(inner)) => {
-            Some(ApprovalPolicy::intersect(outer, &ApprovalPolicy(inner)).0)
-        }
-        (Some(outer), None) => Some(outer.0.clone()),
-        (None, inner) => inner,
-    };
-    MutationSessionRecord {
-        session_id: match given.session_id.is_empty() {
-            true => format!("session_{}", runtime.new_id()),
-            false => given.session_id,
-        },
-        parent_session_id: filled(given.parent_session_id)
-            .or_else(|| asking.map(str::to_owned))
-            .or(outer.parent_session_id),
-        run_id: filled(given.run_id).or(outer.run_id),
-        worker_id: Some(worker_id.to_owned()),
-        execution_kind: filled(given.execution_kind).or_else(|| Some("worker".to_owned())),
-        mutation_scope: scope.unwrap_or_else(|| "read_only".to_owned()),
-        approval_policy: approval,
+    let mut given: MutationSessionRecord =
+        serde_json::from_value(given.clone()).unwrap_or_default();
+    given.worker_id = Some(worker_id.to_owned());
+    let kind = given.execution_kind.get_or_insert_default();
+    if kind.is_empty() {
+        *kind = "worker".to_owned();
     }
+    mutation::session(runtime, given, ambient, asking)
 }
 
 /// The config with what the worker inherits, for a process that does not know its parent.
