@@ -211,10 +211,8 @@ fn has_done_marker(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> bool {
     match (run.has_tools, run.mode) {
         (true, Mode::Text | Mode::Json) => parsed.done_marker.as_deref() == Some(sentinel),
         (true, Mode::Native) => turn.answer().reply.text.contains(sentinel.as_str()),
-        (false, _) => {
-            let prose = &parsed.prose;
-            prose.contains(sentinel.as_str()) || parsed.done_marker.as_deref() == Some(sentinel)
-        }
+        // Without tools nobody has told the model of a block that it could put the word into.
+        (false, _) => parsed.prose.contains(sentinel.as_str()),
     }
 }
 
