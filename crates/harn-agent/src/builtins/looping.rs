@@ -36,7 +36,7 @@ fn request(runtime: &Runtime, asked: Asked, system: Option<usize>, options: usiz
         .filter(|system| !system.is_null())
         .map(|system| display(&system));
     LoopRequest {
-        prompt: text(0).unwrap_or_default(),
+        prompt: display(asked.argument(0)),
         system: system.and_then(text).or(own_system),
         functions: asked.functions.below(&format!("/{options}")),
         options: given,
