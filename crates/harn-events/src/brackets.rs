@@ -196,7 +196,7 @@ impl OpenBrackets {
         closings.extend(self.iteration.map(|iteration| AgentEvent::IterationEnd {
             session_id: session_id.to_owned(),
             iteration,
-            iteration_info: json!({"dispatch_skipped": true, "skip_reason": reason}),
+            iteration_info: broken_off(reason),
         }));
         closings.extend((!self.exited).then(|| AgentEvent::LoopCheckpoint {
             session_id: session_id.to_owned(),
@@ -353,6 +353,23 @@ impl OpenBrackets {
                 },
             })
     }
+}
+
+/// What is told of an iteration that broke off. Readers rely on the first keys, and nobody is left
+/// who could say what was measured.
+fn broken_off(reason: &str) -> serde_json::Value {
+    json!({
+        "tool_count": 0,
+        "text": "",
+        "provider": "",
+        "model": "",
+        "response_ms": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "thinking_chars": 0,
+        "dispatch_skipped": true,
+        "skip_reason": reason,
+    })
 }
 
 fn insert_bounded<T>(open: &mut BTreeMap<String, T>, id: &str, value: T) {
