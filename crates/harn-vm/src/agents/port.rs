@@ -20,7 +20,7 @@ use super::closure::ProgramClosure;
 use super::options::AgentOptions;
 use super::searches::{Search, Searches};
 use crate::files::Files;
-use crate::models::{TokioHandle, encode};
+use crate::models::{TokioHandle, encode, read_payload};
 use crate::policy::{AgentFence, Policy};
 use crate::skills::Skills;
 
@@ -237,7 +237,10 @@ impl AgentPort {
         desk: Result<Arc<Desk>, Thrown>,
         tokio: &TokioHandle,
     ) {
-        let (asked, functions, places) = self.read(payload);
+        let (asked, functions, places) = match self.read(payload) {
+            Ok(read) => read,
+            Err(thrown) => return self.complete(id, Err(thrown)),
+        };
         let runtime = match desk {
             Ok(desk) => self.runtime(desk),
             Err(thrown) => return self.complete(id, Err(thrown)),
@@ -342,8 +345,8 @@ impl AgentPort {
     }
 
     /// Reads what a builtin asks. Every closure in it is claimed, whatever becomes of it.
-    fn read(&self, payload: &str) -> (Asked, Functions, Option<WorkerPlaces>) {
-        let mut payload: Value = serde_json::from_str(payload).unwrap_or_default();
+    fn read(&self, payload: &str) -> Result<(Asked, Functions, Option<WorkerPlaces>), Thrown> {
+        let mut payload = read_payload(payload)?;
         let mut functions = Functions::default();
         for closure in payload["closures"].as_array().into_iter().flatten() {
             let path = closure[0].as_str().unwrap_or_default();
@@ -369,7 +372,7 @@ impl AgentPort {
             ..Asked::default()
         };
         let places = payload.get("places").map(places);
-        (asked, functions, places)
+        Ok((asked, functions, places))
     }
 }
 

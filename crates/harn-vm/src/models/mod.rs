@@ -22,7 +22,7 @@ pub use harn_agent::llm::desk::KnownModels;
 pub use options::{ModelOptions, NamedText, Rerun, ScenarioUse, TapeUse, Warn};
 
 pub(crate) use builtins::register;
-pub(crate) use port::ModelPort;
+pub(crate) use port::{ModelPort, read_payload};
 pub(crate) use reply::{decode, encode};
 pub(crate) use runtime::TokioHandle;
 pub use set_up::new_id;

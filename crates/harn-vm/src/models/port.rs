@@ -42,14 +42,16 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(payload: &str) -> Self {
-        let mut asked: Value = serde_json::from_str(payload).unwrap_or_default();
+    /// # Errors
+    /// An argument is nested so deep that nobody should read it.
+    fn read(payload: &str) -> Result<Self, Thrown> {
+        let mut asked = read_payload(payload)?;
         let builtin = asked["builtin"].as_str().unwrap_or_default().to_owned();
         let arguments = match asked["arguments"].take() {
             Value::Array(arguments) => arguments,
             _ => Vec::new(),
         };
-        Self { builtin, arguments }
+        Ok(Self { builtin, arguments })
     }
 
     fn text(&self, at: usize) -> Option<String> {
@@ -71,6 +73,16 @@ impl Asked {
             options: self.dict(options),
         }
     }
+}
+
+/// What a builtin asks for, as JSON. The machine writes it itself, so it is read unless values are
+/// nested deeper than a reader goes.
+///
+/// # Errors
+/// They are.
+pub(crate) fn read_payload(payload: &str) -> Result<Value, Thrown> {
+    let read = serde_json::from_str(payload);
+    read.map_err(|_| Thrown::Runtime("an argument is nested too deep".to_owned()))
 }
 
 impl ModelPort {
@@ -95,8 +107,9 @@ impl ModelPort {
 
     /// Answers at once.
     pub(crate) fn perform(&mut self, payload: &str) -> Answer {
-        let asked = Asked::read(payload);
-        let outcome = self.desk().and_then(|desk| self.answer(&desk, &asked));
+        let desk = self.desk();
+        let asked = desk.and_then(|desk| Ok((desk, Asked::read(payload)?)));
+        let outcome = asked.and_then(|(desk, asked)| self.answer(&desk, &asked));
         Answer::Text(Some(encode(outcome)))
     }
 
@@ -116,13 +129,12 @@ impl ModelPort {
 
     /// Begins what takes time.
     pub(crate) fn begin(&mut self, id: EffectId, payload: &str) {
-        let asked = Asked::read(payload);
         let ready = self.desk().and_then(|desk| {
             self.started()?;
-            Ok(desk)
+            Ok((desk, Asked::read(payload)?))
         });
-        let desk = match ready {
-            Ok(desk) => desk,
+        let (desk, asked) = match ready {
+            Ok(ready) => ready,
             Err(thrown) => return self.complete(id, encode(Err(thrown))),
         };
         if asked.builtin == "__llm_stream_next" {
