@@ -21,13 +21,17 @@ fn parse_calls(text: &str) -> Value {
             break;
         };
         // A model that begins anew leaves an open tag behind, which belongs to no call.
-        let body = body.rsplit(OPEN).next().unwrap_or(body);
-        if let Ok(call @ Value::Dict(_)) = json::parse(body.trim()) {
-            calls.push(call);
-        }
+        let last = body.rsplit(OPEN).next().unwrap_or(body);
+        let mut found = [body, last].into_iter().filter_map(parse_call);
+        calls.extend(found.next());
         rest = after;
     }
     Value::list(calls)
+}
+
+fn parse_call(body: &str) -> Option<Value> {
+    let parsed = json::parse(body.trim()).ok();
+    parsed.filter(|call| matches!(call, Value::Dict(_)))
 }
 
 /// `tool_format_result(name, result)`
@@ -58,6 +62,10 @@ mod tests {
     #[test]
     fn calls_are_found_between_tags() {
         check("nothing", "[]");
+        check(
+            "<tool_call>{\"a\": \"<tool_call>\"}</tool_call>",
+            "[{a: <tool_call>}]",
+        );
         check(r#"a <tool_call>{"name": "x"}</tool_call> b"#, "[{name: x}]");
         check(
             "<tool_call>\n{\"name\": \"x\"}\n</tool_call><tool_call>{\"name\": \"y\"}</tool_call>",
