@@ -9,10 +9,11 @@ use super::{Dict, Severity, Surface, tool, validate};
 const REGISTRY: &str = "tool_registry";
 
 /// `tool_surface_validate(surface?, options?)`: `{valid, diagnostics}`. Who gives no surface
-/// means the registry that is bound.
+/// and no tools means the registry that is bound.
 pub fn answer(surface: &Value, options: &Value, bound: Option<&Value>) -> Value {
+    let asked = Asked { surface, options };
     let surface = match bound {
-        Some(bound) if surface.is_null() => bound,
+        Some(bound) if surface.is_null() && asked.get("tools").is_none() => bound,
         _ => surface,
     };
     let asked = Asked { surface, options };
@@ -129,6 +130,8 @@ mod tests {
         let options = json!({"prompt": "other_tool(x)"});
         let tools = ["a", "other_tool"];
         check(json!(null), options, Some(registry("a")), &tools);
+        let options = json!({"tools": registry("b")});
+        check(json!(null), options, Some(registry("a")), &["b"]);
     }
 
     #[test]

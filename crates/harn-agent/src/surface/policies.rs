@@ -3,7 +3,7 @@
 use harn_llm::options::value::{Options, display};
 use serde_json::Value;
 
-use super::tool::{items, level, text_of};
+use super::tool::{Tool, items, level, text_of};
 use super::{Diagnostic, Dict, Facts};
 use crate::policy::glob_matches;
 
@@ -15,7 +15,7 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         found.extend(
             constraints
                 .filter_map(Value::as_object)
-                .filter_map(|constraint| check_constraint(constraint, facts)),
+                .flat_map(|constraint| check_constraint(constraint, facts)),
         );
     }
     if let Some(approval) = facts.approval {
@@ -26,25 +26,30 @@ pub(super) fn check(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_constraint(constraint: &Dict, facts: &Facts<'_>) -> Option<Diagnostic> {
-    let name = text_of(constraint, "tool");
-    if name.contains('*') {
-        return None;
-    }
-    let Some(tool) = facts.active_tool(&name) else {
+fn check_constraint(constraint: &Dict, facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let pattern = text_of(constraint, "tool");
+    let tools = facts.active_tools();
+    let mut meant = tools
+        .filter(|tool| glob_matches(&pattern, &tool.name))
+        .peekable();
+    if meant.peek().is_none() && !pattern.contains('*') {
         let code = "UNKNOWN_ARG_CONSTRAINT_TOOL";
-        let message = format!("ToolArgConstraint references tool '{name}' which is not active");
+        let message = format!("ToolArgConstraint references tool '{pattern}' which is not active");
         let unknown = Diagnostic::warning(code, "tool_arg_constraints.tool", message);
-        return Some(unknown.about(&name));
-    };
-    let key = text_of(constraint, "arg_key");
-    if key.is_empty() || tool.parameters?.contains_key(&key) {
-        return None;
+        return vec![unknown.about(&pattern)];
     }
-    let message = format!("ToolArgConstraint for '{name}' targets unknown argument '{key}'");
-    let field = format!("tool_arg_constraints.{key}");
-    let unknown = Diagnostic::warning("UNKNOWN_ARG_CONSTRAINT_KEY", &field, message);
-    Some(unknown.about(&name))
+    let key = text_of(constraint, "arg_key");
+    let lacks_key = |tool: &&Tool<'_>| {
+        let parameters = tool.parameters;
+        !key.is_empty() && parameters.is_some_and(|known| !known.contains_key(&key))
+    };
+    let unknown = meant.filter(lacks_key).map(|tool| {
+        let name = &tool.name;
+        let message = format!("ToolArgConstraint for '{name}' targets unknown argument '{key}'");
+        let field = format!("tool_arg_constraints.{key}");
+        Diagnostic::warning("UNKNOWN_ARG_CONSTRAINT_KEY", &field, message).about(name)
+    });
+    unknown.collect()
 }
 
 fn check_approval(key: &str, pattern: &str, facts: &Facts<'_>) -> Option<Diagnostic> {

@@ -65,12 +65,9 @@ fn looks_like_tool(name: &str) -> bool {
 }
 
 fn check_aliases(prose: &str, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-    let words: HashSet<&str> = prose.split(|one| !is_word(one)).collect();
     for tool in facts.active_tools() {
         let name = &tool.name;
-        let used = tool
-            .aliases()
-            .filter(|(alias, _)| words.contains(&***alias));
+        let used = tool.aliases().filter(|(alias, _)| has_token(prose, alias));
         found.extend(used.map(|(alias, canonical)| {
             let canonical = display(canonical);
             let message = format!(
@@ -132,6 +129,17 @@ fn references(prose: &str) -> BTreeSet<&str> {
     found
 }
 
+/// Whether a text has a token, which need not be an identifier, with nothing around it that could
+/// be a part of it.
+fn has_token(text: &str, token: &str) -> bool {
+    let mut places = text.match_indices(token);
+    !token.is_empty()
+        && places.any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + token.len()..]);
+            !before.ends_with(is_word) && !after.starts_with(is_word)
+        })
+}
+
 fn is_word(one: char) -> bool {
     one.is_ascii_alphanumeric() || one == '_'
 }
@@ -156,6 +164,16 @@ mod tests {
         check("<tool_call>run({}) x<tool_call>look", &["look", "run"]);
         check("ä(x) 2x(y) (z) if (a) len(b) print(c)", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn a_token_stands_alone() {
+        assert!(has_token("pass file-name here", "file-name"));
+        assert!(has_token("pass datei, ok", "datei"));
+        assert!(has_token("dateien, datei", "datei"));
+        assert!(!has_token("pass dateien", "datei"));
+        assert!(!has_token("my_file", "file"));
+        assert!(!has_token("x", ""));
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl<'a> Tool<'a> {
     pub(super) fn own(entry: &'a Dict, policy: Option<&'a Dict>) -> Self {
         let name = text_of(entry, "name");
         Self {
-            parameters: dict_of(entry, "parameters"),
+            parameters: dict_of(entry, "parameters").map(by_name),
             annotations: annotations(entry, &name, policy),
             is_native: false,
             is_active: is_allowed(&name, policy),
@@ -104,6 +104,13 @@ pub(super) fn items<'a>(dict: &'a Dict, key: &str) -> &'a [Value] {
 
 fn dict_of<'a>(dict: &'a Dict, key: &str) -> Option<&'a Dict> {
     dict.get(key).and_then(Value::as_object)
+}
+
+/// What a tool takes, by name. It may be written down as one schema for all of it.
+fn by_name(parameters: &Dict) -> &Dict {
+    let is_schema = parameters.get("type").and_then(Value::as_str) == Some("object");
+    let properties = dict_of(parameters, "properties").filter(|_| is_schema);
+    properties.unwrap_or(parameters)
 }
 
 /// What a tool says about itself, else what the policy says about it.
