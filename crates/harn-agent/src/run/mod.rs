@@ -238,6 +238,7 @@ impl Run<'_> {
         if let Some(status) = control::before_call(self, &turn).await? {
             return Ok(Flow::Break(status));
         }
+        let turn = preflight::show(self, turn).await?;
         if let Some(over) = self.runtime.desk.over_budget(turn.call()) {
             return self.over_budget(&turn, &over).await.map(Flow::Break);
         }

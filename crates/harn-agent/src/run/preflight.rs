@@ -17,7 +17,7 @@ use super::{Delivered, Experiment, Run, compact, messages, project, texts};
 /// How many of the last messages a context callback gets apart.
 const RECENT_MESSAGES: usize = 10;
 
-/// Makes the call of this turn.
+/// Brings the conversation up to date, and begins with the call of this turn.
 pub(super) async fn prepare(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
     let mut delivered = drain(run, &mut turn).await;
     run.pass("pre_compact", turn.number(), delivered).await;
@@ -26,7 +26,13 @@ pub(super) async fn prepare(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Throw
     pre_turn_hooks(run, &turn).await?;
     delivered = drain(run, &mut turn).await;
     run.pass("post_compact", turn.number(), delivered).await;
-    let mut call = Box::new(base_call(run)?);
+    turn.call = Some(Box::new(base_call(run)?));
+    Ok(turn)
+}
+
+/// Puts into the call of this turn what the model gets to see.
+pub(super) async fn show(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
+    let mut call = turn.call.take().expect("it was begun");
     call.request.system = run.system_prompt();
     call.request.messages = run
         .session
