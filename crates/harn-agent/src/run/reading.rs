@@ -35,7 +35,9 @@ pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> 
         let sentinel = &run.options.done_sentinel;
         let text = texts::protocol_violations(&parsed.violations, sentinel);
         run.tell_later(&mut turn, "protocol_violation", text);
+        turn.violations.clone_from(&parsed.violations);
     }
+    turn.has_done_marker = has_done_marker(run, &turn, &parsed);
     turn.is_complete = judge_completion(run, &mut turn, &parsed, !calls.is_empty());
     turn.calls = apply_ledger_calls(run, &mut turn, calls).await;
     turn.had_calls = !turn.calls.is_empty();
@@ -176,8 +178,8 @@ fn judge_completion(run: &Run<'_>, turn: &mut Turn, parsed: &Parsed, has_calls: 
     if changes_phase(run, &turn.answer().reply.text) {
         return true;
     }
-    let is_done = has_done_marker(run, turn, parsed);
     let policy = run.options.turn_policy;
+    let is_done = turn.has_done_marker;
     let is_requested = is_done || (parsed.user_response.is_some() && policy.allow_done_sentinel);
     if !is_requested {
         return false;

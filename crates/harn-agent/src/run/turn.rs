@@ -31,6 +31,10 @@ pub(crate) struct Turn {
     pub(crate) calls: Vec<Call>,
     /// Calls that could not be read.
     pub(crate) parse_errors: Vec<String>,
+    /// Where the answer does not keep to the blocks that it is to be made of.
+    pub(crate) violations: Vec<String>,
+    /// Whether the model says that it is done.
+    pub(crate) has_done_marker: bool,
     /// Whether the model may stop now.
     pub(crate) is_complete: bool,
     /// What came of the calls that ran.

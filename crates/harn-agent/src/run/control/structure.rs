@@ -14,6 +14,7 @@ use super::super::turn::{Call, Turn};
 use super::super::{Run, dispatch};
 use super::options::Given;
 use crate::callback::Callback;
+use crate::session::{About, TranscriptEvent};
 
 const REVISE: &str = "structural_validator_revise";
 
@@ -148,8 +149,8 @@ fn payload(run: &Run<'_>, turn: &Turn) -> Value {
         .filter(|name| is_writer(run, name))
         .collect();
     let has_written = run.session.read(|state| {
-        let successful = &state.run.successful;
-        successful.iter().any(|name| writers.contains(name))
+        let mut events = state.events.iter();
+        events.any(|event| written_by(event).is_some_and(|name| writers.contains(&name)))
     });
     let violations: Vec<String> = turn
         .calls
@@ -165,12 +166,38 @@ fn payload(run: &Run<'_>, turn: &Turn) -> Value {
         "tool_format": run.call.tool_format,
         "write_tools": writers,
         "has_written": has_written,
-        "done": turn.is_complete,
+        "done": turn.is_complete || turn.has_done_marker,
         "parse_errors": turn.parse_errors,
+        "protocol_violations": turn.violations,
         "schema_violations": violations,
         "output_tokens": answer.reply.usage.output,
         "output_token_cap": turn.call().request.sampling.max_tokens,
     })
+}
+
+/// The tool that an event of the transcript says has done its work, in this loop or an earlier one
+/// of the session.
+fn written_by(event: &TranscriptEvent) -> Option<String> {
+    match event {
+        TranscriptEvent::Noted(note) => match &note.about {
+            Some(About::Execution {
+                tool_name,
+                rejected: false,
+                error_category: None,
+                ..
+            }) => Some(tool_name.clone()),
+            _ => None,
+        },
+        TranscriptEvent::Given(event) if event["kind"] == "tool_execution" => {
+            let about = &event["metadata"];
+            let is_fine = about["rejected"] == false && about["error_category"].is_null();
+            about["tool_name"]
+                .as_str()
+                .filter(|_| is_fine)
+                .map(str::to_owned)
+        }
+        TranscriptEvent::Given(_) => None,
+    }
 }
 
 /// Whether a tool can change something.
