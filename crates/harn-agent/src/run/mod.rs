@@ -279,10 +279,12 @@ impl Run<'_> {
         Ok(self.exhausted("total_cost", spent.or(Some(0.0))).await)
     }
 
-    /// Whether the loop has used up its tokens. That wins over a normal end.
+    /// Whether the loop has used up its tokens. That wins over a normal end, which that of a
+    /// daemon with nothing to wait for is too.
     async fn spent_tokens(&self, flow: &Flow) -> Option<String> {
         let budget = self.options.token_budget?;
-        let is_terminal = matches!(flow, Flow::Break(status) if status != "done");
+        let is_normal = |status: &str| matches!(status, "done" | "idle");
+        let is_terminal = matches!(flow, Flow::Break(status) if !is_normal(status));
         let spent = self
             .session
             .read(|state| state.run.tokens + state.run.controls.tokens);
