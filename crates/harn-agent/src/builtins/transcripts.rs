@@ -51,7 +51,8 @@ async fn compact(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown>
     let call = model_call(runtime, asked.argument(1), "strategy")?;
     let model = Model::new(runtime, &call);
     let new_id = || runtime.new_id();
-    let (transcript, options) = (asked.argument(0), asked.argument(1));
+    let functions = asked.functions.below("/1");
+    let (transcript, options) = (asked.argument(0), (asked.argument(1), &functions));
     let compacted = transcript_compact(transcript, options, &model, &new_id).await?;
     if let Some((done, asset_id)) = &compacted.done {
         let session_id = transcript["id"].as_str().unwrap_or_default();

@@ -28,7 +28,7 @@ pub struct TranscriptCompaction {
 /// `transcript_compact(t, opts?)`.
 pub async fn transcript_compact(
     transcript: &Value,
-    opts: &Value,
+    (opts, functions): (&Value, &Functions),
     summarizer: &dyn Summarizer,
     new_id: &NewSharedId<'_>,
 ) -> Result<TranscriptCompaction, Thrown> {
@@ -37,7 +37,7 @@ pub async fn transcript_compact(
             "transcript_compact: first argument must be a transcript".to_owned(),
         ));
     }
-    let options = ManualOptions::parse(opts)?;
+    let options = ManualOptions::parse(opts, functions)?;
     let unchanged = TranscriptCompaction {
         transcript: transcript.clone(),
         done: None,

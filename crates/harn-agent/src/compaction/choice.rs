@@ -4,7 +4,7 @@ use harn_llm::desk::Thrown;
 use harn_llm::options::value::{Options, display, truthy};
 use serde_json::{Map, Value};
 
-use super::policy::{Custom, Policy, Strategy};
+use super::policy::{Custom, Policy, RENDER, Strategy};
 use crate::callback::Functions;
 
 /// Providers that report less are taken to be mistaken.
@@ -136,6 +136,7 @@ fn read_common(
     }
     policy.hard_limit_tokens = count(options, "hard_limit_tokens")?;
     policy.summarize_prompt = options.given_text("summarize_prompt");
+    policy.render = functions.at(RENDER).cloned();
     policy.mask = functions.at("/mask_callback").cloned();
     policy.compress = functions.at("/compress_callback").cloned();
     Ok(())

@@ -1,5 +1,7 @@
 //! Compacts a list of messages.
 
+use std::path::PathBuf;
+
 use harn_llm::desk::Thrown;
 use serde_json::{Value, json};
 
@@ -14,8 +16,17 @@ pub trait Summarizer: Send + Sync {
     /// Asks with one message of a user, without a system prompt and without tools.
     fn summarize(&self, prompt: String) -> BoxFuture<'_, Result<String, Thrown>>;
 
-    /// The text of the template file at `path`.
-    fn render_template(&self, path: &str, variables: Value) -> Result<String, Thrown>;
+    /// The template file at `path`.
+    fn template(&self, path: &str) -> Result<Template, Thrown>;
+}
+
+/// A template file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    /// Where it is, from the root of the file system on.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: String,
 }
 
 /// Nobody who could sum up: there are no options that say which model.
@@ -27,7 +38,7 @@ impl Summarizer for NoModel {
         Box::pin(std::future::ready(Err(no_model())))
     }
 
-    fn render_template(&self, _path: &str, _variables: Value) -> Result<String, Thrown> {
+    fn template(&self, _path: &str) -> Result<Template, Thrown> {
         Err(no_model())
     }
 }

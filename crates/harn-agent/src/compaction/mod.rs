@@ -28,7 +28,7 @@ mod tests;
 pub use builtins::{
     TranscriptCompaction, transcript_auto_compact, transcript_compact, transcript_summarize,
 };
-pub use engine::{Compacted, NoModel, Summarizer, compact};
+pub use engine::{Compacted, NoModel, Summarizer, Template, compact};
 pub use options::ManualOptions;
 pub use policy::{Custom, Policy, Strategy};
 pub use report::Mode;

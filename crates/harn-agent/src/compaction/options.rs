@@ -6,7 +6,7 @@ use harn_llm::desk::Thrown;
 use harn_llm::options::value::Options;
 use serde_json::{Map, Value};
 
-use super::policy::{Custom, Policy, Strategy};
+use super::policy::{Custom, Policy, RENDER, Strategy};
 use crate::callback::{Callback, Functions};
 
 /// The keys of `agent_session_compact`, in the order of its complaint.
@@ -131,7 +131,7 @@ pub struct ManualOptions {
 
 impl ManualOptions {
     /// Reads `opts`.
-    pub fn parse(opts: &Value) -> Result<Self, Thrown> {
+    pub fn parse(opts: &Value, functions: &Functions) -> Result<Self, Thrown> {
         let empty = Map::new();
         let options = Options(opts.as_object().unwrap_or(&empty));
         let mut policy = Policy::usual();
@@ -149,6 +149,7 @@ impl ManualOptions {
         }
         let target_tokens = manual_count(options, "target_tokens")?;
         policy.summarize_prompt = options.given_text("summarize_prompt");
+        policy.render = functions.at(RENDER).cloned();
         if policy.summarize_prompt.is_some() && policy.strategy != Strategy::Llm {
             return Err(manual_error(
                 "summarize_prompt is only supported with strategy 'llm'",

@@ -13,6 +13,9 @@ pub(super) const THRESHOLD_TOKENS: u64 = 48_000;
 /// How long the output of a tool may be, if nobody says.
 pub(super) const TOOL_OUTPUT_CHARS: usize = 16_000;
 
+/// The option under which whoever can render templates hands over a function that does.
+pub(super) const RENDER: &str = "/__render_prompt";
+
 /// How to compact.
 #[derive(Clone)]
 pub struct Policy {
@@ -34,6 +37,9 @@ pub struct Policy {
     pub hard_limit_tokens: Option<u64>,
     /// The template that asks for a summary.
     pub summarize_prompt: Option<String>,
+    /// Renders it, given where it is and what to put into it; `None`: what is put into it replaces
+    /// its name, and nothing else happens.
+    pub render: Option<Arc<dyn Callback>>,
     /// The program's own strategy.
     pub custom: Custom,
     /// Gives for each message a text to stand for it, or nil.
@@ -55,6 +61,7 @@ impl Policy {
             tool_output_max_chars: TOOL_OUTPUT_CHARS,
             hard_limit_tokens: None,
             summarize_prompt: None,
+            render: None,
             custom: Custom::Missing,
             mask: None,
             compress: None,

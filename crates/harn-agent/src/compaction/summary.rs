@@ -76,8 +76,7 @@ async fn asked(
     count: usize,
     summarizer: &dyn Summarizer,
 ) -> Result<String, Thrown> {
-    let template = policy.summarize_prompt.as_deref();
-    let question = prompt::of_archived(archived, count, template, summarizer)?;
+    let question = prompt::of_archived(archived, count, policy, summarizer).await?;
     let answer = summarizer.summarize(question).await?;
     let answer = answer.trim();
     if answer.is_empty() {

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use harn_llm::desk::{Desk, Thrown};
 use harn_llm::options::CallOptions;
-use harn_llm::options::value::display;
 use harn_llm::{Output, Request};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Run, texts};
 use crate::callback::BoxFuture;
-use crate::compaction::{self, Compacted, Mode, Summarizer};
+use crate::compaction::{self, Compacted, Mode, Summarizer, Template};
 use crate::fence::{Fenced, refused};
 use crate::runtime::Runtime;
 use crate::session::Change;
@@ -138,18 +137,16 @@ impl Summarizer for Model<'_> {
         })
     }
 
-    /// Templates of the runtime know placeholders only; there is nobody here to run more.
-    fn render_template(&self, path: &str, variables: Value) -> Result<String, Thrown> {
+    fn template(&self, path: &str) -> Result<Template, Thrown> {
         let place = self.folder.join(path);
         self.fence.read(&place).map_err(refused)?;
-        let template = std::fs::read_to_string(&place)
-            .map_err(|error| Thrown::Runtime(format!("summarize_prompt '{path}': {error}")))?;
-        let mut text = template;
-        for (name, value) in variables.as_object().into_iter().flatten() {
-            let value = display(value);
-            text = text.replace(&format!("{{{{ {name} }}}}"), &value);
-            text = text.replace(&format!("{{{{{name}}}}}"), &value);
-        }
-        Ok(text)
+        let read = || {
+            let text = std::fs::read_to_string(&place)?;
+            let path = std::path::absolute(&place)?;
+            Ok(Template { path, text })
+        };
+        read().map_err(|error: std::io::Error| {
+            Thrown::Runtime(format!("summarize_prompt '{path}': {error}"))
+        })
     }
 }

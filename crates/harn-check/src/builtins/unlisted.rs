@@ -22,6 +22,7 @@ builtins! {
     "__tools_bind_loop(options: any) -> any" [] Pure "Makes the tools of a loop those of this scope and gives those it had.";
     "__tools_of_child(options: any) -> any" [] Pure "Gives a child the tools it may have.";
     "__tools_unbind_loop(bound: any) -> nil" [] Pure "Gives this scope its tools back.";
+    "__transcript_compact(transcript: any = nil, options: any = nil) -> dict" [] Model "Shortens a transcript.";
     "agent_done_contract(options: dict) -> dict" [] Pure "Describes when an agent is done.";
     "agent_emit_event(session_id: string, type_name: string, payload: dict) -> nil" [] Io "Emits an event of the host.";
     "agent_progress(report: dict) -> any" [] Pure "Tells how far an agent has come.";

@@ -100,7 +100,6 @@ pub(crate) fn register(registry: &mut Registry) {
         "transcript_archive",
         "transcript_assets",
         "transcript_auto_compact",
-        "transcript_compact",
         "transcript_events",
         "transcript_events_by_kind",
         "transcript_export",
@@ -120,6 +119,7 @@ pub(crate) fn register(registry: &mut Registry) {
         "wait_agent",
         "worker_trigger",
     ]);
+    registry.waiting(asking!["__transcript_compact" asks "transcript_compact"]);
     registry.waiting(&[
         ("__agent_loop", |context, arguments, waiting| {
             begin_loop(context, ("agent_loop", 2), arguments, waiting)
@@ -136,7 +136,12 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
     registry.plain(&[("agent_session_current_id", current_id)]);
     registry.file("agents", include_str!("../../harn/agents.harn"));
-    let written_in_harn = ["agent_loop", "agent_turn", "sub_agent_run"];
+    let written_in_harn = [
+        "agent_loop",
+        "agent_turn",
+        "sub_agent_run",
+        "transcript_compact",
+    ];
     registry.harn("agents", &written_in_harn.map(|name| (name, name)));
     artifacts::register(registry);
     registry.file("validators", include_str!("../../harn/validators.harn"));

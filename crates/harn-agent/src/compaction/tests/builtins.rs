@@ -16,7 +16,8 @@ fn transcript(messages: Vec<Value>) -> Value {
 
 fn manual(transcript: &Value, opts: Value) -> Result<TranscriptCompaction, Thrown> {
     let model = Model::saying("short");
-    block_on(transcript_compact(transcript, &opts, &model, &|| {
+    let options = (&opts, &crate::Functions::default());
+    block_on(transcript_compact(transcript, options, &model, &|| {
         "n".to_owned()
     }))
 }

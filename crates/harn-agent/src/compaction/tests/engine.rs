@@ -70,8 +70,13 @@ fn a_template_asks_the_model() {
     let mut policy = with(Strategy::Llm, 2);
     policy.summarize_prompt = Some("sum.md".to_owned());
     summary_of(&policy, &turns(4), &model);
+    let asked = "2:\nUSER: m0\nASSISTANT: m1";
+    assert_eq!(model.asked(), [asked]);
+    let show = |arguments: Vec<Value>| Ok(json!(json!(arguments).to_string()));
+    policy.render = Some(Arc::new(show));
+    summary_of(&policy, &turns(4), &model);
     let variables = r#"{"formatted_messages":"USER: m0\nASSISTANT: m1","archived_count":2}"#;
-    assert_eq!(model.asked(), [format!("sum.md: {variables}")]);
+    assert_eq!(model.asked()[1], format!(r#"["sum.md",{variables}]"#));
 }
 
 #[test]
@@ -251,7 +256,7 @@ fn compactions_may_move_between_threads() {
     check(compact(&policy, &messages, &NoModel));
     check(transcript_compact(
         &transcript,
-        &Value::Null,
+        (&Value::Null, &functions),
         &NoModel,
         &new_id,
     ));

@@ -38,8 +38,11 @@ impl Summarizer for Model {
         Box::pin(std::future::ready(Ok(self.answer.to_owned())))
     }
 
-    fn render_template(&self, path: &str, variables: Value) -> Result<String, Thrown> {
-        Ok(format!("{path}: {variables}"))
+    fn template(&self, path: &str) -> Result<Template, Thrown> {
+        Ok(Template {
+            path: path.into(),
+            text: "{{archived_count}}:\n{{ formatted_messages }}".to_owned(),
+        })
     }
 }
 
