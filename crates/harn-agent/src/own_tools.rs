@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::plan::plan_artifact;
 use crate::runtime::Runtime;
 
-pub(crate) use window::{Damaged, Window, is_binary};
+pub(crate) use window::{Damaged, LOOKED_BYTES_MAX, Window, is_binary};
 
 const READ_FILE: &str = "read_file";
 const LIST_DIRECTORY: &str = "list_directory";
@@ -85,6 +85,7 @@ fn read_file(arguments: &Value, base: &Path) -> String {
         limit,
         line_bytes_max: LINE_BYTES_MAX,
         text_bytes_max: TEXT_BYTES_MAX,
+        looked_bytes_max: LOOKED_BYTES_MAX,
         counted_bytes_max: u64::MAX,
         damaged: Damaged::Refuse,
     };

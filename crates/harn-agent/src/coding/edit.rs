@@ -62,12 +62,15 @@ pub(super) fn edit(
         _ if arguments.flag("replace_all") => {}
         _ => return Err(not_unique(path, &lines)),
     }
-    let changed = content.replace(&old, &new);
-    if changed.len() > workspace.limits.file_bytes_max {
+    // Known before it is made: many small texts may be replaced by large ones.
+    let left = content.len() - lines.len() * old.len();
+    let bytes = lines.len().saturating_mul(new.len()).saturating_add(left);
+    if bytes > workspace.limits.file_bytes_max {
         return Err(failed(format!(
             "cannot write '{path}': it would become too large"
         )));
     }
+    let changed = content.replace(&old, &new);
     workspace.replace_text(&place, &changed, cancelled)?;
     Ok(match lines.len() {
         1 => format!("edited '{path}': 1 replacement, at line {}", lines[0]),
@@ -323,6 +326,15 @@ mod tests {
             );
         }
         assert_eq!(scene.content("f"), "text");
+        // Two of them are replaced, and the file has room for one.
+        scene.fails(
+            "edit",
+            json!({"path": "f", "old_text": "t", "new_text": "12345", "replace_all": true}),
+            "cannot write 'f': it would become too large",
+        );
+        let fits = json!({"path": "f", "old_text": "t", "new_text": "1234", "replace_all": true});
+        scene.says("edit", fits, "edited 'f': 2 replacements, at lines 1, 1");
+        assert_eq!(scene.content("f"), "1234ex1234");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::background::Cancelled;
 use super::declare::Declare;
 use super::failed;
 use super::walk::{Next, walk};
-use super::workspace::Workspace;
+use super::workspace::{Workspace, is_kept_apart};
 use crate::tool::{Declaration, ToolError};
 
 pub(super) fn declaration() -> Declaration {
@@ -42,7 +42,7 @@ pub(super) fn glob(
     let mut paths = Vec::new();
     let mut has_more = false;
     let walked = walk(folder, cancelled, &mut |entry| {
-        if entry.path.ends_with(".git") {
+        if is_kept_apart(entry.path) {
             return Next::Pass;
         }
         if entry.kind == FileType::RegularFile && matcher.is_match(entry.path) {

@@ -19,7 +19,7 @@ use super::declare::Declare;
 use super::limits::Limits;
 use super::place::open_file;
 use super::walk::{Entry, Next, walk};
-use super::workspace::Workspace;
+use super::workspace::{Workspace, is_kept_apart};
 use super::{failed, glob};
 use crate::own_tools::is_binary;
 use crate::tool::{Declaration, ToolError};
@@ -119,7 +119,7 @@ impl Search {
     }
 
     fn entry(&mut self, start: &Path, entry: &Entry<'_>) -> Next {
-        if entry.path.ends_with(".git") {
+        if is_kept_apart(entry.path) {
             return Next::Pass;
         }
         let is_wanted = |filter: &FileFilter| filter.is_match(entry.path);

@@ -9,7 +9,7 @@ use super::declare::Declare;
 use super::failed;
 use super::limits::Limits;
 use super::walk::{Entry, Next, walk};
-use super::workspace::Workspace;
+use super::workspace::{Workspace, is_kept_apart};
 use crate::tool::{Declaration, ToolError};
 
 pub(super) fn declaration(limits: &Limits) -> Declaration {
@@ -54,8 +54,7 @@ pub(super) fn list(
             return Next::Stop;
         }
         lines.push(line(entry));
-        let is_git = entry.path.ends_with(".git");
-        match entry.depth < depth_max && !is_git {
+        match entry.depth < depth_max && !is_kept_apart(entry.path) {
             true => Next::Enter,
             false => Next::Pass,
         }

@@ -7,7 +7,7 @@
 //! leash ── in the hands of whoever wants the result; kills the group when dropped too early
 //! ```
 //!
-//! The shell leads a process group of its own. Whatever the reason for the end, the whole group
+//! The shell leads a session, and so a process group, of its own. Whatever the reason for the end, the whole group
 //! is killed *before* the shell is reaped: until then its number cannot be given to somebody
 //! else, so no stranger is hit. A process that makes itself the leader of another session is not
 //! in the group any more and lives on; nobody waits for it, though.
@@ -53,8 +53,8 @@ pub(super) fn run(
     command
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0);
+        .stderr(writer);
+    give_a_session(&mut command);
     let reading = Reading::start(reader, output_bytes_max)?;
     let Some((mut child, group)) = leash.start(&mut command)? else {
         return Ok(None);
@@ -75,6 +75,25 @@ pub(super) fn run(
         timed_out,
         output,
     }))
+}
+
+/// Makes a command the leader of a session, and so of a group. A session of its own has no
+/// terminal: whoever asks for a password there is told at once that there is none, instead of
+/// waiting for somebody who does not see the question, and nobody writes on the screen.
+#[expect(
+    unsafe_code,
+    reason = "the standard library has no other way to do something between fork and exec"
+)]
+fn give_a_session(command: &mut Command) {
+    let lead = || match rustix::process::setsid() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(io::Error::from(error)),
+    };
+    // SAFETY: until the command runs, only what a signal handler may do is allowed. `setsid` is
+    // such a call, and neither it nor its error takes memory or locks.
+    unsafe {
+        command.pre_exec(lead);
+    }
 }
 
 /// Ends a command from outside, at once: after a pull its processes are as good as gone, even

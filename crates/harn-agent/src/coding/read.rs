@@ -12,7 +12,7 @@ use super::failed;
 use super::lent::Lines;
 use super::limits::Limits;
 use super::workspace::Workspace;
-use crate::own_tools::{Damaged, Window, is_binary};
+use crate::own_tools::{Damaged, LOOKED_BYTES_MAX, Window, is_binary};
 use crate::tool::{Declaration, ToolError};
 
 /// How far to go on in a large file to say how many lines are left.
@@ -55,6 +55,7 @@ pub(super) fn read(
         limit: arguments.count("limit", lines_max, lines_max)?,
         line_bytes_max: limits.line_bytes_max,
         text_bytes_max: limits.read_bytes_max,
+        looked_bytes_max: LOOKED_BYTES_MAX,
         counted_bytes_max: COUNTED_BYTES_MAX,
         damaged: Damaged::Replace,
     };

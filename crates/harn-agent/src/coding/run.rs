@@ -269,6 +269,18 @@ mod tests {
         );
     }
 
+    /// So there is no terminal that it could ask or write on.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_command_has_a_session_of_its_own() {
+        let scene = Scene::new();
+        let command = "read -r pid name state parent group session rest < /proc/$$/stat; \
+                       [ $session = $$ ] && [ $group = $$ ] && echo own; true < /dev/tty";
+        let text = scene.call("run", json!({"command": command})).unwrap();
+        assert!(text.contains("\nown\n"), "{text}");
+        assert!(!text.contains("exit_code=0"), "there is a terminal: {text}");
+    }
+
     #[test]
     fn secrets_do_not_reach_a_command() {
         let mut scene = Scene::new();

@@ -1,10 +1,10 @@
 //! Where the tools may go.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::failed;
 use super::lent::Lent;
@@ -152,14 +152,20 @@ impl Workspace {
         let place = self.find(path)?;
         let allowed = self.fence.write(&place.root.join(&place.inside));
         allowed.map_err(ToolError::Rejected)?;
+        let kept_by = |name| place.inside.iter().any(|part| is_named(part, name));
         // Hooks and settings in there are run by git, which would let a file become a command.
-        let is_of_git = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-        match place.inside.components().any(is_of_git) {
-            true => Err(ToolError::Rejected(format!(
+        if kept_by(GIT_FOLDER) {
+            return Err(ToolError::Rejected(format!(
                 "path '{path}' belongs to git, which is the only one to change it. Use git commands instead."
-            ))),
-            false => Ok(place),
+            )));
         }
+        // What is in there is the memory of this run and of all others, and skills for the next.
+        if kept_by(STATE_FOLDER) {
+            return Err(ToolError::Rejected(format!(
+                "path '{path}' belongs to Harn, which keeps its sessions there. Write somewhere else."
+            )));
+        }
+        Ok(place)
     }
 
     fn outside(&self, path: &str, has_links: bool) -> ToolError {
@@ -179,6 +185,25 @@ impl Workspace {
             roots[0]
         ))
     }
+}
+
+/// Where git keeps what it knows.
+const GIT_FOLDER: &str = ".git";
+
+/// Where Harn keeps what it knows.
+const STATE_FOLDER: &str = ".harn";
+
+/// Whether a path ends with a folder in which somebody keeps what is not for reading, so that
+/// nobody looks into it who looks around.
+pub(super) fn is_kept_apart(path: &Path) -> bool {
+    let names = [GIT_FOLDER, STATE_FOLDER];
+    path.file_name()
+        .is_some_and(|last| names.iter().any(|name| is_named(last, name)))
+}
+
+/// Some file systems do not tell capitals from small letters.
+fn is_named(part: &OsStr, name: &str) -> bool {
+    part.eq_ignore_ascii_case(name)
 }
 
 #[cfg(test)]
@@ -311,7 +336,24 @@ mod tests {
             let place = scene.workspace.place_to_write(path);
             assert!(matches!(place, Err(ToolError::Rejected(_))), "{path}");
         }
-        for path in [".gitignore", ".github/workflows/ci.yml", "git/x"] {
+        for path in [
+            ".harn/events.sqlite",
+            ".Harn/skills/x/SKILL.md",
+            "sub/.harn/x",
+        ] {
+            let place = scene.workspace.place_to_write(path);
+            let Err(ToolError::Rejected(reason)) = place else {
+                panic!("{path}");
+            };
+            assert!(reason.contains("belongs to Harn"), "{reason}");
+        }
+        for path in [
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            "git/x",
+            "main.harn",
+            "harn/x",
+        ] {
             assert!(scene.workspace.place_to_write(path).is_ok(), "{path}");
         }
     }

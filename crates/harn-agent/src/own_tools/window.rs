@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead};
 
+/// How far to look in a file for the lines that are wanted. That takes a second or so.
+pub(crate) const LOOKED_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
 /// What to do about bytes that are no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damaged {
@@ -22,6 +25,8 @@ pub(crate) struct Window {
     pub(crate) line_bytes_max: usize,
     /// No line begins after this many bytes.
     pub(crate) text_bytes_max: usize,
+    /// How far to go at all to find the lines and their ends. A file may be one endless line.
+    pub(crate) looked_bytes_max: u64,
     /// How far to go on to count the lines that are left.
     pub(crate) counted_bytes_max: u64,
     /// What to do about bytes that are no text.
@@ -47,12 +52,15 @@ pub(crate) fn is_binary(start: &[u8]) -> bool {
 }
 
 impl Window {
-    /// Reads a file up to its end, or to where counting stops.
+    /// Reads a file up to its end, or to where looking or counting stops.
+    ///
+    /// # Errors
+    /// It cannot be read, or there is nothing to show as far as one may look.
     pub(crate) fn view(&self, reader: &mut impl BufRead) -> io::Result<View> {
         let mut view = View::default();
         let mut line = Line::default();
         let mut number = 1;
-        let mut counted_bytes = 0;
+        let (mut looked_bytes, mut counted_bytes) = (0, 0);
         loop {
             let chunk = reader.fill_buf()?;
             if chunk.is_empty() {
@@ -63,6 +71,9 @@ impl Window {
                 view.is_uncounted = true;
                 view.next_line = view.next_line.max(number - view.lines_left);
                 return Ok(view);
+            }
+            if !is_counting && looked_bytes >= self.looked_bytes_max {
+                return view.ended_at(number, self.looked_bytes_max);
             }
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let part = &chunk[..end.unwrap_or(chunk.len())];
@@ -76,6 +87,7 @@ impl Window {
             );
             let used = part.len() + usize::from(end.is_some());
             reader.consume(used);
+            looked_bytes += used as u64;
             counted_bytes += if is_counting { used as u64 } else { 0 };
             if end.is_some() {
                 line.drop_carriage_return();
@@ -99,6 +111,17 @@ impl View {
 
     fn shows(&self, window: &Window, number: u64) -> bool {
         number >= window.offset && !self.is_full(window, number)
+    }
+
+    /// What there is to see before a line whose end is too far away.
+    fn ended_at(mut self, number: u64, bytes: u64) -> io::Result<Self> {
+        if self.text.is_empty() {
+            let problem =
+                format!("the first {bytes} bytes of it do not reach the end of line {number}");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
+        (self.next_line, self.is_uncounted) = (number, true);
+        Ok(self)
     }
 
     fn take(&mut self, window: &Window, number: u64, line: &Line) -> io::Result<()> {
@@ -178,6 +201,7 @@ mod tests {
         limit: 10,
         line_bytes_max: 8,
         text_bytes_max: 100,
+        looked_bytes_max: u64::MAX,
         counted_bytes_max: u64::MAX,
         damaged: Damaged::Replace,
     };
@@ -229,6 +253,29 @@ mod tests {
         let shown = view(&small, b"aaa\nbbb\nccc\n");
         assert_eq!(shown.text, "1\taaa");
         assert_eq!((shown.next_line, shown.lines_left), (2, 2));
+    }
+
+    #[test]
+    fn an_endless_line_is_not_followed_to_its_end() {
+        let window = Window {
+            looked_bytes_max: 20,
+            ..WINDOW
+        };
+        let endless = || BufReader::new(std::io::repeat(b'a'));
+        let error = window.view(&mut endless()).unwrap_err();
+        let expected = "the first 20 bytes of it do not reach the end of line 1";
+        assert_eq!(error.to_string(), expected);
+        let after_one = window.view(&mut b"one\n".chain(endless())).unwrap();
+        assert_eq!(after_one.text, "1\tone");
+        assert!(after_one.is_uncounted);
+        assert_eq!(after_one.next_line, 2);
+        // The same where the lines are that are wanted, and not those before.
+        let below = Window {
+            offset: 99,
+            ..window
+        };
+        let lines = BufReader::new(std::io::repeat(b'\n'));
+        assert!(below.view(&mut { lines }).is_err());
     }
 
     #[test]

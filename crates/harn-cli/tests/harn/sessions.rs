@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -331,31 +331,50 @@ fn a_run_whose_time_is_over_closes_what_it_has_opened() {
 
 #[test]
 fn an_interrupt_closes_what_was_opened_and_ends_with_its_status() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let project = Project::new();
-        fs::write(project.path("main.harn"), WAITING).expect("the folder is ours");
-        let mut program = Command::new("/usr/bin/env");
-        program
-            .env_clear()
-            .current_dir(project.folder.path())
-            .arg("--default-signal=INT")
-            .arg(env!("CARGO_BIN_EXE_harn"))
-            .args(["run", "main.harn"])
-            .stdout(Stdio::piped());
-        let mut child = program.spawn().expect("it runs");
-        let stdout = child.stdout.take().expect("it is piped");
-        let mut line = String::new();
-        BufReader::new(stdout)
-            .read_line(&mut line)
-            .expect("it says that it waits");
-        assert_eq!(line, "resting\n");
-        let sent = Command::new("kill")
-            .args([&format!("-{signal}"), &child.id().to_string()])
-            .status();
-        assert!(sent.expect("every system has kill").success());
+        let mut child = resting(&project, "--default-signal=INT,HUP");
+        send(signal, &child);
         assert_eq!(child.wait().expect("it ends").code(), Some(code));
         check_closed(&project);
     }
+}
+
+#[test]
+fn what_was_started_to_outlive_its_terminal_does() {
+    let project = Project::new();
+    let mut child = resting(&project, "--ignore-signal=HUP");
+    send("HUP", &child);
+    send("TERM", &child);
+    assert_eq!(child.wait().expect("it ends").code(), Some(143));
+}
+
+/// A program that waits, started with signals as an option of `env` says.
+fn resting(project: &Project, signals: &str) -> Child {
+    fs::write(project.path("main.harn"), WAITING).expect("the folder is ours");
+    let mut program = Command::new("/usr/bin/env");
+    program
+        .env_clear()
+        .current_dir(project.folder.path())
+        .arg(signals)
+        .arg(env!("CARGO_BIN_EXE_harn"))
+        .args(["run", "main.harn"])
+        .stdout(Stdio::piped());
+    let mut child = program.spawn().expect("it runs");
+    let stdout = child.stdout.take().expect("it is piped");
+    let mut line = String::new();
+    BufReader::new(stdout)
+        .read_line(&mut line)
+        .expect("it says that it waits");
+    assert_eq!(line, "resting\n");
+    child
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill")
+        .args([&format!("-{signal}"), &child.id().to_string()])
+        .status();
+    assert!(sent.expect("every system has kill").success());
 }
 
 #[test]

@@ -1,17 +1,18 @@
-//! Ctrl-C while a program with agents or processes runs.
+//! Ctrl-C, or a closed terminal, while a program with agents or processes runs.
 //!
 //! Other programs are ended by the system, as any program is. Where sessions are kept that
 //! would leave journals without an end, and processes lead groups of their own that hear
 //! nothing of it. So the first signal stops the program in good order, and whoever has no
 //! patience sends another one.
 
+use std::fs;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use harn_vm::Interrupt;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::screen::Screen;
@@ -47,6 +48,9 @@ impl Interruption {
             return Ok(());
         }
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        if !may_outlive_its_terminal() {
+            signals.add_signal(SIGHUP)?;
+        }
         let this = self.clone();
         let listener = thread::Builder::new().name("harn-signals".to_owned());
         listener.spawn(move || {
@@ -94,6 +98,15 @@ impl Interruption {
         self.screen.set_status(None::<fn(usize) -> String>);
         std::process::exit(status_of(signal).into())
     }
+}
+
+/// Whether somebody has started us so that we go on when the terminal is closed, as `nohup` does.
+/// Where nobody can tell, the system does what it does to every program.
+fn may_outlive_its_terminal() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_none_or(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
 fn status_of(signal: i32) -> u8 {
