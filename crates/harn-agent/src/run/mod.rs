@@ -249,20 +249,32 @@ impl Run<'_> {
         let turn = match model_call::ask(self, turn).await {
             Ok(turn) => turn,
             Err(thrown) => match self.after_failure(&unanswered, &thrown).await {
-                control::Failed::GoOn => return Ok(Flow::Continue),
+                control::Failed::GoOn => return self.go_on_without(&unanswered).await,
                 control::Failed::End(status) => return Ok(Flow::Break(status)),
                 control::Failed::Throw => return Err(thrown),
             },
         };
         let turn = reading::read(self, turn).await?;
         if control::after_answer(self, &turn).await? {
-            return Ok(Flow::Continue);
+            return self.go_on_without(&turn).await;
         }
         let refused_before = self.session.read(|state| state.run.rejected.len());
         let turn = dispatch::dispatch(self, turn).await?;
         let facts = control::Facts::of(self, &turn, refused_before);
         let flow = post_turn::conclude(self, turn).await?;
-        let flow = control::after_turn(self, &facts, flow).await?;
+        self.account(&facts, flow).await
+    }
+
+    /// Goes on after a turn that becomes no history. It has taken time and may have cost
+    /// something, so whoever looks after that looks at this turn too.
+    async fn go_on_without(&self, turn: &Turn) -> Result<Flow, Thrown> {
+        let facts = control::Facts::of_nothing(turn);
+        self.account(&facts, Flow::Continue).await
+    }
+
+    /// Decides how the loop goes on, by what it has used up.
+    async fn account(&self, facts: &control::Facts, flow: Flow) -> Result<Flow, Thrown> {
+        let flow = control::after_turn(self, facts, flow).await?;
         Ok(match self.spent_tokens(&flow).await {
             Some(status) => Flow::Break(status),
             None => flow,

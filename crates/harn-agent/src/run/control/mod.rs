@@ -105,6 +105,19 @@ impl Facts {
             fell_back: wrote_calls_as_text,
         }
     }
+
+    /// Of a turn that becomes no history: none of its calls is made.
+    pub(super) fn of_nothing(turn: &Turn) -> Self {
+        Self {
+            iteration: turn.iteration,
+            tool_calls: 0,
+            successful: Vec::new(),
+            rejected: Vec::new(),
+            text_chars: turn.prose_chars,
+            has_visible_text: !turn.prose.trim().is_empty(),
+            fell_back: false,
+        }
+    }
 }
 
 impl Run<'_> {
