@@ -18,8 +18,6 @@ pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> 
     match (turn.had_calls, turn.skipped) {
         (true, None) => after_calls(run, turn).await,
         (true, Some(reason)) => {
-            record_assistant(run, &turn);
-            say_feedback(run, &turn).await;
             for call in &turn.calls {
                 let skipped = format!("the call was not made: {reason}");
                 let outcome = Err((skipped, ToolCallErrorCategory::Cancelled));
@@ -30,6 +28,18 @@ pub(super) async fn conclude(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> 
         }
         (false, _) => without_calls(run, turn).await,
     }
+}
+
+/// Tells the model what the host says in the middle of its turn. The turn becomes history before
+/// that, if it does at all: nobody answers what was not said yet.
+pub(super) async fn interrupt(run: &Run<'_>, turn: &mut Turn, said: Vec<Value>) {
+    if turn.had_calls || turn.is_complete || !turn.parse_errors.is_empty() || !must_act(run) {
+        record_assistant(run, turn);
+        turn.is_recorded = true;
+    }
+    turn.feedback.extend(said);
+    say_feedback(run, turn).await;
+    turn.feedback.clear();
 }
 
 /// Closes an iteration whose calls, if there were any, are not made.
@@ -261,6 +271,13 @@ impl TextTurn<'_> {
         }
         post_turn_hooks(run, &told).await
     }
+
+    async fn end(&self, run: &Run<'_>, delivered: Delivered) -> Result<(), Thrown> {
+        self.tell_hooks(run).await?;
+        let info = || self.turn.info();
+        end_iteration(run, self.turn, info, "iteration_end", delivered).await;
+        Ok(())
+    }
 }
 
 /// The turn had no calls.
@@ -292,8 +309,9 @@ async fn without_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     if !run.options.persistent {
         return idle(run, &turn).await;
     }
-    if begin::deliver_host_messages(run, Seam::IterationEnd).await > 0 {
-        end_text_turn(run, &turn, false, ("status", json!("host_input"))).await?;
+    let host = begin::deliver_host_messages(run, Seam::IterationEnd).await;
+    if host > 0 {
+        end_heard_turn(run, &turn, host, ("status", json!("host_input"))).await?;
         return Ok(Flow::Continue);
     }
     nudge(run, &turn).await
@@ -377,14 +395,33 @@ async fn end_text_turn(
         has_failed,
         extra,
     };
-    told.tell_hooks(run).await?;
-    let info = || turn.info();
-    end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
-    Ok(())
+    told.end(run, Delivered::default()).await
 }
 
-/// What the model said becomes history.
+/// The same, where the host had something to say.
+async fn end_heard_turn(
+    run: &Run<'_>,
+    turn: &Turn,
+    host: usize,
+    extra: (&'static str, Value),
+) -> Result<(), Thrown> {
+    let told = TextTurn {
+        turn,
+        has_failed: false,
+        extra,
+    };
+    let delivered = Delivered {
+        host,
+        ..Delivered::default()
+    };
+    told.end(run, delivered).await
+}
+
+/// What the model said becomes history, once.
 fn record_assistant(run: &Run<'_>, turn: &Turn) {
+    if turn.is_recorded {
+        return;
+    }
     let answer = turn.answer();
     let message = json!({"role": "assistant", "content": turn.history});
     let wire = run.runtime.desk.wire(turn.speaks_like());

@@ -47,6 +47,8 @@ pub(crate) struct Turn {
     pub(crate) late_feedback: Vec<Value>,
     /// Whether a call was refused before it began.
     pub(crate) had_refusal: bool,
+    /// Whether it is history already.
+    pub(crate) is_recorded: bool,
     /// Whether the calls were left unmade, and why.
     pub(crate) skipped: Option<&'static str>,
     /// Whether there were calls to make.

@@ -79,4 +79,37 @@ async fn an_interruption_before_the_calls_skips_them() {
     assert_eq!(stage.one("user_message")["message_id"], "i1");
     let end = &stage.of_type("iteration_end")[0]["iteration_info"];
     assert_eq!(end["skip_reason"], "interrupt_immediate");
+    assert_eq!(roles(&stage), ["user", "assistant", "user", "assistant"]);
+    seam_follows(&stage, "user_message");
+}
+
+/// A turn without calls is interrupted as well.
+#[tokio::test(start_paused = true)]
+async fn an_interruption_of_a_text_turn_follows_it() {
+    let stage = Stage::proving_with_host(&[], &[saying("Hm."), saying("##DONE##")]);
+    stage.host.will_send(Seam::PreToolDispatch, "i1", "Stop.");
+    stage
+        .run(json!({"persistent": true, "max_iterations": 1}))
+        .await;
+    let roles = roles(&stage);
+    assert_eq!(roles[..3], ["user", "assistant", "user"]);
+    assert_eq!(said(&stage)[..2], ["Do it.", "Stop."]);
+    seam_follows(&stage, "user_message");
+}
+
+/// A seam follows what it delivered.
+fn seam_follows(stage: &Stage, kind: &str) {
+    let story = stage.story();
+    let at = |kind: &str| story.iter().position(|one| one == kind).unwrap();
+    assert!(at(kind) < at("@pre_tool_dispatch"), "{story:?}");
+}
+
+fn roles(stage: &Stage) -> Vec<String> {
+    let session = stage.runtime.session(SESSION).unwrap();
+    session.read(|state| {
+        let roles = state.messages.iter().map(|message| &message["role"]);
+        roles
+            .map(|role| role.as_str().unwrap().to_owned())
+            .collect()
+    })
 }

@@ -190,6 +190,19 @@ async fn a_seam_counts_the_messages_of_the_host() {
     assert_eq!(result["deferred_user_messages"], json!(["Too late."]));
 }
 
+/// The seam at the end of a turn without calls counts them too.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_text_turn_counts_the_messages_of_the_host() {
+    let answers = [saying("Hm."), saying("##DONE##")];
+    let stage = Stage::proving_with_host(&["loop_checkpoint"], &answers);
+    stage.host.will_say(Seam::IterationEnd, "And?");
+    stage.run(json!({"persistent": true})).await;
+    let mut seams = stage.of_type("loop_checkpoint");
+    seams.retain(|seam| seam["kind"] == "iteration_end");
+    let delivered: Vec<&Value> = seams.iter().map(|seam| &seam["delivered"]).collect();
+    assert_eq!(delivered, [1, 0]);
+}
+
 /// An interrupt before the calls: none of them is made, and the seam says so.
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_skips_the_calls() {

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::messages::{Family, with_kept};
 use super::turn::{Call, Turn, free_id};
-use super::{Delivered, Run, begin, daemon};
+use super::{Delivered, Run, begin, daemon, post_turn};
 use crate::host::Seam;
 use crate::policy::is_read_only;
 use crate::session::Change;
@@ -35,10 +35,12 @@ use gates::Started;
 
 /// Makes the calls of a turn.
 pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
-    // The turn of the model is not history yet, and comes before what is said about it.
     let said = begin::take_host_messages(run, Seam::PreToolDispatch);
     let host = said.len();
-    turn.feedback.extend(said);
+    // The seam counts what was said, so it comes after that.
+    if host > 0 {
+        post_turn::interrupt(run, &mut turn, said).await;
+    }
     let is_interrupted = host > 0 && turn.had_calls;
     let delivered = Delivered {
         host,
