@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, interrupted, resumption, skills, texts};
+use super::{Delivered, Run, daemon, interrupted, preflight, resumption, skills, texts};
 use crate::host::{HostInput, Seam};
 use crate::mailbox::Mail;
 use crate::session::{Change, kept};
@@ -74,11 +74,12 @@ pub(super) async fn begin_iteration(run: &Run<'_>, turn: Turn) -> Turn {
     run.session.record(Change::IterationStarted {
         iteration: turn.iteration,
     });
+    let (provider, model) = preflight::next_model(run);
     run.emit(AgentEvent::IterationStart {
         session_id: run.id(),
         iteration: turn.number(),
-        provider: run.call.provider.clone(),
-        model: run.call.request.model.clone(),
+        provider,
+        model,
     })
     .await;
     let delivered = deliver_host_messages(run, Seam::IterationStart).await;

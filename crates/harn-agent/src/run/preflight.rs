@@ -86,6 +86,15 @@ async fn pre_turn_hooks(run: &Run<'_>, turn: &Turn) -> Result<(), Thrown> {
     hooks.pre_turn(&payload).await
 }
 
+/// Whom the next call is for, as far as that is known before it is prepared. Options that nobody
+/// understands are refused when it is.
+pub(super) fn next_model(run: &Run<'_>) -> (String, String) {
+    let is_changed = run.session.read(|state| state.run.next_options.is_some());
+    let next = is_changed.then(|| base_call(run).ok()).flatten();
+    let call = next.as_ref().unwrap_or(&run.call);
+    (call.provider.clone(), call.request.model.clone())
+}
+
 /// What every call starts from, with what was asked for this one only.
 fn base_call(run: &Run<'_>) -> Result<CallOptions, Thrown> {
     let next = run.session.read(|state| state.run.next_options.clone());
