@@ -164,7 +164,26 @@ impl Drop for Busy {
         }
         runtime.leave(session.id());
         runtime.sessions().end_run(session.id());
+        settle_later(runtime, session.id());
     }
+}
+
+/// A loop that is dropped cannot wait until the closures of its session have seen how it ended,
+/// so somebody else does. What waits there does not keep the runtime alive: at the end of a
+/// program nobody comes for it.
+fn settle_later(runtime: &Arc<Runtime>, session_id: &str) {
+    if !runtime.bus.has_unseen(session_id) {
+        return;
+    }
+    let session_id = session_id.to_owned();
+    let settling = Arc::downgrade(runtime);
+    let settled = runtime.spawn(Box::pin(async move {
+        if let Some(runtime) = settling.upgrade() {
+            runtime.settle_session(&session_id).await;
+        }
+    }));
+    // Where nothing can run, the next loop of the session delivers it.
+    drop(settled);
 }
 
 impl Run<'_> {

@@ -172,6 +172,13 @@ impl EventBus {
             .map_or(0, |session| session.subscribers.len())
     }
 
+    /// Whether there is something that the session's closures have not seen yet.
+    pub fn has_unseen(&self, session_id: &str) -> bool {
+        let sessions = self.inner.shards.lock(session_id);
+        let session = sessions.get(session_id);
+        session.is_some_and(|session| session.backlog.len() > 0)
+    }
+
     /// Delivers to the session's closures what they have not seen yet. The loop
     /// calls this at its safe points.
     ///
