@@ -16,7 +16,8 @@ use serde_json::json;
 
 use crate::event::AgentEvent;
 use crate::{
-    CompositionFailureCategory, CompositionRunEnvelope, ToolCallErrorCategory, ToolCallStatus,
+    CompositionFailureCategory, CompositionRunEnvelope, MutationSessionRecord,
+    ToolCallErrorCategory, ToolCallStatus,
 };
 
 /// Brackets of one kind a session may have open at once. A runaway producer loses
@@ -51,6 +52,8 @@ pub struct OpenCall {
     pub is_candidate: bool,
     /// Whether a backend has taken it up.
     pub is_running: bool,
+    /// The mutation session that it began in, which its end names too.
+    pub audit: Option<Box<MutationSessionRecord>>,
     order: u64,
 }
 
@@ -91,9 +94,17 @@ impl OpenBrackets {
                 tool_call_id,
                 tool_name,
                 parsing,
+                audit,
                 ..
             } => {
-                return self.announce(tool_call_id, tool_name, *parsing == Some(true));
+                let call = OpenCall {
+                    tool_name: tool_name.clone(),
+                    is_candidate: *parsing == Some(true),
+                    is_running: false,
+                    audit: audit.clone().map(Box::new),
+                    order: 0,
+                };
+                return self.announce(tool_call_id, call);
             }
             AgentEvent::ToolCallUpdate {
                 tool_call_id,
@@ -221,9 +232,9 @@ impl OpenBrackets {
         closings
     }
 
-    fn announce(&mut self, id: &str, tool_name: &str, is_candidate: bool) -> Admission {
-        if let Some(call) = self.calls.get_mut(id) {
-            tool_name.clone_into(&mut call.tool_name);
+    fn announce(&mut self, id: &str, call: OpenCall) -> Admission {
+        if let Some(known) = self.calls.get_mut(id) {
+            known.tool_name = call.tool_name;
             return Admission::Duplicate;
         }
         if self.calls.len() >= OPEN_MAX {
@@ -232,12 +243,8 @@ impl OpenBrackets {
         }
         self.ended_calls.retain(|ended| ended != id);
         self.calls_seen += 1;
-        let call = OpenCall {
-            tool_name: tool_name.to_owned(),
-            is_candidate,
-            is_running: false,
-            order: self.calls_seen,
-        };
+        let order = self.calls_seen;
+        let call = OpenCall { order, ..call };
         self.calls.insert(id.to_owned(), call);
         Admission::New
     }
@@ -304,7 +311,7 @@ impl OpenBrackets {
                 parsing: call.is_candidate.then_some(false),
                 raw_input: None,
                 raw_input_partial: None,
-                audit: None,
+                audit: call.audit.as_deref().cloned(),
             }
         };
         self.calls()

@@ -318,7 +318,7 @@ async fn tell_query(run: &Run<'_>, turn: &Turn, block: &Value) {
         status: ToolCallStatus::InProgress,
         raw_input: block["query"].clone(),
         parsing: None,
-        audit: None,
+        audit: run.audit(),
     })
     .await;
 }
@@ -361,7 +361,7 @@ async fn tell_result(run: &Run<'_>, turn: &Turn, block: &Value) {
         parsing: None,
         raw_input: None,
         raw_input_partial: None,
-        audit: None,
+        audit: run.audit(),
     })
     .await;
 }

@@ -201,7 +201,7 @@ impl<'a> Watcher<'a> {
             status: ToolCallStatus::Pending,
             raw_input: json!({}),
             parsing: None,
-            audit: None,
+            audit: self.run.audit(),
         });
         self.calls.push(Streamed {
             id,
@@ -244,16 +244,16 @@ impl<'a> Watcher<'a> {
                         status: ToolCallStatus::Pending,
                         raw_input: json!({}),
                         parsing: Some(true),
-                        audit: None,
+                        audit: self.run.audit(),
                     }
                 }
                 Candidate::Promoted { n, name, arguments } => {
                     let (id, _) = self.close_candidate(n);
-                    closed(self.run.id(), id, name, Ok(arguments))
+                    closed(self.run, id, name, Ok(arguments))
                 }
                 Candidate::Aborted { n, message } => {
                     let (id, name) = self.close_candidate(n);
-                    closed(self.run.id(), id, name, Err(message))
+                    closed(self.run, id, name, Err(message))
                 }
             };
             self.emit(event);
@@ -272,7 +272,7 @@ impl<'a> Watcher<'a> {
 
 /// The end of a candidate: it is a call, or it is none.
 fn closed(
-    session_id: String,
+    run: &Run<'_>,
     tool_call_id: String,
     tool_name: String,
     outcome: Result<Value, String>,
@@ -283,7 +283,7 @@ fn closed(
     };
     let is_aborted = error.is_some();
     AgentEvent::ToolCallUpdate {
-        session_id,
+        session_id: run.id(),
         tool_call_id,
         tool_name,
         status: match is_aborted {
@@ -299,7 +299,7 @@ fn closed(
         parsing: Some(false),
         raw_input,
         raw_input_partial: None,
-        audit: None,
+        audit: run.audit(),
     }
 }
 
@@ -326,6 +326,6 @@ fn grown(call: &Streamed, run: &Run<'_>) -> AgentEvent {
         parsing: None,
         raw_input,
         raw_input_partial,
-        audit: None,
+        audit: run.audit(),
     }
 }

@@ -1,5 +1,6 @@
 //! Searches among tools that are held back.
 
+use harn_events::MutationSessionRecord;
 use serde_json::{Value, json};
 
 use crate::stage::{SESSION, Stage, calling, request, saying};
@@ -125,11 +126,17 @@ async fn a_search_of_the_provider_is_told_too() {
         "tool_call_update",
     ]);
     let reference = json!({"type": "tool_reference", "tool_name": "light"});
-    run_native(
-        &stage,
-        json!({"type": "tool_search_tool_search_result", "tool_references": [reference]}),
-    )
-    .await;
+    let found = json!({"type": "tool_search_tool_search_result", "tool_references": [reference]});
+    let record = MutationSessionRecord {
+        session_id: "session_1".to_owned(),
+        ..MutationSessionRecord::default()
+    };
+    let bus = stage.runtime.bus();
+    let run = async {
+        let _audit = bus.enter_mutation_session(record);
+        run_native(&stage, found).await;
+    };
+    bus.scope_loop_sink(None, run).await;
     let query = stage.one("tool_search_query");
     assert_eq!(
         (&query["tool_use_id"], &query["mode"]),
@@ -153,6 +160,8 @@ async fn a_search_of_the_provider_is_told_too() {
         (&json!("provider-srv1"), &json!("completed"))
     );
     assert_eq!(update["executor"], json!({"kind": "provider_native"}));
+    assert_eq!(call["audit"]["session_id"], "session_1");
+    assert_eq!(update["audit"], call["audit"]);
     let plot: Vec<String> = stage.plot();
     let plot: Vec<&str> = plot
         .iter()

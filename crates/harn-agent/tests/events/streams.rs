@@ -1,6 +1,7 @@
 //! What is told while an answer is still arriving.
 
 use harn_agent::Seam;
+use harn_events::MutationSessionRecord;
 use serde_json::{Value, json};
 
 use crate::stage::{SESSION, Stage, request, tool};
@@ -228,6 +229,48 @@ async fn a_candidate_that_is_no_call_is_withdrawn() {
     );
     assert_eq!(end["error_category"], "parse_aborted");
     assert!(end["error"].is_string());
+}
+
+/// Every event of a call names the mutation session, also before the call is made.
+#[tokio::test(start_paused = true)]
+async fn what_is_announced_names_the_mutation_session() {
+    for (format, said) in [
+        (
+            "native",
+            call(Some("call_1"), "look", "{\"path\": \"lamp\"}"),
+        ),
+        (
+            "text",
+            text("<tool_call>\nlook({ path: \"lamp\" })\n</tool_call>\n"),
+        ),
+    ] {
+        let stage = Stage::proving_online(&[]);
+        let record = MutationSessionRecord {
+            session_id: "session_1".to_owned(),
+            ..MutationSessionRecord::default()
+        };
+        let bus = stage.runtime.bus();
+        let reason = match format {
+            "native" => "tool_calls",
+            _ => "stop",
+        };
+        stage.network.say(&[said, stop(reason)]);
+        stage.network.say(&[text("Fine."), stop("stop")]);
+        let mut options = openai();
+        options["tool_format"] = json!(format);
+        let request = request(options).tool(tool("look", Ok("a lamp")));
+        let run = async {
+            let _audit = bus.enter_mutation_session(record);
+            stage.run_with(request).await
+        };
+        bus.scope_loop_sink(None, run).await.unwrap();
+        let mut told = stage.of_type("tool_call");
+        told.extend(stage.of_type("tool_call_update"));
+        assert!(told.len() > 3, "{told:?}");
+        for event in told {
+            assert_eq!(event["audit"]["session_id"], "session_1", "{event}");
+        }
+    }
 }
 
 /// S23: two model calls with one candidate each have distinct ids.

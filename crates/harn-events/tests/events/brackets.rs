@@ -306,6 +306,21 @@ fn a_promoted_candidate_is_closed_and_goes_on_under_the_dispatchers_id() {
     );
 }
 
+#[test]
+fn a_call_that_is_closed_names_the_mutation_session_of_its_start() {
+    let (bus, recording) = open_session();
+    let run = bus.begin_run("s");
+    let mut start = serde_json::to_value(tool_call("s", "1")).unwrap();
+    start["audit"] = json!({"session_id": "session_1", "mutation_scope": "apply_workspace"});
+    bus.emit(&event(start));
+    drop(run);
+    let told = recording.json();
+    let end = told.iter().find(|one| one["type"] == "tool_call_update");
+    let end = end.expect("it was closed");
+    assert_eq!(end["audit"]["session_id"], "session_1");
+    assert_eq!(end["audit"], told[0]["audit"]);
+}
+
 #[track_caller]
 fn check_candidate_id(id: &str) {
     let number = id.strip_prefix("text-cand-").map(str::parse::<u64>);

@@ -263,7 +263,7 @@ impl Run<'_> {
     }
 
     /// The mutation session in force.
-    pub(super) fn audit(&self) -> Option<MutationSessionRecord> {
+    pub(in crate::run) fn audit(&self) -> Option<MutationSessionRecord> {
         self.runtime.bus.current_mutation_session()
     }
 }
