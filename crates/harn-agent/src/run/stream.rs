@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::turn::free_id;
+use crate::session::Change;
 
 /// How often growing arguments are told at most.
 const GROWTH_INTERVAL_MS: i64 = 50;
@@ -233,7 +234,7 @@ impl<'a> Watcher<'a> {
         for candidate in found {
             let event = match candidate {
                 Candidate::Opened { n, tool } => {
-                    let id = self.run.runtime.bus.next_candidate_id();
+                    let id = self.next_candidate_id();
                     let name = tool.unwrap_or_default();
                     self.candidate_ids.push((n, id.clone(), name.clone()));
                     AgentEvent::ToolCall {
@@ -258,6 +259,14 @@ impl<'a> Watcher<'a> {
             };
             self.emit(event);
         }
+    }
+
+    /// Numbers rise over the session, also where another process goes on with it.
+    fn next_candidate_id(&self) -> String {
+        self.run.session.decide(|state| {
+            let id = format!("text-cand-{}", state.candidates + 1);
+            (Some(Change::CandidateSpotted), id)
+        })
     }
 
     fn close_candidate(&mut self, n: u64) -> (String, String) {

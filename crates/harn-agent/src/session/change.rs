@@ -170,6 +170,9 @@ pub enum Change {
         /// The id.
         id: String,
     },
+    /// Something that may become a call was seen in a text that is arriving. They are counted, so
+    /// that no two of a session have one id.
+    CandidateSpotted,
     /// A call is about to run.
     CallStarted {
         /// Its id.
@@ -319,6 +322,7 @@ impl Change {
             Self::TurnRead { .. } => "turn_read",
             Self::FellBack { .. } => "fell_back",
             Self::CallNamed { .. } => "call_named",
+            Self::CandidateSpotted => "candidate_spotted",
             Self::CallStarted { .. } => "call_started",
             Self::CallFinished { .. } => "call_finished",
             Self::PseudoToolUsed { .. } => "pseudo_tool_used",

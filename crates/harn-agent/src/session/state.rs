@@ -66,6 +66,9 @@ pub struct SessionState {
     /// What all its loops have cost.
     #[serde(default)]
     pub spent_usd: f64,
+    /// How often something that may become a call was seen in a text that was arriving.
+    #[serde(default)]
+    pub candidates: u64,
     /// The turns that can be undone and done again.
     #[serde(default)]
     pub turns: Turns,
@@ -197,6 +200,7 @@ impl SessionState {
                 self.grants.insert(grant);
             }
             Change::GrantsDropped => self.grants = SessionGrants::default(),
+            Change::CandidateSpotted => self.candidates += 1,
             change => {
                 if let Change::Answered { cost_usd, .. } = &change {
                     self.spent_usd += cost_usd;
@@ -267,6 +271,7 @@ impl SessionState {
             run: before.run,
             heard: before.heard,
             spent_usd: before.spent_usd,
+            candidates: before.candidates,
             kept,
             ..Self::default()
         };

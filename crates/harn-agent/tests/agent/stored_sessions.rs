@@ -182,7 +182,7 @@ async fn ask(runtime: &Arc<Runtime>, session: &str, prompt: &str) {
 }
 
 /// A process in which the model looks around.
-async fn look_once(log: &Arc<AnyEventLog>, script: &str) {
+async fn look_once(log: &Arc<AnyEventLog>, script: &str, format: &str) {
     let desk = Desk::staged(Scenario::parse("looking", script).unwrap());
     let options = RuntimeOptions {
         log: Some(Arc::clone(log)),
@@ -195,7 +195,7 @@ async fn look_once(log: &Arc<AnyEventLog>, script: &str) {
     });
     let request = LoopRequest::new("Look")
         .option("session_id", "talk")
-        .option("tool_format", "native")
+        .option("tool_format", format)
         .tool(look);
     runtime.run(request).await.unwrap();
 }
@@ -216,7 +216,7 @@ async fn two_calls_of_one_id_that_run_together_can_be_told_apart() {
     let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
     let call = "{ tool = \"look\", id = \"1\" }";
     let script = format!("[[turn]]\ncall = [{call}, {call}]\n\n[[turn]]\ntext = \"So.\"\n");
-    look_once(&log, &script).await;
+    look_once(&log, &script, "native").await;
     assert_eq!(starts(&log).await, ["tool-1", "tool-1-2"]);
 }
 
@@ -227,7 +227,7 @@ async fn calls_have_the_same_ids_after_a_restart() {
     for _ in 0..2 {
         let script =
             "[[turn]]\ncall = [{ tool = \"look\", id = \"1\" }]\n\n[[turn]]\ntext = \"So.\"\n";
-        look_once(&log, script).await;
+        look_once(&log, script, "native").await;
     }
     assert_eq!(starts(&log).await, ["tool-1", "tool-1"]);
     for topic in log.topics().await.unwrap() {
@@ -235,6 +235,20 @@ async fn calls_have_the_same_ids_after_a_restart() {
             assert_eq!(found.findings.violations, [], "{topic:?}");
         }
     }
+}
+
+/// Candidates are counted over the session, also by another process.
+#[tokio::test(start_paused = true)]
+async fn candidates_are_counted_on_after_a_restart() {
+    let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
+    for _ in 0..2 {
+        let script = "[[turn]]\ntext = \"<tool_call>look({})</tool_call>\"\n\n\
+            [[turn]]\ntext = \"<user_response>So.</user_response>\"\n";
+        look_once(&log, script, "text").await;
+    }
+    let mut ids = starts(&log).await;
+    ids.retain(|id| id.starts_with("text-cand-"));
+    assert_eq!(ids, ["text-cand-1", "text-cand-2"]);
 }
 
 /// A later process goes on with the one session it was told to, and begins all others anew.

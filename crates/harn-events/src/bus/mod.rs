@@ -90,7 +90,6 @@ struct Inner {
     next_id: AtomicU64,
     /// How deep each thread is in deliveries.
     nesting: Nesting,
-    next_candidate: AtomicU64,
     next_sequence: AtomicU64,
     /// Latest time given to an emission; times never go back behind it.
     last_ms: AtomicI64,
@@ -107,13 +106,6 @@ impl EventBus {
     pub fn new(config: BusConfig) -> Self {
         let open = Mutex::new(OpenTable::new(config.sessions_max));
         let configured_policy = Arc::new(config.redaction.clone());
-        // Candidates of a session that another process has begun have other numbers.
-        let first_candidate = config
-            .clock
-            .now_ms()
-            .unsigned_abs()
-            .saturating_mul(1000)
-            .saturating_add(1);
         let inner = Inner {
             config,
             shards: Shards::default(),
@@ -127,7 +119,6 @@ impl EventBus {
             subscriber_counters: SubscriberCounters::default(),
             next_id: AtomicU64::new(1),
             nesting: Nesting::default(),
-            next_candidate: AtomicU64::new(first_candidate),
             next_sequence: AtomicU64::new(0),
             last_ms: AtomicI64::new(i64::MIN),
         };

@@ -81,13 +81,6 @@ impl EventBus {
         }
     }
 
-    /// An id for a candidate spotted in streaming text, unique on this bus and so
-    /// in every session.
-    pub fn next_candidate_id(&self) -> String {
-        let number = self.inner.next_candidate.fetch_add(1, Ordering::Relaxed);
-        format!("text-cand-{number}")
-    }
-
     /// Calls `hook` at the end of every run, for the life of the bus.
     pub fn register_session_end_hook(&self, hook: SessionEndHook) {
         self.add_hook(hook);

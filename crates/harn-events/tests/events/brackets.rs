@@ -321,31 +321,6 @@ fn a_call_that_is_closed_names_the_mutation_session_of_its_start() {
     assert_eq!(end["audit"], told[0]["audit"]);
 }
 
-#[track_caller]
-fn check_candidate_id(id: &str) {
-    let number = id.strip_prefix("text-cand-").map(str::parse::<u64>);
-    assert!(matches!(number, Some(Ok(1..))), "{id}");
-}
-
-#[test]
-fn candidate_ids_are_unique_in_the_session() {
-    let (bus, _) = open_session();
-    bus.open_session("t").unwrap();
-    let mut ids = Vec::new();
-    for _model_call in 0..3 {
-        let run = bus.begin_run("s");
-        ids.push(bus.next_candidate_id());
-        ids.push(bus.next_candidate_id());
-        bus.clear_session_sinks("s");
-        run.finish("done");
-    }
-    ids.iter().for_each(|id| check_candidate_id(id));
-    check_candidate_id(&bus.next_candidate_id());
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), 6);
-}
-
 #[test]
 fn a_run_read_only_by_its_loop_sink_ends_like_any_other() {
     let (bus, recording) = (EventBus::default(), Recording::new());
