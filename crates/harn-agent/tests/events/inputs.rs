@@ -66,6 +66,26 @@ async fn the_journal_knows_what_was_heard() {
     assert!(session.read(|state| state.heard.contains("i1")));
 }
 
+/// Whoever has sent an input learns where it was delivered.
+#[tokio::test(start_paused = true)]
+async fn a_delivered_input_has_an_outcome() {
+    let stage = Stage::proving_with_host(&["control_outcome"], &[saying("Hm.")]);
+    stage.host.will_send(Seam::IterationStart, "i1", "Quickly.");
+    stage.run(json!({})).await;
+    let outcome = stage.one("control_outcome");
+    assert_eq!(
+        (&outcome["control_id"], &outcome["method"]),
+        (&json!("i1"), &json!("session/input"))
+    );
+    assert_eq!(
+        (&outcome["outcome"], &outcome["status"]),
+        (&json!("accepted"), &json!("delivered"))
+    );
+    let target = json!({"sessionId": SESSION, "messageId": "i1"});
+    assert_eq!(outcome["target"], target);
+    assert_eq!(outcome["metadata"]["deliveredAt"], "iteration_start");
+}
+
 /// Calls that were not begun are not made for somebody who interrupts.
 #[tokio::test(start_paused = true)]
 async fn an_interruption_before_the_calls_skips_them() {
