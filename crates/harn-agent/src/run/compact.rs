@@ -8,9 +8,9 @@ use harn_llm::options::CallOptions;
 use harn_llm::{Output, Request};
 use serde_json::json;
 
-use super::{Run, texts};
+use super::{Run, overflow, texts};
 use crate::callback::BoxFuture;
-use crate::compaction::{self, Compacted, Mode, Summarizer, Template};
+use crate::compaction::{self, Compacted, Mode, Strategy, Summarizer, Template};
 use crate::fence::{Fenced, refused};
 use crate::runtime::Runtime;
 use crate::session::Change;
@@ -19,15 +19,18 @@ use crate::transcript::messages_tokens;
 /// Bytes that make a token, by estimate.
 const BYTES_PER_TOKEN: u64 = 4;
 
+/// Why a conversation is compacted that has become long.
+const THRESHOLD: &str = "threshold";
+
 /// Before a model is asked, at the threshold.
 pub(super) async fn before_call(run: &Run<'_>, system: Option<&str>) -> Result<(), Thrown> {
     let Some(policy) = &run.compaction else {
         return Ok(());
     };
-    match size(run, system) >= policy.threshold_tokens {
-        true => compact(run, policy, Mode::Preflight).await,
-        false => Ok(()),
+    if size(run, system) >= policy.threshold_tokens {
+        compact(run, policy, (Mode::Preflight, THRESHOLD)).await?;
     }
+    Ok(())
 }
 
 /// After a turn with calls, and when a daemon begins to wait, beyond the threshold.
@@ -35,9 +38,29 @@ pub(super) async fn after_turn(run: &Run<'_>) -> Result<(), Thrown> {
     let Some(policy) = &run.compaction else {
         return Ok(());
     };
-    match size(run, run.system_prompt().as_deref()) > policy.threshold_tokens {
-        true => compact(run, policy, Mode::Auto).await,
-        false => Ok(()),
+    if size(run, run.system_prompt().as_deref()) > policy.threshold_tokens {
+        compact(run, policy, (Mode::Auto, THRESHOLD)).await?;
+    }
+    Ok(())
+}
+
+/// After a model was given more than it can read; gives how many messages were archived. What
+/// was kept the time before was still too much, so each attempt keeps half of that.
+pub(super) async fn after_overflow(run: &Run<'_>, attempt: u32) -> Result<usize, Thrown> {
+    let Some(policy) = &run.compaction else {
+        return Ok(0);
+    };
+    let mut policy = compaction::Policy::clone(policy);
+    policy.keep_last >>= attempt - 1;
+    let why = (Mode::Host, "context_overflow");
+    match compact(run, &policy, why).await {
+        // Whoever sums up reads nearly as much as the model was given.
+        Err(thrown) if overflow::is_overflow(&thrown) => {
+            policy.strategy = Strategy::Truncate;
+            policy.hard_limit_strategy = Strategy::Truncate;
+            compact(run, &policy, why).await
+        }
+        outcome => outcome,
     }
 }
 
@@ -46,17 +69,22 @@ fn size(run: &Run<'_>, system: Option<&str>) -> u64 {
     messages + system.map_or(0, |system| system.len() as u64 / BYTES_PER_TOKEN)
 }
 
-async fn compact(run: &Run<'_>, policy: &compaction::Policy, mode: Mode) -> Result<(), Thrown> {
+/// Compacts, and tells who does that and why; gives how many messages were archived.
+async fn compact(
+    run: &Run<'_>,
+    policy: &compaction::Policy,
+    (mode, reason): (Mode, &str),
+) -> Result<usize, Thrown> {
     let messages = run.session.read(|state| state.messages.clone());
     let summarizer = Model::of(run);
     let Some(compacted) = compaction::compact(policy, &messages, &summarizer).await? else {
-        return Ok(());
+        return Ok(0);
     };
     write_down(run, &compacted, mode);
-    let event = compacted.agent_event(run.session.id(), mode, "threshold", None);
+    let event = compacted.agent_event(run.session.id(), mode, reason, None);
     run.emit(event).await;
     run.session.barrier().await;
-    Ok(())
+    Ok(compacted.reported_archived)
 }
 
 fn write_down(run: &Run<'_>, compacted: &Compacted, mode: Mode) {

@@ -21,6 +21,7 @@ mod finalize;
 mod interrupted;
 mod messages;
 mod model_call;
+mod overflow;
 mod pause;
 mod post_turn;
 mod preflight;
@@ -265,7 +266,7 @@ impl Run<'_> {
         if self.has_breaker() {
             unanswered.call.clone_from(&turn.call);
         }
-        let turn = match model_call::ask(self, turn).await {
+        let turn = match overflow::ask(self, turn).await {
             Ok(turn) => turn,
             Err(thrown) => match self.after_failure(&unanswered, &thrown).await {
                 control::Failed::GoOn => return self.go_on_without(&unanswered).await,
@@ -393,6 +394,18 @@ impl Run<'_> {
     fn tell(&self, kind: &str, content: &str) {
         let message = texts::feedback(kind, content);
         self.session.record(Change::MessageAdded { message });
+    }
+
+    /// Tells readers, and the log of calls, of feedback or of a repair.
+    async fn report(&self, kind: &str, content: String) {
+        let event = json!({"type": "feedback_injected", "kind": kind, "content": content});
+        self.runtime.desk.log_event(&self.call, event);
+        self.emit(AgentEvent::FeedbackInjected {
+            session_id: self.id(),
+            kind: kind.to_owned(),
+            content,
+        })
+        .await;
     }
 
     /// Notes something in the transcript.

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use harn_events::AgentEvent;
 use harn_llm::SharedList;
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::grammar::contract::Mode;
@@ -28,6 +27,12 @@ pub(super) async fn prepare(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Throw
     run.pass("post_compact", turn.number(), delivered).await;
     turn.call = Some(Box::new(base_call(run)?));
     Ok(turn)
+}
+
+/// Makes the call of this turn once more, from the conversation as it is.
+pub(super) async fn make_call(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
+    turn.call = Some(Box::new(base_call(run)?));
+    show(run, turn).await
 }
 
 /// Puts into the call of this turn what the model gets to see.
@@ -57,14 +62,7 @@ async fn drain(run: &Run<'_>, turn: &mut Turn) -> Delivered {
             "prefill_assistant" => turn.prefill = Some(content.clone()),
             kind => run.tell(kind, &content),
         }
-        let event = json!({"type": "feedback_injected", "kind": kind, "content": content});
-        run.runtime.desk.log_event(&run.call, event);
-        run.emit(AgentEvent::FeedbackInjected {
-            session_id: run.id(),
-            kind,
-            content,
-        })
-        .await;
+        run.report(&kind, content).await;
     }
     Delivered {
         inbox,

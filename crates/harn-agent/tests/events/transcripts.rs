@@ -148,3 +148,37 @@ async fn a_projection_is_told_before_the_model_is_asked() {
         ("@post_compact", "agent_message_chunk")
     );
 }
+
+/// The iteration goes on: what the provider refused is asked again with less.
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_is_too_long_for_the_model_is_compacted_and_asked_again() {
+    let refused = json!({"error": {"category": "generic", "message": "prompt is too long"}});
+    let proved = &["transcript_compacted", "feedback_injected"];
+    let stage = Stage::proving(proved, &[refused, saying("Fine.")]);
+    stage
+        .run(json!({
+            "messages": long_history(), "compaction": {"type": "truncate", "keep_last": 2},
+        }))
+        .await;
+    let story = stage.story();
+    let place = story.iter().position(|step| *step == "@post_compact");
+    let after = place.expect("the seam is passed") + 1;
+    assert_eq!(
+        story[after..after + 3],
+        [
+            "transcript_compacted",
+            "feedback_injected",
+            "agent_message_chunk"
+        ]
+    );
+    let event = stage.one("transcript_compacted");
+    assert_eq!(event["reason"], "context_overflow");
+    assert_eq!(
+        stage.one("feedback_injected"),
+        json!({
+            "type": "feedback_injected", "session_id": SESSION,
+            "kind": "context_overflow_recovery", "content": "attempt 1/3 archived 6 messages",
+        })
+    );
+    assert_eq!(stage.of_type("iteration_end").len(), 1);
+}
