@@ -36,6 +36,7 @@ mod start;
 mod stream;
 pub(crate) mod texts;
 mod turn;
+mod whole_answer;
 
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::stream::{Told, Watcher};
 use super::turn::Turn;
-use super::{Run, texts};
+use super::{Run, texts, whole_answer};
 use crate::session::{About, AboutAnswer, AskedCall, Change};
 
 /// Asks the model until its answer has the structure that was asked for. Nobody hears of the
@@ -15,7 +15,7 @@ use crate::session::{About, AboutAnswer, AskedCall, Change};
 pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
     let mut retries = turn.call().structured.retries;
     loop {
-        let (answer, told) = ask_once(run, &turn).await?;
+        let (answer, told) = whole_answer::ask(run, &mut turn).await?;
         let wrong = run.runtime.desk.structure_errors(turn.call(), &answer);
         let Some((errors, correction)) = wrong else {
             return Ok(accept(run, turn, answer, told).await);
@@ -53,7 +53,7 @@ pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
 }
 
 /// Asks once; gives also what was told while the answer came.
-async fn ask_once(run: &Run<'_>, turn: &Turn) -> Result<(TurnAnswer, Told), Thrown> {
+pub(super) async fn ask_once(run: &Run<'_>, turn: &Turn) -> Result<(TurnAnswer, Told), Thrown> {
     let mut watcher = Watcher::new(run);
     let asked = run
         .runtime
@@ -130,7 +130,7 @@ fn begin_with(text: &mut String, prefill: Option<&str>) {
 }
 
 /// Counts what an answer has cost, and adds to what the loop has said.
-fn count(run: &Run<'_>, text: String, answer: &TurnAnswer) {
+pub(super) fn count(run: &Run<'_>, text: String, answer: &TurnAnswer) {
     run.session.record(Change::Answered {
         text,
         input_tokens: answer.reply.usage.input,

@@ -16,7 +16,7 @@ use crate::session::Change;
 /// Reads the answer.
 pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
     mirror_provider_search(run, &turn).await;
-    let parsed = parse(run, &turn);
+    let parsed = parse(run, &turn.answer().reply.text);
     let calls = take_calls(run, &turn, &parsed);
     if run.has_tools {
         turn.parse_errors.clone_from(&parsed.errors);
@@ -52,8 +52,8 @@ impl Run<'_> {
     }
 }
 
-fn parse(run: &Run<'_>, turn: &Turn) -> Parsed {
-    let text = &turn.answer().reply.text;
+/// Reads what a model wrote.
+pub(super) fn parse(run: &Run<'_>, text: &str) -> Parsed {
     let names: ToolNames = match run.has_tools {
         true => run.offered_names().collect(),
         false => ToolNames::default(),

@@ -399,3 +399,39 @@ async fn arguments_that_come_at_once_are_told_as_well() {
     let starts = seen.iter().filter(|one| one["type"] == "tool_call");
     assert_eq!(starts.count(), 1);
 }
+
+/// The call that was cut off is closed, and the one that is made has a start and an end of its
+/// own.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cut_off_is_asked_for_with_more_room() {
+    let stage = Stage::proving_online(&["feedback_injected", "tool_call"]);
+    stage.network.say(&[
+        call(Some("call_1"), "look", ""),
+        call(None, "", "{\"path\":\"la"),
+        stop("length"),
+    ]);
+    stage.network.say(&[
+        call(Some("call_2"), "look", "{\"path\":\"lamp\"}"),
+        stop("tool_calls"),
+    ]);
+    stage.network.say(&[text("Fine."), stop("stop")]);
+    let request = request(openai()).tool(tool("look", Ok("a lamp")));
+    let result = stage.run_with(request).await.unwrap();
+    assert_eq!(result["text"], "Fine.");
+    assert_eq!(
+        stage.one("feedback_injected"),
+        json!({
+            "type": "feedback_injected", "session_id": SESSION, "kind": "llm_auto_continue",
+            "content": "16384->32768 (attempt 1/2)",
+        })
+    );
+    let starts = stage.of_type("tool_call");
+    let ids: Vec<&Value> = starts.iter().map(|start| &start["tool_call_id"]).collect();
+    assert_eq!(ids, ["tool-call_1", "tool-call_2"]);
+    let updates = stage.of_type("tool_call_update");
+    let mut ends = updates
+        .iter()
+        .filter(|update| update["status"] != "pending");
+    assert_eq!(ends.next().unwrap()["status"], "failed");
+    assert_eq!(stage.of_type("iteration_end").len(), 2);
+}
