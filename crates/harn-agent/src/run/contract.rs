@@ -80,6 +80,11 @@ impl Run<'_> {
         prompt
     }
 
+    /// The system prompt of a call that has no tools and need not go on.
+    pub(super) fn prompt_without_tools(&self) -> Option<String> {
+        joined([self.system.clone(), self.skills.view().block.clone()])
+    }
+
     fn render(&self, key: &Key) -> Option<String> {
         let contract = self.has_tools.then(|| self.render_contract(key));
         let persistent = self
@@ -87,14 +92,7 @@ impl Run<'_> {
             .persistent
             .then(|| texts::persistent(&self.options, self.mode, self.has_tools));
         let skills = key.skills.block.clone();
-        let parts = [self.system.clone(), skills, contract, persistent];
-        let parts: Vec<String> = parts
-            .into_iter()
-            .flatten()
-            .map(|part| part.trim().to_owned())
-            .filter(|part| !part.is_empty())
-            .collect();
-        (!parts.is_empty()).then(|| parts.join("\n\n"))
+        joined([self.system.clone(), skills, contract, persistent])
     }
 
     fn render_contract(&self, key: &Key) -> String {
@@ -125,4 +123,11 @@ impl Run<'_> {
     pub(super) fn rides_on_text(&self) -> bool {
         self.mode != Mode::Native
     }
+}
+
+/// The parts of a prompt that say something, with a blank line between them.
+fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
+    let parts = parts.iter().flatten().map(|part| part.trim());
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }

@@ -37,6 +37,7 @@ mod stream;
 pub(crate) mod texts;
 mod turn;
 mod whole_answer;
+mod wrapup;
 
 pub(crate) use compact::Model;
 pub(crate) use messages::user_message_event;
@@ -327,7 +328,7 @@ impl Run<'_> {
         Some(self.exhausted("tokens", None).await)
     }
 
-    /// Says that a ceiling was reached.
+    /// Says that a ceiling was reached, and lets the model have a last word about it.
     async fn exhausted(&self, kind: &str, cost_usd: Option<f64>) -> String {
         self.exhausted_after(kind, cost_usd, None).await
     }
@@ -347,6 +348,7 @@ impl Run<'_> {
             wall_clock_ms,
         })
         .await;
+        wrapup::conclude(self, kind).await;
         "budget_exhausted".to_owned()
     }
 

@@ -418,7 +418,7 @@ async fn end_heard_turn(
 }
 
 /// What the model said becomes history, once.
-fn record_assistant(run: &Run<'_>, turn: &Turn) {
+pub(super) fn record_assistant(run: &Run<'_>, turn: &Turn) {
     if turn.is_recorded {
         return;
     }

@@ -33,6 +33,24 @@ async fn the_last_iteration_exhausts_the_budget() {
     assert_eq!(stage.of_type("iteration_end").len(), 2);
 }
 
+/// What the model says about a run that was stopped comes before the run is left.
+#[tokio::test(start_paused = true)]
+async fn a_stopped_run_has_a_last_word() {
+    let answers = [calling("look", json!({})), saying("Half of it.")];
+    let stage = Stage::proving(&["budget_exhausted"], &answers);
+    let options = json!({"max_iterations": 1, "final_wrapup": true});
+    let request = request(options).tool(tool("look", Ok("a lamp")));
+    let result = stage.run_with(request).await.unwrap();
+    assert_eq!(result["status"], "budget_exhausted");
+    assert_eq!(result["visible_text"], "Half of it.");
+    let story = stage.story();
+    assert_eq!(
+        story[story.len() - 3..],
+        ["budget_exhausted", "agent_message_chunk", "@loop_exit"]
+    );
+    assert_eq!(stage.of_type("iteration_end").len(), 1);
+}
+
 /// The tokens win over a normal end.
 #[tokio::test(start_paused = true)]
 async fn tokens_exhaust_the_budget() {

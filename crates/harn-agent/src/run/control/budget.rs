@@ -372,12 +372,19 @@ impl Run<'_> {
             self.stop_because(kind);
             return Some(self.exhausted_after(kind, None, Some(elapsed)).await);
         }
-        let cost = self.session.read(|state| state.run.cost_usd);
-        if budget.total_cost_usd.is_some_and(|max| cost >= max) {
+        if self.has_spent_its_money() {
+            let cost = self.session.read(|state| state.run.cost_usd);
             self.stop_because("total_cost");
             return Some(self.exhausted_after("total_cost", Some(cost), None).await);
         }
         None
+    }
+
+    /// Whether the loop has cost as much as it may.
+    pub(in crate::run) fn has_spent_its_money(&self) -> bool {
+        let cost = self.session.read(|state| state.run.cost_usd);
+        let max = self.controls.budget.total_cost_usd;
+        max.is_some_and(|max| cost >= max)
     }
 
     pub(super) fn set_failures(&self, failures: u64) {

@@ -35,6 +35,8 @@ pub(super) struct Controls {
     completion: completion::Judges,
     input: input::Gate,
     structure: Option<structure::Validator>,
+    /// Whether a loop that was stopped by a ceiling has a last word.
+    pub(super) wraps_up: bool,
     /// What the program has put around its tool calls.
     pub(super) tool_caller: Option<Arc<dyn Callback>>,
 }
@@ -53,6 +55,7 @@ impl Controls {
             completion: completion::Judges::read(given)?,
             input: input::Gate::read(given)?,
             structure: structure::Validator::read(given)?,
+            wraps_up: given.is_on("final_wrapup")?,
             tool_caller: given.closure("tool_caller")?,
         })
     }

@@ -55,6 +55,12 @@ impl Given<'_> {
         }))
     }
 
+    /// Whether a feature is switched on; a dict may say otherwise by itself.
+    pub(super) fn is_on(&self, key: &str) -> Result<bool, Thrown> {
+        let config = self.config(key)?;
+        Ok(config.is_some_and(|config| config.options.get("enabled") != Some(&Value::Bool(false))))
+    }
+
     /// An int above 0.
     pub(super) fn positive(&self, key: &str) -> Result<Option<u64>, Thrown> {
         match self.value(key) {
