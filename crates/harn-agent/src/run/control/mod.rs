@@ -14,6 +14,7 @@ mod input;
 mod judge;
 mod options;
 mod structure;
+mod unavailable;
 
 use std::sync::Arc;
 
@@ -50,6 +51,7 @@ impl Controls {
         max_iterations: usize,
     ) -> Result<Self, Thrown> {
         let given = options::Given(options, functions);
+        unavailable::refuse(given)?;
         Ok(Self {
             budget: budget::Budget::read(given, max_iterations)?,
             completion: completion::Judges::read(given)?,
