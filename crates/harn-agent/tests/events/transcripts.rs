@@ -153,8 +153,8 @@ async fn a_projection_is_told_before_the_model_is_asked() {
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_is_too_long_for_the_model_is_compacted_and_asked_again() {
     let refused = json!({"error": {"category": "generic", "message": "prompt is too long"}});
-    let proved = &["transcript_compacted", "feedback_injected"];
-    let stage = Stage::proving(proved, &[refused, saying("Fine.")]);
+    let answers = [refused, saying("Fine.")];
+    let stage = Stage::proving(&["transcript_compacted", "feedback_injected"], &answers);
     stage
         .run(json!({
             "messages": long_history(), "compaction": {"type": "truncate", "keep_last": 2},
