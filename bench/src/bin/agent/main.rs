@@ -7,10 +7,10 @@
 //! On paper, before measuring: such a run is two model calls, some twenty events and as many
 //! records of the journal, each a few hundred nanoseconds when nobody keeps them, so it should
 //! take 30 µs or so; a framework in Python makes some thousand objects and awaits some hundred
-//! futures, a millisecond or two. A durable run waits for four barriers of some 250 µs: the
-//! answer that was paid for, the call before it runs, its result, the last answer with the end.
-//! LangGraph commits each step and the writes of each step, one after the other. An agent that
-//! was only made is some strings.
+//! futures, a millisecond or two. A durable run waits for two barriers of some 100 µs: before its
+//! call is made, with the answer that was paid for, and at its end, with the result and the last
+//! answer. LangGraph commits each step and the writes of each step, one after the other. An agent
+//! that was only made is some strings.
 
 #![expect(
     clippy::print_stdout,
