@@ -23,6 +23,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
     remember_system_prompt(run);
     show_tools_to_host(run);
     interrupted::answer_calls(run).await;
+    interrupted::tell_untold(run).await;
     adopt_summary(run);
     let is_resumed = daemon::resumed(run).await?;
     if !is_resumed {

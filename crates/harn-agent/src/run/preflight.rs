@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::start::settle_channel;
 use super::turn::Turn;
 use super::{Delivered, Experiment, Run, compact, messages, project, texts};
+use crate::session::conversation::TEXT_RESULTS;
 
 /// How many of the last messages a context callback gets apart.
 const RECENT_MESSAGES: usize = 10;
@@ -231,7 +232,7 @@ fn latest_result(messages: &[Value]) -> Value {
             || content[0]["type"] == "tool_result"
             || content
                 .as_str()
-                .is_some_and(|text| text.starts_with("<runtime_feedback kind=\"tool_results\">"))
+                .is_some_and(|text| text.starts_with(TEXT_RESULTS))
     };
     json!(messages.iter().rev().find(is_result))
 }

@@ -24,6 +24,11 @@ pub(crate) fn feedback(kind: &str, content: &str) -> Value {
     ))
 }
 
+/// What came of a call, where results are told as text.
+pub(crate) fn observation(tool: &str, result: &str) -> String {
+    format!("[result of {tool}]\n{result}\n[end of {tool} result]\n\n")
+}
+
 /// Something for one call only, as a message.
 pub(crate) fn injection(kind: &str, content: &str) -> Value {
     user(format!(

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::content::Content;
 use super::transcript_event::TranscriptEvent;
+use super::untold::UntoldCall;
 use crate::ledger::TaskLedger;
 use crate::policy::SessionGrant;
 
@@ -173,6 +174,21 @@ pub enum Change {
     /// Something that may become a call was seen in a text that is arriving. They are counted, so
     /// that no two of a session have one id.
     CandidateSpotted,
+    /// A turn has calls whose results are told together, as text. Where there is a channel for
+    /// calls, the message of the turn has them.
+    CallsListed {
+        /// The calls, in order.
+        calls: Vec<UntoldCall>,
+    },
+    /// A call of such a turn has its answer without having run.
+    CallAnswered {
+        /// Its id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// What the model is told.
+        text: String,
+    },
     /// A call is about to run.
     CallStarted {
         /// Its id.
@@ -323,6 +339,8 @@ impl Change {
             Self::FellBack { .. } => "fell_back",
             Self::CallNamed { .. } => "call_named",
             Self::CandidateSpotted => "candidate_spotted",
+            Self::CallsListed { .. } => "calls_listed",
+            Self::CallAnswered { .. } => "call_answered",
             Self::CallStarted { .. } => "call_started",
             Self::CallFinished { .. } => "call_finished",
             Self::PseudoToolUsed { .. } => "pseudo_tool_used",

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::state::SessionState;
 use super::transcript_event::TranscriptEvent;
 use super::turns::Turns;
+use super::untold::UntoldCall;
 use crate::policy::SessionGrants;
 
 /// What was said in a session: all that a fork takes along and that undoing puts back. The
@@ -24,6 +25,9 @@ pub struct Content {
     pub recorded: Vec<Value>,
     /// Which of these are shown as they were given.
     pub as_given: BTreeSet<usize>,
+    /// The calls of the last turn whose results were not told yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<UntoldCall>,
     /// Transcript events that are no messages.
     pub events: Vec<TranscriptEvent>,
     /// Large things that messages refer to.
@@ -56,6 +60,7 @@ impl Content {
             origins: content.origins,
             recorded: content.recorded,
             as_given: content.as_given,
+            untold: content.untold,
             ..Self::default()
         }
     }
@@ -75,6 +80,9 @@ impl Content {
     /// The first messages only. Other events may speak of messages that are gone, so they go.
     #[must_use]
     pub fn first(mut self, count: usize) -> Self {
+        if count < self.messages.len() {
+            self.untold.clear();
+        }
         self.messages.truncate(count);
         self.origins.truncate(count);
         let recorded = self.origins.iter().map(|(_, last)| last + 1).max();
@@ -88,6 +96,9 @@ impl Content {
     /// The last messages only, and of what was ever said the part that they stand for.
     #[must_use]
     pub fn last(mut self, count: usize) -> Self {
+        if count == 0 {
+            self.untold.clear();
+        }
         let cut = self.messages.len().saturating_sub(count);
         self.messages.drain(..cut);
         self.origins.drain(..cut);
@@ -112,6 +123,7 @@ impl SessionState {
             origins: self.origins.clone(),
             recorded: self.recorded.clone(),
             as_given: self.as_given.clone(),
+            untold: self.untold.clone(),
             events: self.events.clone(),
             assets: self.assets.clone(),
             summary: self.summary.clone(),
@@ -125,6 +137,7 @@ impl SessionState {
         self.origins = content.origins;
         self.recorded = content.recorded;
         self.as_given = content.as_given;
+        self.untold = content.untold;
         self.events = content.events;
         self.assets = content.assets;
         self.summary = content.summary;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::state::SessionState;
 
 /// What programs are told about calls where there is no channel for results.
-const TEXT_RESULTS: &str = "<runtime_feedback kind=\"tool_results\">";
+pub(crate) const TEXT_RESULTS: &str = "<runtime_feedback kind=\"tool_results\">";
 
 /// A part of a conversation.
 #[derive(Clone, Debug, PartialEq)]

@@ -48,7 +48,9 @@ impl SessionState {
     }
 
     fn waits_for_results(&self) -> bool {
-        !self.run.open_calls.is_empty() || !missing_results(&self.messages).is_empty()
+        !self.run.open_calls.is_empty()
+            || !self.untold.is_empty()
+            || !missing_results(&self.messages).is_empty()
     }
 }
 
@@ -66,7 +68,7 @@ fn is_result(message: &Value) -> bool {
 }
 
 /// What the model reads of a call that never had one.
-const INTERRUPTED: &str = "Error: the call was interrupted before it had a result. It may or \
+pub(crate) const INTERRUPTED: &str = "Error: the call was interrupted before it had a result. It may or \
                            may not have taken effect; check before you repeat it.";
 
 /// The results that the last turn with calls lacks.

@@ -14,6 +14,7 @@ use super::controls::ControlState;
 use super::kept;
 use super::transcript_event::TranscriptEvent;
 use super::turns::Turns;
+use super::untold::UntoldCall;
 use crate::ledger::TaskLedger;
 use crate::loop_detector::LoopDetector;
 use crate::policy::SessionGrants;
@@ -38,6 +39,9 @@ pub struct SessionState {
     /// Messages that a program has given and that wait for the results of calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<Value>,
+    /// The calls of the last turn, where their results are told as text and were not told yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<UntoldCall>,
     /// Transcript events that are no messages.
     pub events: Vec<TranscriptEvent>,
     /// Large things that messages refer to.
@@ -173,9 +177,12 @@ impl SessionState {
             Change::Injected { message } => self.inject(message),
             Change::Trimmed { keep_last } => self.trim(keep_last),
             Change::MessageAdded { message } => {
+                self.note_telling(&message);
                 self.add_message(message);
                 self.release_held();
             }
+            Change::CallsListed { calls } => self.untold = calls,
+            Change::CallAnswered { id, name, text } => self.note_result(&id, &name, &text),
             Change::Prepended { message } => self.prepend(message),
             Change::MessageWithdrawn => self.withdraw(),
             Change::EventAdded { event } => self.events.push(event),
@@ -202,8 +209,10 @@ impl SessionState {
             Change::GrantsDropped => self.grants = SessionGrants::default(),
             Change::CandidateSpotted => self.candidates += 1,
             change => {
-                if let Change::Answered { cost_usd, .. } = &change {
-                    self.spent_usd += cost_usd;
+                match &change {
+                    Change::Answered { cost_usd, .. } => self.spent_usd += cost_usd,
+                    Change::CallFinished { id, name, text, .. } => self.note_result(id, name, text),
+                    _ => {}
                 }
                 let is_end = matches!(change, Change::RunEnded { .. });
                 self.run.apply(change);
@@ -287,6 +296,7 @@ impl SessionState {
             _ => self.messages.clone(),
         };
         self.as_given.clear();
+        self.untold.clear();
         self.origins = origins(&self.messages, &self.recorded);
         let is_extra =
             |event: &Value| !matches!(event["kind"].as_str(), Some("message" | "tool_result"));

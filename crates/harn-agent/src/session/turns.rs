@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::change::Change;
 use super::content::Content;
 use super::state::SessionState;
+use super::untold::UntoldCall;
 
 /// How many turns can be undone. Older ones are settled.
 const TURNS_MAX: usize = 64;
@@ -29,6 +30,8 @@ enum Before {
     Beginning {
         messages: usize,
         recorded: usize,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        untold: Vec<UntoldCall>,
         events: usize,
         assets: usize,
         summary: Option<String>,
@@ -83,6 +86,7 @@ impl SessionState {
         self.turns.done.push(Before::Beginning {
             messages: self.messages.len(),
             recorded: self.recorded.len(),
+            untold: self.untold.clone(),
             events: self.events.len(),
             assets: self.assets.len(),
             summary: self.summary.clone(),
@@ -127,6 +131,7 @@ impl Before {
             Self::Beginning {
                 messages,
                 recorded,
+                untold,
                 events,
                 assets,
                 summary,
@@ -139,6 +144,7 @@ impl Before {
                 after.events.truncate(events);
                 after.assets.truncate(assets);
                 Content {
+                    untold,
                     summary,
                     transcript_state,
                     ..after

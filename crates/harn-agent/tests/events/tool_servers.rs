@@ -398,28 +398,34 @@ async fn configured_servers_are_counted_and_end_when_nobody_needs_them() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_call_that_became_a_task_is_waited_for_instead_of_made_again() {
-    let lamps = Lamps::default();
-    let answers = [calling("desk__work", json!({})), saying("Fine.")];
-    let stage = Stage::proving_with_servers(
-        &["tool_call"],
-        &answers,
-        Arc::new(lamps.clone()),
-        vec![config(lamp("desk"))],
-    );
-    let options = json!({"mcp_servers": ["desk"], "tool_format": "native"});
-    tokio::select! {
-        result = stage.run(options.clone()) => panic!("{result}"),
-        () = lamps.working.notified() => {}
+    let in_text = "<runtime_feedback kind=\"tool_results\">\n[result of desk__work]\n\
+                   done: task-1\n[end of desk__work result]\n</runtime_feedback>";
+    let formats = [
+        ("native", "done: task-1"),
+        ("text", in_text),
+        ("json", in_text),
+    ];
+    for (tool_format, expected) in formats {
+        let lamps = Lamps::default();
+        let answers = [calling("desk__work", json!({})), saying("Fine.")];
+        let stage = Stage::proving_with_servers(
+            &["tool_call"],
+            &answers,
+            Arc::new(lamps.clone()),
+            vec![config(lamp("desk"))],
+        );
+        let options = json!({"mcp_servers": ["desk"], "tool_format": tool_format});
+        tokio::select! {
+            result = stage.run(options.clone()) => panic!("{result}"),
+            () = lamps.working.notified() => {}
+        }
+        let result = stage.run_with(request(options)).await.unwrap();
+        assert_eq!(result["status"], "done");
+        let said = result["transcript"]["messages"].as_array().unwrap();
+        let turn = said.iter().position(|one| one["role"] == "assistant");
+        assert_eq!(said[turn.unwrap() + 1]["content"], expected);
+        let calls = lamps.happened();
+        let calls = calls.iter().filter(|one| one.ends_with("called work"));
+        assert_eq!(calls.count(), 2, "once to begin it, once to wait for it");
     }
-    let result = stage.run_with(request(options)).await.unwrap();
-    assert_eq!(result["status"], "done");
-    let said = result["transcript"]["messages"].as_array().unwrap();
-    let told = said
-        .iter()
-        .find(|message| message["role"] == "tool")
-        .unwrap();
-    assert_eq!(told["content"], "done: task-1");
-    let calls = lamps.happened();
-    let calls = calls.iter().filter(|one| one.ends_with("called work"));
-    assert_eq!(calls.count(), 2, "once to begin it, once to wait for it");
 }

@@ -2,6 +2,7 @@
 
 mod daemons;
 mod hooks;
+mod interrupted;
 mod malformed;
 mod subscribers;
 mod workers;

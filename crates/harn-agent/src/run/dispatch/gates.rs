@@ -8,7 +8,7 @@ use super::super::Run;
 use super::super::turn::{Call, Turn};
 use super::approval::check_approval;
 use super::events::Ending;
-use super::tell_result;
+use super::tell_answer;
 use crate::policy::{
     PermissionCall, PermissionRecord, coerce_integers, denied_result, evaluate, is_read_only,
     missing_arguments, policy_reason, rewrite_aliases,
@@ -239,7 +239,7 @@ async fn refuse(run: &Run<'_>, turn: &mut Turn, call: &Call, refused: Refused) {
         },
     )
     .await;
-    tell_result(run, turn, call, &result);
+    tell_answer(run, turn, call, &result);
 }
 
 impl Run<'_> {

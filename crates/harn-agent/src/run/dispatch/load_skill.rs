@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::Run;
 use super::super::turn::{Call, CallResult, Turn};
-use super::{end_announced, tell_result};
+use super::{end_announced, tell_answer};
 use crate::session::{CallOutcome, Change};
 use crate::skills::Skill;
 
@@ -71,7 +71,7 @@ pub(super) async fn load(run: &Run<'_>, turn: &mut Turn, call: &Call) {
     let text = text.clone();
     let ending = answer.map_err(|error| (error, ToolCallErrorCategory::ToolError));
     end_announced(run, turn, call, ending).await;
-    tell_result(run, turn, call, &text);
+    tell_answer(run, turn, call, &text);
 }
 
 /// The id and the body of the skill that is asked for.

@@ -25,10 +25,10 @@ use serde_json::{Value, json};
 
 use super::messages::{Family, with_kept};
 use super::turn::{Call, Turn, free_id};
-use super::{Delivered, Run, begin, daemon, post_turn};
+use super::{Delivered, Run, begin, daemon, post_turn, texts};
 use crate::host::Seam;
 use crate::policy::is_read_only;
-use crate::session::Change;
+use crate::session::{Change, UntoldCall};
 use events::Ending;
 use execute::Executed;
 use gates::Started;
@@ -88,6 +88,23 @@ fn record_turn(run: &Run<'_>, turn: &Turn) {
         Mode::Text | Mode::Json => json!({"role": "assistant", "content": turn.history}),
     };
     run.session.record(Change::MessageAdded { message });
+    if run.rides_on_text() {
+        list_calls(run, &turn.calls);
+    }
+}
+
+/// A text does not say what its calls are, and their results are told when all are there. If the
+/// loop ends before that, the next one must know what to tell.
+fn list_calls(run: &Run<'_>, calls: &[Call]) {
+    let untold = calls.iter().map(|call| UntoldCall {
+        id: call.id.clone(),
+        model_id: call.model_id.clone(),
+        name: call.name.clone(),
+        result: None,
+    });
+    run.session.record(Change::CallsListed {
+        calls: untold.collect(),
+    });
 }
 
 /// How many calls at the beginning only read, if that are two at least.
@@ -175,11 +192,23 @@ fn tell_result(run: &Run<'_>, turn: &mut Turn, call: &Call, text: &str) {
             run.session.record(Change::MessageAdded { message });
         }
         Mode::Text | Mode::Json => {
-            let name = &call.name;
-            let shown = format!("[result of {name}]\n{text}\n[end of {name} result]\n\n");
+            let shown = texts::observation(&call.name, text);
             turn.observations.push_str(&shown);
         }
     }
+}
+
+/// The same for a call that is answered without being made: of one that is made, the journal has
+/// the result already.
+fn tell_answer(run: &Run<'_>, turn: &mut Turn, call: &Call, text: &str) {
+    if run.rides_on_text() {
+        run.session.record(Change::CallAnswered {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            text: text.to_owned(),
+        });
+    }
+    tell_result(run, turn, call, text);
 }
 
 /// A call that was admitted, and what runs it.

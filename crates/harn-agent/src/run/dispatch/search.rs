@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::Run;
 use super::super::turn::{Call, CallResult, Turn};
-use super::{end_announced, tell_result};
+use super::{end_announced, tell_answer};
 use crate::session::{CallOutcome, Change};
 
 /// Whether a call is for the search.
@@ -80,7 +80,7 @@ pub(super) async fn search(run: &Run<'_>, turn: &mut Turn, call: &Call) {
     });
     let answer = found.answer().to_string();
     end_announced(run, turn, call, Ok(answer.clone())).await;
-    tell_result(run, turn, call, &answer);
+    tell_answer(run, turn, call, &answer);
 }
 
 async fn find(run: &Run<'_>, plan: &Plan, strategy: Strategy, arguments: &Value) -> Found {
