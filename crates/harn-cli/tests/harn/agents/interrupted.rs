@@ -2,19 +2,17 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::program;
 
-/// A chat whose second tool leaves a file when it has begun, and never ends.
+/// A chat whose second tool says through a pipe that it has begun, and never ends.
 const PROGRAM: &str = r#"
 fn hold(args) {
-  write_file("holding", "")
+  shell("echo begun > holding")
   sleep(1h)
 }
 
@@ -32,9 +30,6 @@ pipeline chat(prompt, session_id) {
 
 const INTERRUPTED: &str = "Error: the call was interrupted before it had a result. It may or \
                            may not have taken effect; check before you repeat it.";
-
-/// How long a call may take to begin on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn chat(folder: &TempDir, format: &str, arguments: &[&str], prompt: &str) -> Child {
     let mut program = program();
@@ -54,10 +49,6 @@ fn chat(folder: &TempDir, format: &str, arguments: &[&str], prompt: &str) -> Chi
 
 /// Kills a chat while its second call runs; gives the messages of the loop that goes on.
 #[track_caller]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a chat is silent until a turn is over, so its files are watched"
-)]
 fn messages_after_a_kill(format: &str, turn: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let write = |name: &str, text: &str| {
@@ -66,16 +57,15 @@ fn messages_after_a_kill(format: &str, turn: &str) -> Vec<Value> {
     write("main.harn", PROGRAM);
     write("one.toml", &format!("[[turn]]\n{turn}\n"));
     write("two.toml", "[[turn]]\ntext = \"I see.\"\n");
+    let pipe = folder.path().join("holding");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo is there").success());
     let mut first = chat(&folder, format, &["one.toml"], "go");
-    let began = Instant::now();
-    let is_held = || folder.path().join("holding").exists();
-    while !is_held() && began.elapsed() < PATIENCE {
-        sleep(Duration::from_millis(5));
-    }
+    let said = fs::read_to_string(&pipe).expect("the call has begun");
+    assert_eq!(said, "begun\n");
     // There is no chance to tidy up.
     first.kill().expect("it runs");
     first.wait().expect("it was killed");
-    assert!(is_held(), "the call has not begun");
     let second = chat(&folder, format, &["two.toml", "--continue"], "and now");
     let ended = second.wait_with_output().expect("it ends");
     let told = String::from_utf8(ended.stdout).expect("we print UTF-8");
