@@ -180,7 +180,8 @@ impl Intake {
                 at,
             });
         }
-        let newest = ends.into_iter().max_by_key(|end| end.sequence);
+        // Of two that are empty, the first.
+        let newest = ends.into_iter().rev().max_by_key(|end| end.sequence);
         self.end = newest.expect("there are areas");
         found.sort_by_key(|frame| frame.sequence);
         let is_dense = found

@@ -56,6 +56,7 @@ fn tear(path: &Path, intake: &Intake, bytes: usize) {
 fn what_was_put_is_found_again() {
     let (_folder, path) = place();
     let mut intake = create(&path, 1);
+    assert_eq!((intake.end.area, intake.end.at), (0, 0));
     let written = frame(&intake, 5000);
     assert_eq!(intake.put(&written, 0).unwrap(), Put::Safe);
     let (again, frames) = Intake::open(&path, OpenFile::Read, 1).unwrap().unwrap();
