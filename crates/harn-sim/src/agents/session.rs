@@ -41,6 +41,12 @@ async fn run_wildly(world: &Shared, plan: &Plan, session: &SessionPlan) {
             run.cancel_at.is_some_and(|at| waited > at)
         };
         let ended = run_until(start(world, session, run, &name), is_enough).await;
+        if let Ended::Dropped = ended {
+            // A task of the runtime lets closures see how it ended, some time later. They see it
+            // here, so that the seed decides when.
+            let runtime = world.runtime();
+            runtime.bus().deliver_to_subscribers(&session.id).await;
+        }
         tell_end(world, session, &name, &ended);
     }
 }
