@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
+use harn_events::{DurableSinks, RedactionPolicy};
 use harn_log::MemoryEventLog;
 use serde_json::json;
 
@@ -105,6 +106,7 @@ fn what_is_left_is_written_at_the_end() {
 mod told_by_the_log {
     use std::io::Read;
     use std::path::Path;
+    use std::pin::Pin;
 
     use futures_core::Stream;
 
