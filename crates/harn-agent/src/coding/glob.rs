@@ -15,7 +15,7 @@ use crate::tool::{Declaration, ToolError};
 pub(super) fn declaration() -> Declaration {
     Declare::new(
         "glob",
-        "Finds files of the workspace by a pattern for their paths, in the order of paths: `*.rs` finds files in the folder itself, `**/*.rs` also in all folders below, `src/**/*.{ts,tsx}` two kinds. Links and .git are passed over.",
+        "Finds files of the workspace by a pattern for their paths, in the order of paths: `*.rs` finds files in the folder itself, `**/*.rs` also in all folders below, `src/**/*.{ts,tsx}` two kinds. Links, .git and .harn are passed over.",
     )
     .does(ToolKind::Search, SideEffectLevel::ReadOnly, "workspace", "list")
     .needs("pattern", "string", "The pattern, for paths that start at the folder.")
@@ -95,6 +95,7 @@ mod tests {
             "src/in/c.rs",
             "src/in/d.ts",
             ".git/e.rs",
+            ".harn/f.rs",
             ".hidden.rs",
         ] {
             scene.write(path, "");

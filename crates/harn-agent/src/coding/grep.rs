@@ -42,7 +42,7 @@ pub(super) fn declaration(limits: &Limits) -> Declaration {
     );
     Declare::new(
         "grep",
-        "Finds lines in the files of the workspace by a regular expression. Each is shown as path:number:text. Links, .git, binary and very large files are passed over.",
+        "Finds lines in the files of the workspace by a regular expression. Each is shown as path:number:text. Links, .git, .harn, binary and very large files are passed over.",
     )
     .does(ToolKind::Search, SideEffectLevel::ReadOnly, "workspace", "read_text")
     .needs("pattern", "string", "The regular expression; it is matched line by line.")

@@ -210,6 +210,8 @@ fn is_named(part: &OsStr, name: &str) -> bool {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use serde_json::json;
+
     use super::*;
     use crate::coding::scene::Scene;
 
@@ -356,6 +358,18 @@ mod tests {
         ] {
             assert!(scene.workspace.place_to_write(path).is_ok(), "{path}");
         }
+    }
+
+    #[test]
+    fn who_looks_around_does_not_look_where_others_keep_what_they_know() {
+        let scene = Scene::new();
+        for folder in [".git", ".harn", "sub/.harn", "src"] {
+            scene.write(&format!("{folder}/file"), "needle\n");
+        }
+        scene.says("grep", json!({"pattern": "needle"}), "src/file:1:needle");
+        scene.says("glob", json!({"pattern": "**/file"}), "src/file");
+        let listed = ".git/\n.harn/\nsrc/\nsrc/file\nsub/\nsub/.harn/";
+        scene.says("list", json!({"depth": 3}), listed);
     }
 
     #[test]
