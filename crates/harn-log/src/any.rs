@@ -13,6 +13,7 @@ use crate::memory::MemoryEventLog;
 use crate::name::{ConsumerId, EventId, Topic};
 #[cfg(feature = "nats")]
 use crate::nats::NatsEventLog;
+use crate::owner::Owners;
 use crate::provenance::EventLogVerificationReport;
 #[cfg(feature = "sqlite")]
 use crate::sqlite::SqliteEventLog;
@@ -33,6 +34,19 @@ pub enum AnyEventLog {
 }
 
 impl AnyEventLog {
+    /// Who writes what. On NATS only the users of this one log exclude each other: other
+    /// machines are not asked.
+    pub fn owners(&self) -> &Arc<Owners> {
+        match self {
+            Self::Memory(log) => log.owners(),
+            Self::File(log) => log.owners(),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(log) => log.owners(),
+            #[cfg(feature = "nats")]
+            Self::Nats(log) => log.owners(),
+        }
+    }
+
     /// Takes up work again after a write has failed, from what is really stored. Backends that
     /// undo a failed write by themselves have nothing to do.
     ///

@@ -69,6 +69,7 @@ mod memory;
 mod name;
 #[cfg(feature = "nats")]
 mod nats;
+mod owner;
 mod provenance;
 mod record;
 mod retention;
@@ -104,6 +105,7 @@ pub use nats::{
     AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsDurability, NatsError, NatsEventLog,
     NatsLease,
 };
+pub use owner::{Claim, ClaimError, ClaimScope, Owner, Owners};
 pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };

@@ -20,6 +20,7 @@ use crate::log::{
     check_key,
 };
 use crate::name::{ConsumerId, EventId, Topic};
+use crate::owner::Owners;
 use crate::provenance::{EventLogVerificationReport, Link, RECORD_HASH_HEADER, Verifier};
 use crate::record::Draft;
 use crate::stream::EventStream;
@@ -29,6 +30,7 @@ pub struct MemoryEventLog {
     topics: Mutex<BTreeMap<Topic, Arc<TopicLog>>>,
     queue_depth: usize,
     next_reader: AtomicU64,
+    owners: Arc<Owners>,
 }
 
 impl MemoryEventLog {
@@ -38,7 +40,13 @@ impl MemoryEventLog {
             topics: Mutex::default(),
             queue_depth: queue_depth.max(1),
             next_reader: AtomicU64::new(1),
+            owners: Owners::here(),
         })
+    }
+
+    /// Who writes what.
+    pub(crate) fn owners(&self) -> &Arc<Owners> {
+        &self.owners
     }
 
     /// The topic, if it has ever been written to, read along or acknowledged.

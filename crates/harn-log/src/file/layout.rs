@@ -6,6 +6,7 @@
 //! root/compacted/<topic>.json                     up to where records have gone
 //! root/consumers/<topic>__<consumer>.json         how far a consumer has read
 //! root/locks/<topic>.lock                         who writes, and how much is synced
+//! root/owners/<owner>.<epoch>.lock                what a process owns; see `owner`
 //! ```
 //!
 //! A topic consists of letters, digits, `.`, `_` and `-`, so that none of these

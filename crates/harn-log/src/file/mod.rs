@@ -39,18 +39,21 @@ use std::sync::Arc;
 use crate::delegate::delegate_to_local;
 use crate::local::LocalEventLog;
 use crate::log::Result;
+use crate::owner::{OwnerFolder, Owners};
 
 #[cfg(feature = "sabotage")]
 pub use sabotage::Sabotage;
 
-pub use disk::{Disk, DiskFile, OpenFile, RealDisk};
 #[cfg(feature = "sqlite")]
-pub(crate) use disk::{named, read_full_at, write_all_at};
+pub(crate) use disk::named;
+pub use disk::{Disk, DiskFile, OpenFile, RealDisk};
+pub(crate) use disk::{read_full_at, write_all_at};
 use store::FileStore;
 
 /// A log in files.
 pub struct FileEventLog {
     local: Arc<LocalEventLog<FileStore>>,
+    owners: Arc<Owners>,
 }
 
 delegate_to_local!(FileEventLog);
@@ -122,9 +125,16 @@ impl FileEventLog {
         options: FileOptions,
     ) -> Result<Arc<Self>> {
         let queue_depth = options.queue_depth;
+        let folder = OwnerFolder::new(Arc::clone(&disk), root.as_ref().join("owners"));
         let store = FileStore::open(disk, root.as_ref(), options)?;
         let local = LocalEventLog::start(store, queue_depth)?;
-        Ok(Arc::new(Self { local }))
+        let owners = Owners::in_folder(folder);
+        Ok(Arc::new(Self { local, owners }))
+    }
+
+    /// Who writes what.
+    pub(crate) fn owners(&self) -> &Arc<Owners> {
+        &self.owners
     }
 
     /// Takes up work again after a write has failed: looks at what is really stored

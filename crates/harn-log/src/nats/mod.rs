@@ -75,6 +75,7 @@ use crate::log::{
     Result, check_key,
 };
 use crate::name::{ConsumerId, EventId, Topic};
+use crate::owner::Owners;
 use crate::provenance::EventLogVerificationReport;
 use crate::record::{Draft, Record};
 use crate::stream::EventStream;
@@ -96,6 +97,7 @@ pub struct NatsEventLog {
     durability: NatsDurability,
     location: String,
     queue_depth: usize,
+    owners: Arc<Owners>,
     /// Last, so that it ends when nobody needs it.
     runtime: Runtime,
 }
@@ -125,8 +127,14 @@ impl NatsEventLog {
             durability,
             location,
             queue_depth,
+            owners: Owners::here(),
             runtime,
         }))
+    }
+
+    /// Who writes what, among the users of this log.
+    pub(crate) fn owners(&self) -> &Arc<Owners> {
+        &self.owners
     }
 
     /// What the server's acknowledgements mean.

@@ -44,9 +44,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::delegate::delegate_to_local;
 use crate::error::LogError;
+use crate::file::RealDisk;
 use crate::local::LocalEventLog;
 use crate::log::{Batch, Result};
 use crate::name::EventId;
+use crate::owner::{OwnerFolder, Owners};
 
 use ahead::Ahead;
 use reader::SqliteReader;
@@ -59,6 +61,7 @@ const BUSY_WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 pub struct SqliteEventLog {
     local: Arc<LocalEventLog<SqliteStore>>,
     ahead: Arc<Ahead>,
+    owners: Arc<Owners>,
 }
 
 delegate_to_local!(SqliteEventLog);
@@ -163,7 +166,17 @@ impl SqliteEventLog {
             store.adopt_leftovers()?;
         }
         let local = LocalEventLog::start(store, queue_depth)?;
-        Ok(Arc::new(Self { local, ahead }))
+        let folder = OwnerFolder::new(Arc::new(RealDisk), beside(path, "-owners"));
+        Ok(Arc::new(Self {
+            local,
+            ahead,
+            owners: Owners::in_folder(folder),
+        }))
+    }
+
+    /// Who writes what.
+    pub(crate) fn owners(&self) -> &Arc<Owners> {
+        &self.owners
     }
 }
 
