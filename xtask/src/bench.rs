@@ -2,7 +2,12 @@
 //!
 //! A number means little without the machine and the commit it belongs to, so
 //! the saved page begins with both. A table that misses a goal is saved as well:
-//! what was measured is what was measured.
+//! what was measured is what was measured. With `--check` a page is replaced only by
+//! one that is as good: what got worse stays visible until it is mended, or recorded
+//! on purpose without `--check`.
+
+mod comparison;
+mod table;
 
 use std::process::{Command, ExitCode};
 use std::{fs, thread};
@@ -24,26 +29,70 @@ const OF_THE_PROGRAM: &[&str] = &["acp", "stdlib", "vm"];
 /// Those that measure themselves against programs that we install; see [`peers`].
 const AGAINST_PEERS: &[&str] = &["acp", "agent", "llm"];
 
+/// Stands for all of them, one after the other.
+const ALL: &str = "all";
+
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
-    name: &'static str,
-    /// Handed to the benchmark as they are.
+    names: Vec<&'static str>,
+    /// Handed to the benchmarks as they are.
     arguments: Vec<String>,
     save: bool,
+    /// Whether the tables are compared with the recorded ones.
+    check: bool,
 }
 
-/// Runs one benchmark and saves its table.
+/// Runs benchmarks and saves their tables.
 pub(crate) fn run(repo: &Repo, arguments: &[String]) -> Result<ExitCode, Error> {
     let plan = plan(arguments)?;
-    let Measured { table, failure } = measure(repo, plan.name, &plan.arguments)?;
-    if plan.save && table.contains("| met |") {
-        let file = format!("bench/results/{}.md", plan.name);
-        let page = page(plan.name, &Circumstances::read(repo)?, &table);
-        repo.write(&file, &page)?;
-        eprintln!("saved {file}");
+    let mut failures = Vec::new();
+    let mut findings = Vec::new();
+    for name in &plan.names {
+        if plan.names.len() > 1 {
+            println!("\n# {name}\n");
+        }
+        let Measured { table, failure } = measure(repo, name, &plan.arguments)?;
+        failures.extend(failure);
+        let found = match plan.check {
+            true => compared(repo, name, &table),
+            false => Vec::new(),
+        };
+        if plan.save && found.is_empty() && table.contains("| met |") {
+            let file = result_file(name);
+            let page = page(name, &Circumstances::read(repo)?, &table);
+            repo.write(&file, &page)?;
+            eprintln!("saved {file}");
+        }
+        findings.extend(found);
     }
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+    if plan.check {
+        println!("\n{}", summary(&findings));
+    }
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None if findings.is_empty() => Ok(ExitCode::SUCCESS),
+        None => Ok(ExitCode::FAILURE),
+    }
+}
+
+fn result_file(name: &str) -> String {
+    format!("bench/results/{name}.md")
+}
+
+/// What is not as good as the recorded result of a benchmark, a line each.
+fn compared(repo: &Repo, name: &str, table: &str) -> Vec<String> {
+    let recorded = fs::read_to_string(repo.root().join(result_file(name))).ok();
+    let findings = comparison::compare(recorded.as_deref(), table);
+    let lines = findings.iter().map(|finding| format!("{name}: {finding}"));
+    lines.collect()
+}
+
+fn summary(findings: &[String]) -> String {
+    match findings {
+        [] => "every goal is met, and nothing is worse than it was recorded".to_owned(),
+        _ => findings.join("\n"),
+    }
 }
 
 /// For the usage page.
@@ -52,22 +101,23 @@ pub(crate) fn names() -> &'static [&'static str] {
 }
 
 fn plan(arguments: &[String]) -> Result<Plan, Error> {
-    let choices = || format!("the benchmarks are {}", BENCHMARKS.join(", "));
+    let choices = || format!("the benchmarks are {}, or {ALL}", BENCHMARKS.join(", "));
     let Some((name, rest)) = arguments.split_first() else {
         return Err(Error::usage(format!("which benchmark? {}", choices())));
     };
-    let name = BENCHMARKS
-        .iter()
-        .find(|known| *known == name)
-        .ok_or_else(|| Error::usage(format!("there is no benchmark `{name}`; {}", choices())))?;
-    let is_ours = |argument: &String| argument == "--" || argument == "--no-save";
-    let theirs: Vec<String> = rest.iter().filter(|one| !is_ours(one)).cloned().collect();
-    let quick = theirs.iter().any(|one| one == "--smoke");
-    let unwanted = rest.iter().any(|one| one == "--no-save");
+    let known = BENCHMARKS.iter().copied();
+    let names: Vec<&str> = known.filter(|known| known == name || name == ALL).collect();
+    if names.is_empty() {
+        let problem = format!("there is no benchmark `{name}`; {}", choices());
+        return Err(Error::usage(problem));
+    }
+    let is_asked = |option: &str| rest.iter().any(|argument| argument == option);
+    let is_ours = |argument: &String| ["--", "--no-save", "--check"].contains(&argument.as_str());
     Ok(Plan {
-        name,
-        arguments: theirs,
-        save: !quick && !unwanted,
+        names,
+        arguments: rest.iter().filter(|one| !is_ours(one)).cloned().collect(),
+        save: !is_asked("--smoke") && !is_asked("--no-save"),
+        check: is_asked("--check"),
     })
 }
 
@@ -203,6 +253,36 @@ mod tests {
         check(&["events", "--", "--size", "9"], &["--size", "9"], true);
         check(&["events", "--", "--smoke"], &["--smoke"], false);
         check(&["events", "--no-save"], &[], false);
+        check(&["events", "--check"], &[], true);
+    }
+
+    #[test]
+    fn all_of_them_are_run_and_compared_on_demand() {
+        let plan = planned(&["all", "--check"]).unwrap();
+        assert_eq!(plan.names, BENCHMARKS);
+        assert!(plan.check);
+        let plan = planned(&["vm"]).unwrap();
+        assert_eq!(plan.names, ["vm"]);
+        assert!(!plan.check);
+    }
+
+    /// A page that cannot be read would make every comparison succeed.
+    #[test]
+    fn every_recorded_page_has_rows_with_numbers() {
+        let repo = Repo::find().unwrap();
+        for name in BENCHMARKS {
+            let page = fs::read_to_string(repo.root().join(result_file(name))).unwrap();
+            let rows = table::measurements(&page);
+            let with_value = rows.iter().filter(|row| row.value.is_some());
+            assert!(with_value.count() >= 3, "{name}: {rows:?}");
+            assert_eq!(
+                comparison::compare(Some(&page), &page)
+                    .iter()
+                    .filter(|finding| !matches!(finding, comparison::Finding::Missed { .. }))
+                    .count(),
+                0
+            );
+        }
     }
 
     #[test]
@@ -213,6 +293,7 @@ mod tests {
                 .to_string()
                 .contains("the benchmarks are acp, agent, events")
         );
+        assert!(error.to_string().ends_with("vm, or all"));
         assert!(matches!(planned(&[]), Err(Error::Usage(_))));
     }
 

@@ -32,8 +32,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        arguments: "NAME [--smoke] [--no-save] [-- ARGS]",
-        about: "run one benchmark and save its table under bench/results",
+        arguments: "NAME|all [--check] [--smoke] [--no-save] [-- ARGS]",
+        about: "run benchmarks and save their tables; --check tells what is worse than recorded",
         run: bench::run,
     },
     Command {
