@@ -4,6 +4,7 @@
 //! fit for a person and `data` for a program; neither has a stack trace, a path outside of the
 //! workspace, a value of the environment or a credential in it.
 
+use harn_vm::agent::{CannotClaim, rfc3339_seconds};
 use serde_json::{Value, json};
 
 /// Why a request is not answered with a result.
@@ -62,6 +63,23 @@ impl Refusal {
     /// Something failed that is not the fault of the client.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(-32603, message)
+    }
+
+    /// A session cannot be written here.
+    pub(crate) fn unclaimed(id: &str, cause: &CannotClaim) -> Self {
+        let refusal = Self::internal(format!("session '{id}' {cause}"));
+        match cause {
+            CannotClaim::InUse(owner) => refusal.with(json!({
+                "reason": "in_use",
+                "sessionId": id,
+                "owner": {
+                    "process": owner.process,
+                    "host": owner.host,
+                    "since": rfc3339_seconds(owner.since_ms),
+                },
+            })),
+            CannotClaim::Log(_) => refusal.with(json!({"sessionId": id})),
+        }
     }
 
     /// There is too much to do; it may work later.

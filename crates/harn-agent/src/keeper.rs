@@ -23,6 +23,7 @@
 //! barrier. A queue that is full refuses records at its door, before they have an index, so
 //! that what is stored never has a gap.
 
+mod claims;
 mod kept;
 
 use std::collections::BTreeMap;
@@ -33,12 +34,14 @@ use std::time::{Duration, Instant};
 
 use harn_events::{AgentEventLog, LogFailure, SESSION_HEADER};
 use harn_log::{
-    AnyEventLog, Batch, Draft, EventLog, Joined, LogError, LogEvent, Topic, block_on, join,
+    AnyEventLog, AppendSurvives, Batch, ClaimScope, Draft, EventLog, Joined, LogError, LogEvent,
+    Topic, block_on, join,
 };
 use tokio::sync::oneshot;
 
 use crate::event_log::LoggedSessions;
 use crate::session::{JournalRecord, session_records};
+pub use claims::{CannotClaim, SessionClaim, describe_owner};
 pub use kept::KeptSessions;
 pub(crate) use kept::session_headers;
 
@@ -70,6 +73,9 @@ pub struct Keeper {
     lender: Option<Arc<Keeper>>,
     /// Whether it takes nothing any more.
     is_fenced: AtomicBool,
+    /// Who claims sessions here; made with the first claim. Keepers that are lent have that of
+    /// their lender, or one of their own.
+    scope: Arc<OnceLock<ClaimScope>>,
 }
 
 struct Shared {
@@ -88,7 +94,9 @@ type Written = Result<(), Arc<LogError>>;
 struct Queue {
     records: Vec<Draft>,
     barriers: Vec<oneshot::Sender<Written>>,
-    /// The barriers that what is being written is written for.
+    /// The same for those who want records to be in the log, durable or not.
+    handovers: Vec<oneshot::Sender<Written>>,
+    /// Those that what is being written is written for.
     served: Vec<oneshot::Sender<Written>>,
     /// When the first of the records came.
     since: Option<Instant>,
@@ -97,12 +105,16 @@ struct Queue {
     /// Whether the last attempt to write failed. Nothing is tried again by itself: the next
     /// record or barrier does that.
     is_failing: bool,
+    /// Whether the operator knows that the last attempts to write failed.
+    is_failure_told: bool,
     /// Whether some of the records were tried before. A write that failed may have been done
     /// all the same, as when its answer was lost.
     is_retry: bool,
     /// Whether records that are no longer here are being written.
     is_writing: bool,
     is_closed: bool,
+    /// Claims of sessions that are over, whose last records are here or are being written.
+    ending_claims: Vec<claims::EndingClaim>,
     /// What the thread is doing. To wake it costs more than all else, so nobody does in vain.
     thread: Thread,
 }
@@ -157,18 +169,30 @@ impl Keeper {
             is_started: AtomicBool::new(false),
             lender: None,
             is_fenced: AtomicBool::new(false),
+            scope: Arc::default(),
         })
     }
 
-    /// A keeper that writes with the log and the thread of this one, in one order with it. It
-    /// can be [fenced](Self::fence) off without the others.
+    /// A keeper that writes with the log and the thread of this one, in one order with it, and
+    /// shares its sessions. It can be [fenced](Self::fence) off without the others.
     pub fn lend(self: &Arc<Self>) -> Arc<Self> {
+        self.lend_with(Arc::clone(&self.scope))
+    }
+
+    /// The same for a program that shares no session with the others: what one of them writes,
+    /// the others must not.
+    pub fn lend_apart(self: &Arc<Self>) -> Arc<Self> {
+        self.lend_with(Arc::default())
+    }
+
+    fn lend_with(self: &Arc<Self>, scope: Arc<OnceLock<ClaimScope>>) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::clone(&self.shared),
             thread: Mutex::default(),
             is_started: AtomicBool::new(false),
             lender: Some(Arc::clone(self)),
             is_fenced: AtomicBool::new(false),
+            scope,
         })
     }
 
@@ -181,6 +205,16 @@ impl Keeper {
     /// The log it writes to; `None` if it cannot be opened.
     pub fn log(&self) -> Option<&Arc<AnyEventLog>> {
         self.shared.log()
+    }
+
+    /// The log as people know it.
+    pub(crate) fn log_name(&self) -> String {
+        let Some(log) = self.log() else {
+            return String::new();
+        };
+        let description = log.describe();
+        let location = description.location;
+        location.unwrap_or_else(|| format!("in {}", description.backend))
     }
 
     /// Takes a record. It is written soon, after everything that was taken before.
@@ -236,6 +270,38 @@ impl Keeper {
             queue.is_failing = false;
         }
         self.shared.serve_here();
+        match receiver.await {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(Closed.into()),
+        }
+    }
+
+    /// Resolves when everything taken so far is in the log, so that the death of this process
+    /// takes nothing of it. A power cut may.
+    ///
+    /// # Errors
+    /// The log does not take it. It is tried again with the next record.
+    ///
+    /// # Cancel safety
+    /// Dropping this future only stops waiting; what has gathered is written all the same.
+    pub async fn hand_over(&self) -> Result<(), LogFailure> {
+        let log = self.log().ok_or(Closed)?;
+        match log.append_survives() {
+            AppendSurvives::Nothing => return Ok(()),
+            // There is nothing less, and it may be written on this thread.
+            AppendSurvives::PowerCut => return self.sync().await,
+            AppendSurvives::ProcessDeath => self.start()?,
+        }
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut queue = self.shared.queue();
+            if queue.records.is_empty() && !queue.is_writing {
+                return Ok(());
+            }
+            queue.handovers.push(sender);
+            queue.is_failing = false;
+            self.shared.ring(queue);
+        }
         match receiver.await {
             Ok(result) => Ok(result?),
             Err(_) => Err(Closed.into()),
@@ -410,7 +476,9 @@ impl Shared {
         let mut queue = self.queue();
         queue.is_writing = false;
         let served = std::mem::take(&mut queue.served);
+        let ended = queue.take_ended_claims();
         drop(queue);
+        drop(ended); // Before who waits goes on: it may be another program with the session.
         for barrier in served {
             let _whoever_waited_has_gone = barrier.send(written.clone());
         }
@@ -477,10 +545,16 @@ impl Shared {
                 }
             }
         }
-        let outcome = failure.map_or(Ok(()), |error| {
-            self.put_back(one_by_one(unwritten), &error);
-            Err(Arc::new(error))
-        });
+        let outcome = match failure {
+            None => {
+                self.queue().is_failure_told = false;
+                Ok(())
+            }
+            Some(error) => {
+                self.put_back(one_by_one(unwritten), &error);
+                Err(Arc::new(error))
+            }
+        };
         (outcome, written)
     }
 
@@ -489,7 +563,8 @@ impl Shared {
         unwritten.append(&mut queue.records);
         queue.records = unwritten;
         queue.is_retry = true;
-        if !std::mem::replace(&mut queue.is_failing, true) {
+        queue.is_failing = true;
+        if !std::mem::replace(&mut queue.is_failure_told, true) {
             let waiting = queue.records.len();
             tracing::warn!(target: "agent.journal", %error, waiting, "records cannot be written");
         }
@@ -502,10 +577,12 @@ impl Queue {
         self.since = None;
         self.is_writing = true;
         self.served = std::mem::take(&mut self.barriers);
+        let is_barrier_waiting = !self.served.is_empty();
+        self.served.append(&mut self.handovers);
         let is_sync_wanted = std::mem::take(&mut self.is_sync_wanted);
         Taken {
             records: std::mem::take(&mut self.records),
-            durably: is_sync_wanted || !self.served.is_empty(),
+            durably: is_sync_wanted || is_barrier_waiting,
             is_retry: std::mem::take(&mut self.is_retry),
         }
     }
@@ -554,7 +631,7 @@ impl Queue {
         if self.is_writing {
             return Work::Nothing; // Whoever does that sees what there is to do next.
         }
-        if !self.barriers.is_empty() || self.is_closed {
+        if !self.barriers.is_empty() || !self.handovers.is_empty() || self.is_closed {
             return Work::Now;
         }
         match self.since {

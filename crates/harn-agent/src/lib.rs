@@ -100,7 +100,7 @@ pub use daemons::session_of_daemon;
 pub use event_log::{LoggedSessions, session_events};
 pub use fence::Fence;
 pub use host::{Elicits, HostBridge, HostError, HostInput, Seam};
-pub use keeper::{Keeper, KeptSessions, OpenLog};
+pub use keeper::{CannotClaim, Keeper, KeptSessions, OpenLog, SessionClaim, describe_owner};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
 pub use long_running::Operation;
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};
@@ -109,7 +109,7 @@ pub use loop_options::{
 };
 pub use loop_result::LoopResult;
 pub use mailbox::{Mail, Mailbox};
-pub use moment::rfc3339;
+pub use moment::{rfc3339, rfc3339_seconds};
 pub use own_tools::{answer as answer_own_tool, is_own_tool, is_plan_tool};
 pub use plan::{PLAN_SCHEMA_VERSION, plan_artifact, plan_entries, render_plan};
 pub use prepared_loop::PreparedLoop;

@@ -9,6 +9,12 @@ pub fn rfc3339(milliseconds: i64) -> String {
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
+/// The same without milliseconds, where people read it.
+pub fn rfc3339_seconds(milliseconds: i64) -> String {
+    let moment = DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
+    moment.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

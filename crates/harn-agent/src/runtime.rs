@@ -29,7 +29,7 @@ use crate::people::Asking;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
 use crate::registry::ToolRegistry;
 use crate::run::Pause;
-use crate::session::{Session, SessionStore};
+use crate::session::{CannotOpen, Session, SessionStore};
 use crate::skills::{SkillLibrary, SkillSetup};
 use crate::tool::Tool;
 use crate::tool_callers::ToolCallers;
@@ -271,10 +271,10 @@ impl Runtime {
     /// Opens a session, or uses the one there is.
     ///
     /// # Errors
-    /// There are too many, and all of them have a loop running.
-    pub async fn open_session(&self, id: &str) -> Result<Arc<Session>, Thrown> {
+    /// There are too many, and all of them have a loop running; or somebody else writes it.
+    pub async fn open_session(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {
         let opened = self.sessions().open(id);
-        let (session, evicted) = opened.map_err(|error| Thrown::Runtime(error.to_string()))?;
+        let (session, evicted) = opened?;
         for id in evicted {
             let closing = CloseSession::because("evicted");
             self.bus.close_session_and_await(&id, closing).await;
@@ -282,15 +282,19 @@ impl Runtime {
         Ok(session)
     }
 
-    /// The same for a child, which is never refused. The session works until
+    /// The same for a child, for which there is always room. The session works until
     /// [`SessionStore::release`] is called.
-    pub(crate) async fn open_working_session(&self, id: &str) -> Arc<Session> {
-        let (session, evicted) = self.sessions().open_working(id);
+    ///
+    /// # Errors
+    /// Somebody else writes it.
+    pub(crate) async fn open_working_session(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {
+        let opened = self.sessions().open_working(id);
+        let (session, evicted) = opened?;
         for id in evicted {
             let closing = CloseSession::because("evicted");
             self.bus.close_session_and_await(&id, closing).await;
         }
-        session
+        Ok(session)
     }
 
     fn running(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Ambient>>> {

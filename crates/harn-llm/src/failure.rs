@@ -63,13 +63,15 @@ pub enum Category {
     BudgetExceeded,
     /// The stream ended before the answer did.
     StreamTruncated,
+    /// Another process or program uses what is wanted.
+    ResourceBusy,
     /// Anything else.
     Generic,
 }
 
 impl Category {
     /// All of them with their words.
-    const WORDS: [(Category, &'static str); 17] = [
+    const WORDS: [(Category, &'static str); 18] = [
         (Category::Timeout, "timeout"),
         (Category::Auth, "auth"),
         (Category::RateLimit, "rate_limit"),
@@ -86,6 +88,7 @@ impl Category {
         (Category::CircuitOpen, "circuit_open"),
         (Category::BudgetExceeded, "budget_exceeded"),
         (Category::StreamTruncated, "stream_truncated"),
+        (Category::ResourceBusy, "resource_busy"),
         (Category::Generic, "generic"),
     ];
 
@@ -114,6 +117,7 @@ impl Category {
             Self::CircuitOpen => "Too many failures lately; nobody was asked.",
             Self::BudgetExceeded => "It would cost more than allowed.",
             Self::StreamTruncated => "The stream ended before the answer did.",
+            Self::ResourceBusy => "Another process or program uses what is wanted.",
             Self::Generic => "Anything else.",
         }
     }

@@ -33,6 +33,17 @@ pub enum AnyEventLog {
     Nats(Arc<NatsEventLog>),
 }
 
+/// What an append survives without a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendSurvives {
+    /// It goes with the process.
+    Nothing,
+    /// The system has it: it survives the death of the process, and no power cut.
+    ProcessDeath,
+    /// It is as durable as with a barrier.
+    PowerCut,
+}
+
 impl AnyEventLog {
     /// Who writes what. On NATS only the users of this one log exclude each other: other
     /// machines are not asked.
@@ -65,6 +76,34 @@ impl AnyEventLog {
 }
 
 impl AnyEventLog {
+    /// What an append survives without a barrier.
+    pub fn append_survives(&self) -> AppendSurvives {
+        match self {
+            Self::Memory(_) => AppendSurvives::Nothing,
+            Self::File(_) => AppendSurvives::ProcessDeath,
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(_) => AppendSurvives::PowerCut,
+            #[cfg(feature = "nats")]
+            Self::Nats(_) => AppendSurvives::PowerCut,
+        }
+    }
+
+    /// Makes readable what other processes have appended before this. Readers see it soon without
+    /// this; a process that is about to go on where another one has ended needs to see all of it.
+    ///
+    /// # Errors
+    /// What is stored cannot be read, or another process does not let go of the log.
+    pub async fn catch_up(&self) -> Result<()> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(log) => log.catch_up().await,
+            // Files and servers show each record to all readers at once.
+            Self::File(_) | Self::Memory(_) => Ok(()),
+            #[cfg(feature = "nats")]
+            Self::Nats(_) => Ok(()),
+        }
+    }
+
     /// Appends here and now, on the thread that asks, if the log can do that without keeping the
     /// thread for long. What it gives would survive a power cut. For whoever has nothing to do
     /// until then: to be woken by another thread takes longer than a good disk.

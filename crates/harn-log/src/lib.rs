@@ -83,7 +83,7 @@ pub use active::{
     install_lazy_default_for_base_dir, install_memory_for_current_thread, reset_active_event_log,
     with_active_event_log,
 };
-pub use any::AnyEventLog;
+pub use any::{AnyEventLog, AppendSurvives};
 pub use block::block_on;
 pub use config::{
     DEFAULT_QUEUE_DEPTH, Environment, EventLogBackend, EventLogConfig, open_event_log,

@@ -16,7 +16,7 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
 }
 
-const CATEGORIES: [&str; 15] = [
+const CATEGORIES: [&str; 16] = [
     "timeout",
     "auth",
     "rate_limit",
@@ -31,6 +31,7 @@ const CATEGORIES: [&str; 15] = [
     "not_found",
     "circuit_open",
     "budget_exceeded",
+    "resource_busy",
     "generic",
 ];
 
@@ -134,6 +135,9 @@ fn category_of(error: &Value) -> Value {
 
 /// The category that the text of an error speaks for.
 pub(crate) fn classify(text: &str) -> &'static str {
+    if let Some(category) = stated_category(text) {
+        return category;
+    }
     if let Some(category) = status_codes(text).find_map(category_of_status) {
         return category;
     }
@@ -145,6 +149,12 @@ pub(crate) fn classify(text: &str) -> &'static str {
         true => "transient_network",
         false => "generic",
     }
+}
+
+/// The category that a categorised error names at the beginning of its text.
+fn stated_category(text: &str) -> Option<&'static str> {
+    let (stated, _) = text.strip_prefix("Error [")?.split_once("]: ")?;
+    CATEGORIES.into_iter().find(|known| *known == stated)
 }
 
 /// The numbers of three digits in a text.
@@ -187,6 +197,9 @@ mod tests {
             ("Connection Reset by peer", "transient_network"),
             ("UNEXPECTED EOF", "transient_network"),
             ("boom", "generic"),
+            ("Error [resource_busy]: f: s is in use", "resource_busy"),
+            ("Error [tool_rejected]: got 503", "tool_rejected"),
+            ("Error [nonsense]: got 503", "overloaded"),
         ] {
             assert_eq!(classify(text), category, "{text}");
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use harn_vm::agent::rfc3339;
+use harn_vm::agent::{Keeper, rfc3339};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -66,7 +66,7 @@ pub(super) async fn new(
 /// `session/load` and `session/resume`: the first tells what was said.
 ///
 /// # Errors
-/// There is no such session, or it works elsewhere.
+/// There is no such session, or it works elsewhere, or somebody else writes it.
 pub(super) async fn load(
     connection: &Arc<Connection>,
     parameters: &Value,
@@ -100,7 +100,7 @@ pub(super) async fn load(
                 tool_servers: Vec::new(),
                 title: session::title(&state),
             };
-            let session = Session::open(server, id.to_owned(), opening).await?;
+            let session = Session::open(server, id.to_owned(), opening, Keeper::claim).await?;
             room.take(&session);
             session
         }

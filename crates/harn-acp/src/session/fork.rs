@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use harn_vm::agent::Keeper;
 use harn_vm::agent::events::{AgentEvent, EventBus};
 use harn_vm::agent::session::conversation::{self, Call, Part};
-use harn_vm::agent::session::{Change, Session as Journal, SessionState, kept};
+use harn_vm::agent::session::{Change, SessionState, kept};
 use harn_vm::agent::transcript::branched_at_event_index;
 use serde_json::{Value, json};
 
@@ -45,8 +46,8 @@ impl Session {
         fork: &Fork,
         opening: Opening,
     ) -> Result<Arc<Self>, Refusal> {
-        let session = Self::open(server, id, opening).await?;
-        let journal = Journal::open(&session.id, &session.bus, Some(&server.keeper));
+        let session = Self::open(server, id, opening, Keeper::claim_new).await?;
+        let journal = session.new_journal()?;
         let content = match fork.keep_first {
             Some(count) => fork.parent.content().first(count),
             None => fork.parent.content(),

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
-use harn_vm::agent::{HostBridge, Keeper, KeptSessions};
+use harn_vm::agent::{CannotClaim, HostBridge, Keeper, KeptSessions, SessionClaim};
 use harn_vm::{RunOptions, TurnRunner};
 use serde_json::{Value, json};
 
@@ -58,6 +58,10 @@ use turn::Running;
 pub(crate) struct Session {
     pub(crate) id: String,
     server: Arc<Server>,
+    /// Writes for the conversation and for its programs, and for no other conversation.
+    keeper: Arc<Keeper>,
+    /// Nobody else writes it as long as it is open.
+    _claim: Option<SessionClaim>,
     /// Its own, so that what happens in other conversations cannot be seen here.
     bus: EventBus,
     watch: Watch,
@@ -126,6 +130,9 @@ impl Drop for Visit {
     }
 }
 
+/// How a keeper claims a session: one that may be known, or one that was just made.
+type ClaimSession = fn(&Arc<Keeper>, &str) -> Result<Option<SessionClaim>, CannotClaim>;
+
 /// What a client says about a session that it opens.
 pub(crate) struct Opening {
     pub(crate) settings: Settings,
@@ -143,22 +150,35 @@ impl Session {
         id: String,
         opening: Opening,
     ) -> Result<Arc<Self>, Refusal> {
-        let session = Self::open(server, id, opening).await?;
-        let journal = Journal::open(&session.id, &session.bus, Some(&server.keeper));
+        let session = Self::open(server, id, opening, Keeper::claim_new).await?;
+        let journal = session.new_journal()?;
         journal.keep(kept::SETTINGS, session.settings().kept());
         session.sync().await?;
         Ok(session)
     }
 
-    /// A session that is in the log.
+    /// The journal of a session that was just made.
     ///
     /// # Errors
-    /// Looking for its skills failed.
+    /// It cannot be written.
+    fn new_journal(&self) -> Result<Arc<Journal>, Refusal> {
+        let claim = self.keeper.claim_new(&self.id);
+        let claim = claim.map_err(|cause| Refusal::unclaimed(&self.id, &cause))?;
+        Ok(Journal::open(&self.id, &self.bus, claim))
+    }
+
+    /// A session that is in the log, or about to be. `claim` is how a keeper claims such a one.
+    ///
+    /// # Errors
+    /// Somebody else writes it, or looking for its skills failed.
     pub(crate) async fn open(
         server: &Arc<Server>,
         id: String,
         opening: Opening,
+        claim: ClaimSession,
     ) -> Result<Arc<Self>, Refusal> {
+        let keeper = server.keeper.lend_apart();
+        let claim = claim(&keeper, &id).map_err(|cause| Refusal::unclaimed(&id, &cause))?;
         let options = run_options(server, &opening.settings.cwd);
         let program = server.options.program.path.clone();
         let commands = tokio::task::spawn_blocking(move || Commands::discover(&options, &program));
@@ -166,7 +186,7 @@ impl Session {
         let commands = commands.map_err(|_| Refusal::internal("looking for skills failed"))?;
         let bus = EventBus::new(BusConfig {
             durable: Some(Arc::new(KeptSessions {
-                keeper: Arc::clone(&server.keeper),
+                keeper: Arc::clone(&keeper),
                 otherwise: None,
             })),
             ..BusConfig::default()
@@ -185,6 +205,8 @@ impl Session {
             watch,
             id,
             server: Arc::clone(server),
+            keeper,
+            _claim: claim,
             bus,
             followers: Mutex::default(),
             visits: AtomicU64::new(0),
@@ -362,10 +384,15 @@ impl Session {
             return;
         }
         let (id, bus) = (self.id.clone(), self.bus.clone());
-        let (keeper, settings) = (Arc::clone(&self.server.keeper), state.settings.kept());
-        let write = move || match Journal::resume(&id, &bus, Some(&keeper)) {
-            Ok(journal) => journal.keep(kept::SETTINGS, settings),
-            Err(error) => tracing::warn!(target: "acp", session_id = id, %error, "not kept"),
+        let (keeper, settings) = (Arc::clone(&self.keeper), state.settings.kept());
+        let write = move || {
+            let claim = keeper.claim(&id);
+            let journal =
+                claim.and_then(|claim| Journal::resume(&id, &bus, claim).map_err(CannotClaim::Log));
+            match journal {
+                Ok(journal) => journal.keep(kept::SETTINGS, settings),
+                Err(error) => tracing::warn!(target: "acp", session_id = id, %error, "not kept"),
+            }
         };
         match &state.runner {
             Some(runner) => runner.turns.alone(write),

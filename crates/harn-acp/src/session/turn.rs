@@ -210,7 +210,7 @@ impl Session {
             session: Arc::downgrade(self),
             number,
         });
-        let keeper = self.server.keeper.lend();
+        let keeper = self.keeper.lend();
         let options = self.run_options(state, Arc::clone(&keeper));
         let runner = TurnRunner::start(program, options, listener);
         let runner = runner.map_err(|error| {

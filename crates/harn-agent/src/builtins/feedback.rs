@@ -36,7 +36,8 @@ async fn subscribe(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Throw
             _ => say("callback must be a closure"),
         };
     };
-    runtime.open_session(session_id).await?;
+    let opened = runtime.open_session(session_id).await;
+    opened.map_err(|error| error.told_by("agent_subscribe"))?;
     let subscriber = Arc::new(Subscriber(Arc::clone(callback)));
     runtime.bus.subscribe(session_id, subscriber);
     Ok(Value::Null)

@@ -20,7 +20,7 @@ use crate::loop_options::LoopOptions;
 use crate::mutation;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions, RECURSION_LIMIT};
 use crate::runtime::{Ambient, LoopRequest, Runtime};
-use crate::session::{Session, kept};
+use crate::session::{CannotOpen, Session, kept};
 
 /// Begins a loop that was made ready.
 pub(super) async fn start<'a>(
@@ -83,6 +83,15 @@ async fn open_session(
     options: &LoopOptions,
     request: &LoopRequest,
 ) -> Result<Arc<Session>, Thrown> {
+    let opened = open_chosen(runtime, options, request).await;
+    opened.map_err(|error| error.told_by("agent_loop"))
+}
+
+async fn open_chosen(
+    runtime: &Runtime,
+    options: &LoopOptions,
+    request: &LoopRequest,
+) -> Result<Arc<Session>, CannotOpen> {
     if let Some(id) = &options.session_id {
         return runtime.open_session(id).await;
     }
@@ -95,8 +104,8 @@ async fn open_session(
             let id = runtime.bus.current_session_id().unwrap_or(id);
             runtime.open_session(&id).await
         }
-        (None, Some(id)) => Ok(runtime.sessions().open_unnamed(id)),
-        (None, None) => Ok(runtime.sessions().open_new(&made())),
+        (None, Some(id)) => runtime.sessions().open_unnamed(id),
+        (None, None) => runtime.sessions().open_new(&made()),
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::change::Change;
 use super::state::SessionState;
 use super::transcript_event::TranscriptEvent;
-use crate::keeper::{Keeper, session_headers};
+use crate::keeper::{Keeper, SessionClaim, session_headers};
 
 /// Start of every topic that holds the journal of a session.
 pub const JOURNAL_TOPIC_PREFIX: &str = "agent_sessions.";
@@ -32,9 +32,34 @@ pub struct Session {
 
 /// Where the journal of a session is kept.
 struct Kept {
-    keeper: Arc<Keeper>,
+    /// Nobody else writes it as long as this one may.
+    claim: SessionClaim,
     topic: Topic,
     headers: Headers,
+}
+
+impl Kept {
+    /// `None`: no topic can have such a name, so nothing is kept.
+    fn of(id: &str, claim: SessionClaim) -> Option<Self> {
+        Some(Self {
+            claim,
+            topic: Topic::new(journal_topic(id)).ok()?,
+            headers: session_headers(id),
+        })
+    }
+
+    fn keeper(&self) -> &Keeper {
+        self.claim.keeper()
+    }
+
+    /// The index after that of the last record: indexes never repeat, also across processes. A
+    /// log that cannot be read takes no records either, so its answer does not matter.
+    fn first_free(&self, session_id: &str) -> u64 {
+        let latest = self.keeper().latest_of(self.topic.as_str(), session_id);
+        let latest = latest.ok().flatten();
+        let index = latest.and_then(|record| record.payload["index"].as_u64());
+        index.map_or(0, |index| index + 1)
+    }
 }
 
 struct Inner {
@@ -46,6 +71,24 @@ struct Inner {
     /// Records that the keeper did not take.
     dropped: u64,
 }
+
+/// The journal of a session cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("session '{session_id}' cannot be recorded in the event log {log}: {cause}")]
+pub struct JournalFailure {
+    /// The session.
+    pub session_id: String,
+    /// The log.
+    pub log: String,
+    /// What is wrong with it.
+    #[source]
+    pub cause: LogFailure,
+}
+
+/// The log was in trouble for so long that records found no room to wait in.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} records were lost")]
+struct RecordsLost(u64);
 
 /// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,19 +112,18 @@ struct NewRecord<'a> {
 }
 
 impl Session {
-    /// A session with nothing in it, whose journal is kept by `keeper`.
-    pub fn open(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
-        let kept = kept_by(keeper, id);
-        let next = kept
-            .as_ref()
-            .map_or(0, |kept| first_free(&kept.keeper, &kept.topic, id));
+    /// A session with nothing in it. Its journal is kept where it was claimed.
+    pub fn open(id: &str, bus: &EventBus, claim: Option<SessionClaim>) -> Arc<Self> {
+        let kept = claim.and_then(|claim| Kept::of(id, claim));
+        let next = kept.as_ref().map_or(0, |kept| kept.first_free(id));
         Self::beginning(id, bus, kept, next)
     }
 
     /// The same with an id that nobody had before: there is no journal to go on with, so nobody
     /// looks for one.
-    pub fn open_new(id: &str, bus: &EventBus, keeper: Option<&Arc<Keeper>>) -> Arc<Self> {
-        Self::beginning(id, bus, kept_by(keeper, id), 0)
+    pub fn open_new(id: &str, bus: &EventBus, claim: Option<SessionClaim>) -> Arc<Self> {
+        let kept = claim.and_then(|claim| Kept::of(id, claim));
+        Self::beginning(id, bus, kept, 0)
     }
 
     fn beginning(id: &str, bus: &EventBus, kept: Option<Kept>, next: u64) -> Arc<Self> {
@@ -97,15 +139,15 @@ impl Session {
     pub fn resume(
         id: &str,
         bus: &EventBus,
-        keeper: Option<&Arc<Keeper>>,
+        claim: Option<SessionClaim>,
     ) -> Result<Arc<Self>, LogFailure> {
-        let kept = kept_by(keeper, id);
+        let kept = claim.and_then(|claim| Kept::of(id, claim));
         let records = match &kept {
-            Some(kept) => kept.keeper.journal_of(&kept.topic, id)?,
+            Some(kept) => kept.keeper().journal_of(&kept.topic, id)?,
             None => Vec::new(),
         };
         let Some(last) = records.last() else {
-            return Ok(Self::open(id, bus, keeper));
+            return Ok(Self::beginning(id, bus, kept, 0));
         };
         let next = last.index + 1;
         let mut state = SessionState::default();
@@ -159,7 +201,7 @@ impl Session {
         if let Some(kept) = &self.kept {
             let draft = self.draft(kept, inner, &change);
             // A record that was not taken has no index, so that indexes have no gaps.
-            match draft.map(|draft| kept.keeper.put(draft)) {
+            match draft.map(|draft| kept.keeper().put(draft)) {
                 Ok(Ok(())) => inner.next += 1,
                 _ => inner.dropped += 1,
             }
@@ -210,14 +252,43 @@ impl Session {
         self.bus.emit_and_await(event).await;
     }
 
-    /// Resolves when everything recorded and emitted so far would survive a power cut. That it
-    /// could not be written ends no run: it is told where the log's health is told.
+    /// Resolves when everything recorded and emitted so far would survive a power cut.
+    ///
+    /// # Errors
+    /// The log does not take it. What was recorded is tried again with the next record.
+    pub async fn sync(&self) -> Result<(), JournalFailure> {
+        let Some(kept) = &self.kept else {
+            return Ok(());
+        };
+        let failed = |cause| JournalFailure {
+            session_id: self.id.clone(),
+            log: kept.keeper().log_name(),
+            cause,
+        };
+        kept.keeper().sync().await.map_err(failed)?;
+        match self.dropped_records() {
+            0 => Ok(()),
+            dropped => Err(failed(RecordsLost(dropped).into())),
+        }
+    }
+
+    /// The same where nothing is decided by it: that it could not be written ends no run, and is
+    /// told where the log's health is told.
     pub async fn barrier(&self) {
-        if let Some(kept) = &self.kept
-            && let Err(error) = kept.keeper.sync().await
-        {
+        if let Err(error) = self.sync().await {
             let session_id = &*self.id;
             tracing::debug!(target: "agent.journal", session_id, %error, "a barrier failed");
+        }
+    }
+
+    /// Resolves when everything recorded and emitted so far would survive the death of this
+    /// process.
+    pub async fn hand_over(&self) {
+        if let Some(kept) = &self.kept
+            && let Err(error) = kept.keeper().hand_over().await
+        {
+            let session_id = &*self.id;
+            tracing::debug!(target: "agent.journal", session_id, %error, "nothing is handed over");
         }
     }
 
@@ -225,7 +296,7 @@ impl Session {
     /// next barrier covers it.
     pub fn sync_soon(&self) {
         if let Some(kept) = &self.kept {
-            kept.keeper.sync_soon();
+            kept.keeper().sync_soon();
         }
     }
 
@@ -237,26 +308,6 @@ impl Session {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Where the journal of a session is kept, if it is.
-fn kept_by(keeper: Option<&Arc<Keeper>>, id: &str) -> Option<Kept> {
-    let keeper = keeper?;
-    keeper.log()?;
-    let topic = Topic::new(journal_topic(id)).ok()?;
-    Some(Kept {
-        keeper: Arc::clone(keeper),
-        topic,
-        headers: session_headers(id),
-    })
-}
-
-/// The index after that of the last record: indexes never repeat, also across processes. A log
-/// that cannot be read takes no records either, so its answer does not matter.
-fn first_free(keeper: &Keeper, topic: &Topic, session_id: &str) -> u64 {
-    let latest = keeper.latest_of(topic.as_str(), session_id).ok().flatten();
-    let index = latest.and_then(|record| record.payload["index"].as_u64());
-    index.map_or(0, |index| index + 1)
 }
 
 /// The topic that holds the journal of a session.
@@ -376,7 +427,7 @@ mod tests {
         let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
         let keeper = Keeper::new(Arc::clone(&log));
         let bus = EventBus::new(harn_events::BusConfig::default());
-        let session = Session::open_new("s", &bus, Some(&keeper));
+        let session = Session::open_new("s", &bus, keeper.claim_new("s").unwrap());
         let message = json!({
             "role": "user", "content": "Authorization: Bearer q7Zr2PLm9XwK4tVb",
             "headers": {"api key": "q7Zr2PLm9X", "accept": "text/html"},

@@ -28,13 +28,14 @@ pub use change::{CallOutcome, Change};
 pub use content::Content;
 pub use controls::ControlState;
 pub use journal::{
-    JOURNAL_TOPIC_PREFIX, JournalRecord, Session, journal_topic, load_session, session_records,
+    JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic, load_session,
+    session_records,
 };
 pub(crate) use open_turn::{INTERRUPTED, missing_results};
 pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
 pub use state::{RunState, SessionState};
-pub use store::{SESSIONS_MAX, SessionStore};
+pub use store::{CannotOpen, SESSIONS_MAX, SessionStore};
 pub use transcript_event::{About, AboutAnswer, AskedCall, Note, TranscriptEvent};
 pub use turns::Turns;
 pub use untold::UntoldCall;

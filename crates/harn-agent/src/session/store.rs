@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use harn_events::{CloseSession, EventBus, LogFailure, OpenSessionError};
+use harn_events::{CloseSession, EventBus, OpenSessionError};
+use harn_llm::Category;
+use harn_llm::desk::Thrown;
 
 use super::change::Change;
 use super::journal::Session;
-use crate::keeper::Keeper;
+use crate::keeper::{CannotClaim, Keeper, SessionClaim};
 
 /// How many named sessions there may be.
 pub const SESSIONS_MAX: usize = 128;
@@ -52,15 +54,31 @@ pub enum CannotOpen {
     /// There are too many.
     #[error(transparent)]
     AllActive(#[from] AllActive),
-    /// It was to go on where its journal ends, and that cannot be read.
-    #[error("cannot resume session `{id}`: {cause}")]
-    Unreadable {
+    /// Somebody else writes it, or its log cannot be used.
+    #[error("session '{id}' {cause}")]
+    Unclaimed {
         /// The session.
         id: String,
-        /// What is wrong with the log.
+        /// Who, or what is wrong with the log.
         #[source]
-        cause: LogFailure,
+        cause: CannotClaim,
     },
+}
+
+impl CannotOpen {
+    /// What the program is told whose builtin wanted the session.
+    pub(crate) fn told_by(&self, builtin: &str) -> Thrown {
+        match self {
+            Self::AllActive(_) => Thrown::Runtime(self.to_string()),
+            Self::Unclaimed { cause, .. } => {
+                let category = match cause {
+                    CannotClaim::InUse(_) => Category::ResourceBusy,
+                    CannotClaim::Log(_) => Category::Generic,
+                };
+                Thrown::Categorised(category, format!("{builtin}: {self}"))
+            }
+        }
+    }
 }
 
 impl SessionStore {
@@ -110,32 +128,37 @@ impl SessionStore {
     /// it; whoever asked has to close them on the bus.
     ///
     /// # Errors
-    /// There are too many, and all of them have a loop running; or it is to go on where its
-    /// journal ends, which cannot be read.
+    /// There are too many, and all of them have a loop running; or somebody else writes it; or it
+    /// is to go on where its journal ends, which cannot be read.
     pub fn open(&mut self, id: &str) -> Result<(Arc<Session>, Vec<String>), CannotOpen> {
         let mut evicted = Vec::new();
         if !self.named.contains_key(id) {
+            // One that is refused takes no room from others.
+            let claim = self.claim(id)?;
             evicted = self.make_room(id)?;
-            let session = self.begin_or_resume(id)?;
+            let session = self.begin_or_resume(id, claim)?;
             self.add(id, session);
         }
         self.touch(id);
         Ok((Arc::clone(&self.named[id].session), evicted))
     }
 
-    /// The same for a child, which works from now on until [`release`](Self::release). It is
-    /// never refused: where all sessions work there is one more, and as many as too many go
+    /// The same for a child, which works from now on until [`release`](Self::release). There is
+    /// always room for it: where all sessions work there is one more, and as many as too many go
     /// when they rest.
-    pub fn open_working(&mut self, id: &str) -> (Arc<Session>, Vec<String>) {
+    ///
+    /// # Errors
+    /// Somebody else writes the session.
+    pub fn open_working(&mut self, id: &str) -> Result<(Arc<Session>, Vec<String>), CannotOpen> {
         let mut evicted = Vec::new();
         if !self.named.contains_key(id) {
+            let session = self.begin(id)?;
             while self.named.len() >= self.sessions_max
                 && let Some(oldest) = self.oldest_idle()
             {
                 self.remove(&oldest);
                 evicted.push(oldest);
             }
-            let session = self.begin(id);
             self.add(id, session);
             let sessions = self.named.len().max(self.sessions_max);
             self.bus.set_session_cap(sessions + 2 * UNNAMED_MAX);
@@ -144,7 +167,7 @@ impl SessionStore {
         if let Some(named) = self.named.get_mut(id) {
             named.holds += 1;
         }
-        (Arc::clone(&self.named[id].session), evicted)
+        Ok((Arc::clone(&self.named[id].session), evicted))
     }
 
     fn add(&mut self, id: &str, session: Arc<Session>) {
@@ -158,38 +181,57 @@ impl SessionStore {
     }
 
     /// A session for one loop that nobody can name.
-    pub fn open_unnamed(&mut self, id: &str) -> Arc<Session> {
-        let session = self.begin(id);
+    ///
+    /// # Errors
+    /// Somebody else writes the session, as one that repeats the same run does.
+    pub fn open_unnamed(&mut self, id: &str) -> Result<Arc<Session>, CannotOpen> {
+        let session = self.begin(id)?;
         self.remember_unnamed(id, &session);
-        session
+        Ok(session)
     }
 
     /// The same with an id that was just made for it, and that nobody had before.
-    pub fn open_new(&mut self, id: &str) -> Arc<Session> {
+    ///
+    /// # Errors
+    /// The log cannot be told whose it is.
+    pub fn open_new(&mut self, id: &str) -> Result<Arc<Session>, CannotOpen> {
+        let claimed = self.keeper.as_ref().map(|keeper| keeper.claim_new(id));
+        let claim = claimed.transpose().map_err(unclaimed(id))?.flatten();
         tell_unless_kept(id, self.bus.open_new_session(id));
-        let session = Session::open_new(id, &self.bus, self.keeper.as_ref());
+        let session = Session::open_new(id, &self.bus, claim);
         self.remember_unnamed(id, &session);
-        session
+        Ok(session)
+    }
+
+    /// Claims a session before anything looks at its place in the log.
+    fn claim(&self, id: &str) -> Result<Option<SessionClaim>, CannotOpen> {
+        match &self.keeper {
+            Some(keeper) => keeper.claim(id).map_err(unclaimed(id)),
+            None => Ok(None),
+        }
     }
 
     fn remember_unnamed(&mut self, id: &str, session: &Arc<Session>) {
         self.unnamed.push((id.to_owned(), Arc::downgrade(session)));
     }
 
-    fn begin_or_resume(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {
-        if self.resumed.as_deref() != Some(id) {
-            return Ok(self.begin(id));
-        }
+    fn begin_or_resume(
+        &self,
+        id: &str,
+        claim: Option<SessionClaim>,
+    ) -> Result<Arc<Session>, CannotOpen> {
         self.open_on_bus(id);
-        Session::resume(id, &self.bus, self.keeper.as_ref()).map_err(|cause| {
-            let id = id.to_owned();
-            CannotOpen::Unreadable { id, cause }
-        })
+        if self.resumed.as_deref() != Some(id) {
+            return Ok(Session::open(id, &self.bus, claim));
+        }
+        let resumed = Session::resume(id, &self.bus, claim);
+        resumed.map_err(|cause| unclaimed(id)(CannotClaim::Log(cause)))
     }
 
-    fn begin(&self, id: &str) -> Arc<Session> {
+    fn begin(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {
+        let claim = self.claim(id)?;
         self.open_on_bus(id);
-        Session::open(id, &self.bus, self.keeper.as_ref())
+        Ok(Session::open(id, &self.bus, claim))
     }
 
     fn open_on_bus(&self, id: &str) {
@@ -306,6 +348,11 @@ impl SessionStore {
     }
 }
 
+fn unclaimed(id: &str) -> impl FnOnce(CannotClaim) -> CannotOpen {
+    let id = id.to_owned();
+    move |cause| CannotOpen::Unclaimed { id, cause }
+}
+
 /// A session goes on also where its events cannot be kept; the operator hears of it.
 fn tell_unless_kept(id: &str, opened: Result<(), OpenSessionError>) {
     if let Err(error) = opened {
@@ -324,8 +371,8 @@ mod tests {
     #[test]
     fn an_unnamed_session_that_was_there_before_goes_on_counting() {
         let log = Arc::new(AnyEventLog::Memory(MemoryEventLog::new(16)));
-        let new = |store: &mut SessionStore| store.open_new("s");
-        let known = |store: &mut SessionStore| store.open_unnamed("s");
+        let new = |store: &mut SessionStore| store.open_new("s").unwrap();
+        let known = |store: &mut SessionStore| store.open_unnamed("s").unwrap();
         for open in [new, known] {
             let keeper = Keeper::new(Arc::clone(&log));
             let mut store = SessionStore::new(EventBus::default(), Some(Arc::clone(&keeper)));
@@ -341,7 +388,7 @@ mod tests {
     fn a_session_that_a_child_works_in_is_not_taken_away() {
         let mut store = SessionStore::new(EventBus::default(), None);
         store.set_sessions_max(2);
-        store.open_working("child");
+        store.open_working("child").unwrap();
         store.open("idle").unwrap();
         assert!(!store.is_running("child"), "no loop runs in it yet");
         let (_, evicted) = store.open("new").unwrap();

@@ -12,7 +12,7 @@ use super::table::Slot;
 use crate::callback::Functions;
 use crate::compaction::{self, Mode, NoModel, Policy};
 use crate::runtime::Runtime;
-use crate::session::{Change, Session};
+use crate::session::{CannotOpen, Change, Session};
 
 /// How many messages a transcript keeps that is made shorter after each cycle.
 const KEPT_MESSAGES: usize = 2;
@@ -25,9 +25,16 @@ pub(crate) struct Opened {
 }
 
 /// Opens the session of a cycle, with what it is to remember.
-pub(crate) async fn open(runtime: &Arc<Runtime>, slot: &Arc<Slot>, job: &Job) -> Opened {
+///
+/// # Errors
+/// Somebody else writes the session.
+pub(crate) async fn open(
+    runtime: &Arc<Runtime>,
+    slot: &Arc<Slot>,
+    job: &Job,
+) -> Result<Opened, CannotOpen> {
     if let Some(opened) = slot.adjust(|inner| inner.opened.take()) {
-        return opened;
+        return Ok(opened);
     }
     let (id, asking, before, mode) = slot.read(|inner| {
         let worker = &inner.worker;
@@ -52,7 +59,7 @@ pub(crate) async fn open(runtime: &Arc<Runtime>, slot: &Arc<Slot>, job: &Job) ->
         _ => id,
     };
     let is_there = runtime.session(&id).is_some();
-    let mut child = Child::open_apart(runtime, asking, &id).await;
+    let mut child = Child::open_apart(runtime, asking, &id).await?;
     let mut transcript_id = None;
     match mode {
         TranscriptMode::Reset => child.session.record(Change::Reset),
@@ -72,24 +79,27 @@ pub(crate) async fn open(runtime: &Arc<Runtime>, slot: &Arc<Slot>, job: &Job) ->
         }
     }
     child.seen = Seen::of(&child.session);
-    Opened {
+    Ok(Opened {
         child,
         transcript_id,
-    }
+    })
 }
 
 /// Opens the session of the first cycle. A child begins as a fork of its parent; a stage with
 /// what it was given.
+///
+/// # Errors
+/// Somebody else writes the session.
 pub(crate) async fn open_first(
     runtime: &Arc<Runtime>,
     asking: Option<&str>,
     id: &str,
     job: &Job,
-) -> Opened {
+) -> Result<Opened, CannotOpen> {
     let child = match job {
-        Job::SubAgent(_) => Child::open(runtime, asking, id).await,
+        Job::SubAgent(_) => Child::open(runtime, asking, id).await?,
         Job::Stage(stage) => {
-            let mut child = Child::open_apart(runtime, asking, id).await;
+            let mut child = Child::open_apart(runtime, asking, id).await?;
             if let Some(transcript) = stage.given_transcript() {
                 child.session.record(Change::Restored { transcript });
                 child.seen = Seen::of(&child.session);
@@ -97,10 +107,10 @@ pub(crate) async fn open_first(
             child
         }
     };
-    Opened {
+    Ok(Opened {
         child,
         transcript_id: None,
-    }
+    })
 }
 
 /// A transcript that says where it comes from.

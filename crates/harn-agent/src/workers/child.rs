@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::run::Pause;
 use crate::runtime::Runtime;
-use crate::session::{Change, Content, Session, SessionState, kept};
+use crate::session::{CannotOpen, Change, Content, Session, SessionState, kept};
 
 /// The session of a child, which works as long as this is there.
 pub(crate) struct Child {
@@ -51,11 +51,18 @@ impl Asking<'_> {
 impl Child {
     /// Opens the session of a child. A new one begins as a fork of the session whose loop asks;
     /// one that exists goes on, and belongs to that session from now on.
-    pub(crate) async fn open(runtime: &Arc<Runtime>, asking: Option<&str>, id: &str) -> Self {
+    ///
+    /// # Errors
+    /// Somebody else writes the session.
+    pub(crate) async fn open(
+        runtime: &Arc<Runtime>,
+        asking: Option<&str>,
+        id: &str,
+    ) -> Result<Self, CannotOpen> {
         let parent = asking.and_then(|asking| runtime.sessions().get_also_unnamed(asking));
         let parent = parent.filter(|parent| parent.id() != id);
         let is_new = runtime.session(id).is_none();
-        let session = runtime.open_working_session(id).await;
+        let session = runtime.open_working_session(id).await?;
         // A session that nobody can name has no children that could name it.
         let named = parent.as_ref().map(|parent| parent.id().to_owned());
         let named = named.filter(|id| runtime.session(id).is_some());
@@ -65,32 +72,39 @@ impl Child {
             }
             runtime.sessions().link(parent.id(), id, None);
         }
-        Self {
+        Ok(Self {
             runtime: Arc::clone(runtime),
             seen: Seen::of(&session),
             session,
             parent,
             pause: None,
-        }
+        })
     }
 }
 
 impl Child {
     /// Opens a session that is linked to the one whose loop asks, without what was said there.
-    pub(crate) async fn open_apart(runtime: &Arc<Runtime>, asking: Option<&str>, id: &str) -> Self {
+    ///
+    /// # Errors
+    /// Somebody else writes the session.
+    pub(crate) async fn open_apart(
+        runtime: &Arc<Runtime>,
+        asking: Option<&str>,
+        id: &str,
+    ) -> Result<Self, CannotOpen> {
         let parent = asking.and_then(|asking| runtime.session(asking));
         let parent = parent.filter(|parent| parent.id() != id);
-        let session = runtime.open_working_session(id).await;
+        let session = runtime.open_working_session(id).await?;
         if let Some(parent) = &parent {
             runtime.sessions().link(parent.id(), id, None);
         }
-        Self {
+        Ok(Self {
             runtime: Arc::clone(runtime),
             seen: Seen::of(&session),
             session,
             parent,
             pause: None,
-        }
+        })
     }
 }
 

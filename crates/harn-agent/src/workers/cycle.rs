@@ -127,10 +127,12 @@ impl Drop for Tree<'_> {
 }
 
 async fn carry_out(runtime: &Arc<Runtime>, slot: &Arc<Slot>, work: &Work) -> Result<Done, Thrown> {
+    let opened = carried::open(runtime, slot, &work.job).await;
+    let opened = opened.map_err(|error| error.told_by("spawn_agent"));
     let Opened {
         mut child,
         transcript_id,
-    } = carried::open(runtime, slot, &work.job).await;
+    } = opened?;
     child.pause = Some(Arc::new(WorkerPause {
         runtime: Arc::downgrade(runtime),
         slot: Arc::downgrade(slot),

@@ -194,6 +194,7 @@ async fn spawned(
     let (id, session_id) = (worker.id.clone(), worker.session_id.clone());
     // What the parent has said by now is what the child is to know.
     let opened = carried::open_first(runtime, asking.as_deref(), &session_id, &job).await;
+    let opened = opened.map_err(|error| error.told_by("spawn_agent"))?;
     let slot = Slot::new(worker, job, ambient, hearing.as_ref());
     slot.adjust(|inner| inner.opened = Some(opened));
     runtime.workers.add(Arc::clone(&slot));

@@ -263,6 +263,7 @@ pub(crate) async fn run_and_wait(
 ) -> Result<Value, Thrown> {
     let id = agent.session_id().unwrap_or_else(|| asked.new_id(runtime));
     let child = Child::open(runtime, asked.session_id, &id).await;
+    let child = child.map_err(|error| error.told_by("sub_agent_run"))?;
     let ambient = runtime.ambient_in(asked.session_id);
     Ok(agent.run(runtime, task, &child, ambient).await)
 }

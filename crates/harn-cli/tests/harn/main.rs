@@ -17,6 +17,7 @@ mod live;
 mod log_file;
 mod mcp;
 mod models;
+mod owners;
 mod program;
 mod pseudo_terminal;
 mod serve;

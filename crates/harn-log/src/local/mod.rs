@@ -110,6 +110,11 @@ impl<S: Store> LocalEventLog<S> {
         Ok(())
     }
 
+    /// See [`AnyEventLog::catch_up`](crate::AnyEventLog::catch_up).
+    pub(crate) async fn catch_up(&self) -> Result<()> {
+        self.writer.run_alone(S::catch_up).await?
+    }
+
     /// Appends batches without anybody who waits: `then` is given them back, with what became of
     /// them, when they would survive a power cut. It is called on the thread that writes.
     ///

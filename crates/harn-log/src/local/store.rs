@@ -87,6 +87,11 @@ pub(crate) trait Store: Sized + Send + 'static {
     /// Starts over from what is really stored, after a failure and outside of groups.
     fn recover(&mut self) -> Result<()>;
 
+    /// Makes readable what other processes have appended before this.
+    fn catch_up(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// When there is something to [tend](Self::tend) to though nobody asks for it.
     fn due(&self) -> Option<Instant> {
         None

@@ -147,6 +147,11 @@ impl SqliteEventLog {
         self.local.recover().await
     }
 
+    /// See [`AnyEventLog::catch_up`](crate::AnyEventLog::catch_up).
+    pub(crate) async fn catch_up(&self) -> Result<()> {
+        self.local.catch_up().await
+    }
+
     fn start(
         path: &Path,
         writer: Connection,

@@ -362,6 +362,13 @@ impl Store for SqliteStore {
         }
     }
 
+    /// Another process may have records in the intake that it has not moved into the tables yet,
+    /// or that it never will because it was killed. Whoever takes the right to write has them
+    /// moved.
+    fn catch_up(&mut self) -> Result<()> {
+        self.begin_alone().and_then(|()| self.commit_alone())
+    }
+
     fn due(&self) -> Option<Instant> {
         self.ahead.due()
     }

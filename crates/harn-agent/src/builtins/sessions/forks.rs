@@ -6,7 +6,7 @@ use harn_llm::desk::Thrown;
 use serde_json::{Value, json};
 
 use super::Call;
-use crate::session::{Change, Content, Session, kept};
+use crate::session::{CannotOpen, Change, Content, Session, kept};
 use crate::transcript::branched_at_event_index;
 
 /// `agent_session_fork(src, dst?)`.
@@ -49,8 +49,10 @@ pub(super) async fn branch(
     if target == source.id() || call.is_running(target) {
         return failed();
     }
-    let Ok(session) = call.runtime.open_session(target).await else {
-        return failed();
+    let session = match call.runtime.open_session(target).await {
+        Ok(session) => session,
+        Err(CannotOpen::AllActive(_)) => return failed(),
+        Err(unclaimed) => return Err(unclaimed.told_by(&call.asked.builtin)),
     };
     session.record(Change::Forked {
         content: Box::new(content.child_of(source.id())),

@@ -22,7 +22,7 @@ pub(super) async fn open(call: Call<'_>) -> Result<Value, Thrown> {
         Some(_) => return call.refuse("`workspace_policy` must be a dict"),
     };
     let parent = parent_in(call, &options, &id)?;
-    let session = call.runtime.open_session(&id).await?;
+    let session = call.open(&id).await?;
     if let Some(anchor) = anchor {
         session.keep(kept::WORKSPACE_ANCHOR, json!(anchor));
     }

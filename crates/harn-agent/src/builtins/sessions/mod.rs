@@ -208,6 +208,12 @@ impl<'a> Call<'a> {
         Ok(current.and_then(|id| self.runtime.sessions().get_also_unnamed(id)))
     }
 
+    /// Opens a session, or uses the one there is.
+    async fn open(self, id: &str) -> Result<Arc<Session>, Thrown> {
+        let opened = self.runtime.open_session(id).await;
+        opened.map_err(|error| error.told_by(&self.asked.builtin))
+    }
+
     /// The time, as people write it.
     fn now(self) -> String {
         harn_llm::desk::timestamp(self.runtime.now_ms())

@@ -29,7 +29,7 @@ pub(super) async fn seed(call: Call<'_>) -> Result<Value, Thrown> {
         return call.refuse(format!("'{path}' holds no messages"));
     }
     let parent = lifecycle::parent_in(call, &options, &id)?;
-    let session = call.runtime.open_session(&id).await?;
+    let session = call.open(&id).await?;
     let message_count = read.messages.len();
     session.record(Change::Forked {
         content: Box::new(Content::of_messages(read.messages)),
