@@ -77,5 +77,6 @@ fn prepare(runtime: &Runtime, options: &Value) -> Result<CallOptions, Thrown> {
         prompt: String::new(),
         system: None,
         options,
+        replies: None,
     })
 }

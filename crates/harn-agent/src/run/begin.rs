@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::turn::Turn;
-use super::{Delivered, Run, daemon, interrupted, preflight, resumption, skills, texts};
+use super::{Delivered, Run, daemon, interrupted, preflight, resumption, skills, texts, unread};
 use crate::host::{HostInput, Seam};
 use crate::mailbox::Mail;
 use crate::session::{Change, kept};
@@ -22,6 +22,7 @@ pub(super) async fn begin_run(run: &Run<'_>) -> Result<bool, Thrown> {
     resumption::forget(run);
     remember_system_prompt(run);
     show_tools_to_host(run);
+    unread::adopt(run);
     interrupted::answer_calls(run).await;
     interrupted::tell_untold(run).await;
     adopt_summary(run);

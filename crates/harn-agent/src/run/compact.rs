@@ -13,7 +13,7 @@ use crate::callback::BoxFuture;
 use crate::compaction::{self, Compacted, Mode, Strategy, Summarizer, Template};
 use crate::fence::{Fenced, refused};
 use crate::runtime::Runtime;
-use crate::session::Change;
+use crate::session::{Change, StoredReply};
 use crate::transcript::messages_tokens;
 
 /// Bytes that make a token, by estimate.
@@ -118,6 +118,8 @@ fn write_down(run: &Run<'_>, compacted: &Compacted, mode: Mode) {
 /// Summarises with the model of the loop.
 pub(crate) struct Model<'a> {
     desk: &'a Arc<Desk>,
+    /// The loop that it is asked for, if it is asked for one.
+    run: Option<&'a Run<'a>>,
     call: CallOptions,
     folder: &'a Path,
     fence: &'a Fenced,
@@ -125,7 +127,10 @@ pub(crate) struct Model<'a> {
 
 impl<'a> Model<'a> {
     fn of(run: &'a Run<'_>) -> Self {
-        Self::new(run.runtime, &run.call)
+        Self {
+            run: Some(run),
+            ..Self::new(run.runtime, &run.call)
+        }
     }
 
     /// Summarises with whom a call asks.
@@ -148,6 +153,7 @@ impl<'a> Model<'a> {
         };
         Self {
             desk: &runtime.desk,
+            run: None,
             call,
             folder: &runtime.folder,
             fence: &runtime.fence,
@@ -160,7 +166,14 @@ impl Summarizer for Model<'_> {
         Box::pin(async move {
             let mut call = self.call.clone();
             call.request.messages = vec![texts::user(prompt)];
+            if let Some(run) = self.run {
+                run.secure_answers().await;
+            }
             let answer = self.desk.turn(&call, &mut |_| {}).await?;
+            if let Some(run) = self.run {
+                let (provider, model) = (&answer.provider, &answer.model);
+                run.hear("summary", StoredReply::of(&answer.reply, provider, model));
+            }
             Ok(answer.reply.text)
         })
     }

@@ -17,6 +17,7 @@ mod contract;
 mod control;
 mod daemon;
 mod dispatch;
+mod durability;
 mod finalize;
 mod interrupted;
 mod messages;
@@ -36,6 +37,7 @@ mod start;
 mod stream;
 pub(crate) mod texts;
 mod turn;
+mod unread;
 mod whole_answer;
 mod wrapup;
 
@@ -45,6 +47,7 @@ pub use pause::Pause;
 pub(crate) use prepare::{Prepared, prepare};
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
@@ -123,6 +126,8 @@ pub(crate) struct Run<'a> {
     streamed: stream::StreamedCalls,
     /// What the user says now.
     prompt_messages: Vec<Value>,
+    /// Whether every answer that was received would survive the death of this process.
+    answers_secured: AtomicBool,
 }
 
 /// An experiment with the prompt.

@@ -1,5 +1,7 @@
 //! The phase that asks the model.
 
+use std::sync::atomic::Ordering;
+
 use harn_events::AgentEvent;
 use harn_llm::desk::{Thrown, TurnAnswer};
 use harn_llm::grammar::visible;
@@ -8,7 +10,7 @@ use serde_json::json;
 use super::stream::{Told, Watcher};
 use super::turn::Turn;
 use super::{Run, texts, whole_answer};
-use crate::session::{About, AboutAnswer, AskedCall, Change};
+use crate::session::{About, AboutAnswer, AskedCall, Change, Session, StoredReply};
 
 /// Asks the model until its answer has the structure that was asked for. Nobody hears of the
 /// answers before that, but they have cost something.
@@ -23,13 +25,13 @@ pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
         if retries == 0 {
             let settled = run.runtime.desk.settle_structure(turn.call(), &errors);
             if let Err(thrown) = settled {
-                count(run, String::new(), &answer);
+                count_only(run, "structure_retry", &answer);
                 return Err(thrown);
             }
             return Ok(accept(run, turn, answer, told).await);
         }
         retries -= 1;
-        count(run, String::new(), &answer);
+        count_only(run, "structure_retry", &answer);
         // The next answer stands for this one: its calls are not made.
         run.runtime.bus.close_aborted_calls(run.session.id());
         run.trace(json!({
@@ -54,6 +56,7 @@ pub(super) async fn ask(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
 
 /// Asks once; gives also what was told while the answer came.
 pub(super) async fn ask_once(run: &Run<'_>, turn: &Turn) -> Result<(TurnAnswer, Told), Thrown> {
+    run.secure_answers().await;
     let mut watcher = Watcher::new(run);
     let asked = run
         .runtime
@@ -82,10 +85,12 @@ pub(super) async fn ask_once(run: &Run<'_>, turn: &Turn) -> Result<(TurnAnswer, 
 
 /// Takes an answer as that of the turn: writes it down, and tells what was not told yet.
 async fn accept(run: &Run<'_>, mut turn: Turn, answer: TurnAnswer, told: Told) -> Turn {
-    count(run, answer.reply.text.clone(), &answer);
+    // Nothing comes between the last piece of the answer and this.
+    let reply = StoredReply::of(&answer.reply, &answer.provider, &answer.model);
+    count(run, &answer, Some(Box::new(reply)));
     write_down(run, &turn, &answer);
-    // What the model was paid for must not be lost. Whatever acts upon it waits for that: a call
-    // before it changes something, the loop before it gives its result.
+    // What the model was paid for must not be lost. What acts upon it waits for that: a call
+    // before it is made, the next question to a model, the loop before it gives its result.
     run.session.sync_soon();
     let session_id = || run.id();
     if !told.thoughts
@@ -129,13 +134,44 @@ fn begin_with(text: &mut String, prefill: Option<&str>) {
     }
 }
 
-/// Counts what an answer has cost, and adds to what the loop has said.
-pub(super) fn count(run: &Run<'_>, text: String, answer: &TurnAnswer) {
+/// Counts what an answer has cost. If it is that of the turn, it adds to what the loop has said.
+pub(super) fn count(run: &Run<'_>, answer: &TurnAnswer, reply: Option<Box<StoredReply>>) {
     run.session.record(Change::Answered {
-        text,
+        text: String::new(),
         input_tokens: answer.reply.usage.input,
         output_tokens: answer.reply.usage.output,
         cost_usd: answer.cost_usd,
+        reply,
+    });
+    run.answers_secured.store(false, Ordering::Relaxed);
+}
+
+/// Counts what an answer has cost that becomes no turn. It was heard at some place of the loop
+/// that asks again.
+pub(super) fn count_only(run: &Run<'_>, place: &str, answer: &TurnAnswer) {
+    let reply = StoredReply::of(&answer.reply, &answer.provider, &answer.model);
+    run.hear(place, reply);
+    count(run, answer, None);
+}
+
+impl Run<'_> {
+    /// Writes down what a model has answered that is no turn.
+    pub(in crate::run) fn hear(&self, place: &str, reply: StoredReply) {
+        hear(&self.session, place, reply);
+        self.answers_secured.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Writes down what a model has answered that is no turn.
+pub(super) fn hear(session: &Session, place: &str, reply: StoredReply) {
+    session.decide(|state| {
+        let heard = Change::Heard {
+            iteration: state.run.iteration,
+            place: place.to_owned(),
+            count: state.run.heard.get(place).copied().unwrap_or(0),
+            reply: Box::new(reply),
+        };
+        (Some(heard), ())
     });
 }
 

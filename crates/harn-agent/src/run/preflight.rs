@@ -107,6 +107,7 @@ fn base_call(run: &Run<'_>) -> Result<CallOptions, Thrown> {
         prompt: String::new(),
         system: None,
         options,
+        replies: None,
     })?;
     call.tool_format.clone_from(&run.call.tool_format);
     call.transcript.clone_from(&run.call.transcript);

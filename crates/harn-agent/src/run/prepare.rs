@@ -71,6 +71,7 @@ pub(crate) fn prepare(
         prompt: request.prompt.clone(),
         system: request.system.clone(),
         options: call_options,
+        replies: None,
     };
     let mut call = runtime.desk.prepare(&question)?;
     call.transcript = transcript_folder(runtime, &request)?;

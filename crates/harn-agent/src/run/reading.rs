@@ -45,6 +45,24 @@ pub(super) async fn read(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> 
     Ok(turn)
 }
 
+/// Reads an answer that an earlier process has received: what it says and which calls it wants.
+/// What was to be decided about it was for that process to decide.
+pub(super) fn read_unread(run: &Run<'_>, mut turn: Turn) -> Turn {
+    let parsed = parse(run, &turn.answer().reply.text);
+    let is_fallback = run.mode == Mode::Native && turn.answer().reply.tool_calls.is_empty();
+    let mut calls = match is_fallback {
+        true => Vec::new(),
+        false => take_calls(run, &turn, &parsed),
+    };
+    calls.retain(|call| call.name != "ledger");
+    if run.has_tools {
+        turn.parse_errors.clone_from(&parsed.errors);
+    }
+    turn.history = history_parts(&turn, &parsed, &calls);
+    turn.calls = calls;
+    turn
+}
+
 impl Run<'_> {
     /// Feedback that belongs after the turn it is about.
     fn tell_later(&self, turn: &mut Turn, kind: &str, content: String) {

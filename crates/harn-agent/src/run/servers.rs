@@ -290,6 +290,7 @@ pub(super) fn offer_anew(run: &mut Run<'_>, tools: ToolRegistry) -> Result<(), T
         prompt: String::new(),
         system: None,
         options: options.clone(),
+        replies: None,
     })?;
     if !run.skills.options.registry.is_empty() {
         let style = run.runtime.desk.style(&call.provider);

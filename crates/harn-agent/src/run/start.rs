@@ -1,6 +1,7 @@
 //! A loop begins: its session, and what depends on it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use harn_events::AgentEvent;
 use harn_llm::Category;
@@ -74,6 +75,7 @@ pub(super) async fn start<'a>(
             Some(messages) => messages.clone(),
             None => vec![texts::user(prompt.to_owned())],
         },
+        answers_secured: AtomicBool::new(true),
     })
 }
 

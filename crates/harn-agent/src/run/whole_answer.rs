@@ -12,6 +12,7 @@ use harn_llm::grammar::{Candidate, Candidates, Channel, ToolNames};
 use super::stream::Told;
 use super::turn::Turn;
 use super::{Run, model_call, overflow, reading};
+use crate::session::StoredReply;
 
 /// How often there is more room for one answer.
 const CONTINUATIONS_MAX: u32 = 2;
@@ -30,6 +31,11 @@ pub(super) async fn ask(run: &Run<'_>, turn: &mut Turn) -> Result<(TurnAnswer, T
         let Some((cap, raised)) = raise_cap(run, turn) else {
             break;
         };
+        let reply = &last.0.reply;
+        run.hear(
+            "continuation",
+            StoredReply::of(reply, &last.0.provider, &last.0.model),
+        );
         run.runtime.bus.close_aborted_calls(run.session.id());
         let content = format!("{cap}->{raised} (attempt {attempt}/{CONTINUATIONS_MAX})");
         run.report("llm_auto_continue", content).await;
@@ -41,11 +47,11 @@ pub(super) async fn ask(run: &Run<'_>, turn: &mut Turn) -> Result<(TurnAnswer, T
                 break;
             }
             Err(thrown) => {
-                model_call::count(run, String::new(), &last.0);
+                model_call::count(run, &last.0, None);
                 return Err(thrown);
             }
         };
-        model_call::count(run, String::new(), &last.0);
+        model_call::count(run, &last.0, None);
         last = next;
     }
     Ok(last)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::content::Content;
+use super::stored_reply::StoredReply;
 use super::transcript_event::TranscriptEvent;
 use super::untold::UntoldCall;
 use crate::ledger::TaskLedger;
@@ -146,7 +147,8 @@ pub enum Change {
     },
     /// A model has answered.
     Answered {
-        /// Its text.
+        /// Its text, where the answer itself is not here: earlier versions kept no more of it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
         /// What it read.
         input_tokens: u64,
@@ -154,6 +156,22 @@ pub enum Change {
         output_tokens: u64,
         /// What that cost.
         cost_usd: f64,
+        /// The whole answer, if it is that of a turn. An answer that was asked for again only
+        /// counts here; it was [heard](Change::Heard).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<Box<StoredReply>>,
+    },
+    /// A model has answered something else than a turn: for a judge, for a summary, or so that it
+    /// was asked again. What follows from it is recorded by who has asked.
+    Heard {
+        /// The iteration in which it was asked, from 0.
+        iteration: usize,
+        /// Who has asked: `judge`, `summary`, `structure_retry`, `continuation`.
+        place: String,
+        /// How many this place had heard before in this iteration.
+        count: u64,
+        /// The whole answer.
+        reply: Box<StoredReply>,
     },
     /// What the answer says to people.
     TurnRead {
@@ -174,8 +192,7 @@ pub enum Change {
     /// Something that may become a call was seen in a text that is arriving. They are counted, so
     /// that no two of a session have one id.
     CandidateSpotted,
-    /// A turn has calls whose results are told together, as text. Where there is a channel for
-    /// calls, the message of the turn has them.
+    /// A turn has calls. None of them has begun.
     CallsListed {
         /// The calls, in order.
         calls: Vec<UntoldCall>,
@@ -335,6 +352,7 @@ impl Change {
             Self::RunRestored { .. } => "run_restored",
             Self::IterationStarted { .. } => "iteration_started",
             Self::Answered { .. } => "answered",
+            Self::Heard { .. } => "heard",
             Self::TurnRead { .. } => "turn_read",
             Self::FellBack { .. } => "fell_back",
             Self::CallNamed { .. } => "call_named",

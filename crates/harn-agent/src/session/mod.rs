@@ -20,6 +20,7 @@ mod open_turn;
 mod scratchpad;
 mod state;
 mod store;
+mod stored_reply;
 mod transcript_event;
 mod turns;
 mod untold;
@@ -31,11 +32,12 @@ pub use journal::{
     JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic, load_session,
     session_records,
 };
-pub(crate) use open_turn::{INTERRUPTED, missing_results};
+pub(crate) use open_turn::{INTERRUPTED, NOT_MADE, missing_results};
 pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
 pub use state::{RunState, SessionState};
 pub use store::{CannotOpen, SESSIONS_MAX, SessionStore};
+pub use stored_reply::{StoredReply, StoredToolCall, StoredUsage};
 pub use transcript_event::{About, AboutAnswer, AskedCall, Note, TranscriptEvent};
 pub use turns::Turns;
 pub use untold::UntoldCall;

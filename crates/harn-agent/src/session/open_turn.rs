@@ -71,6 +71,10 @@ fn is_result(message: &Value) -> bool {
 pub(crate) const INTERRUPTED: &str = "Error: the call was interrupted before it had a result. It may or \
                            may not have taken effect; check before you repeat it.";
 
+/// What the model reads of a call that was never made.
+pub(crate) const NOT_MADE: &str = "Error: the call was not made, because the program ended before. Nothing has happened; make \
+                           it again if it is still wanted.";
+
 /// The results that the last turn with calls lacks.
 pub(crate) fn missing_results(messages: &[Value]) -> Vec<Value> {
     let Some(last) = messages.iter().rposition(|message| !is_result(message)) else {

@@ -12,6 +12,7 @@ use super::change::{CallOutcome, Change};
 use super::content::{Content, origins};
 use super::controls::ControlState;
 use super::kept;
+use super::stored_reply::StoredReply;
 use super::transcript_event::TranscriptEvent;
 use super::turns::Turns;
 use super::untold::UntoldCall;
@@ -39,7 +40,10 @@ pub struct SessionState {
     /// Messages that a program has given and that wait for the results of calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<Value>,
-    /// The calls of the last turn, where their results are told as text and were not told yet.
+    /// The answer of a model that was not made a turn of yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Box<StoredReply>>,
+    /// The calls of the last turn whose results were not told yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<UntoldCall>,
     /// Transcript events that are no messages.
@@ -94,6 +98,9 @@ pub struct RunState {
     pub resumed_iterations: usize,
     /// What the model wrote in all turns.
     pub total_text: String,
+    /// How many answers were heard in this iteration besides that of the turn, by place.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub heard: BTreeMap<String, u64>,
     /// What it wrote in the last one.
     pub last_raw_text: String,
     /// What that says to people.
@@ -178,6 +185,7 @@ impl SessionState {
             Change::Trimmed { keep_last } => self.trim(keep_last),
             Change::MessageAdded { message } => {
                 self.note_telling(&message);
+                self.note_turn(&message);
                 self.add_message(message);
                 self.release_held();
             }
@@ -210,16 +218,38 @@ impl SessionState {
             Change::CandidateSpotted => self.candidates += 1,
             change => {
                 match &change {
-                    Change::Answered { cost_usd, .. } => self.spent_usd += cost_usd,
+                    Change::Answered {
+                        cost_usd, reply, ..
+                    } => {
+                        self.spent_usd += cost_usd;
+                        if reply.is_some() {
+                            self.unread.clone_from(reply);
+                        }
+                    }
+                    Change::IterationStarted { .. } => {
+                        // Whatever the turn before was to leave behind is there.
+                        self.unread = None;
+                        self.untold.clear();
+                    }
+                    Change::CallStarted { id, name, .. } => self.note_beginning(id, name),
                     Change::CallFinished { id, name, text, .. } => self.note_result(id, name, text),
                     _ => {}
                 }
                 let is_end = matches!(change, Change::RunEnded { .. });
                 self.run.apply(change);
                 if is_end {
+                    // The loop has decided what becomes of it.
+                    self.unread = None;
                     self.release_held();
                 }
             }
+        }
+    }
+
+    /// What a model has answered is a turn of the conversation from now on.
+    fn note_turn(&mut self, message: &Value) {
+        if self.unread.is_some() && message["role"] == "assistant" {
+            self.unread = None;
         }
     }
 
@@ -297,6 +327,7 @@ impl SessionState {
         };
         self.as_given.clear();
         self.untold.clear();
+        self.unread = None;
         self.origins = origins(&self.messages, &self.recorded);
         let is_extra =
             |event: &Value| !matches!(event["kind"].as_str(), Some("message" | "tool_result"));
@@ -340,6 +371,7 @@ impl RunState {
             }
             Change::RunRestored { run } => *self = *run,
             Change::IterationStarted { iteration } => {
+                self.heard.clear();
                 self.iteration = iteration;
                 self.total_iterations = self.resumed_iterations + iteration + 1;
             }
@@ -348,13 +380,16 @@ impl RunState {
                 input_tokens,
                 output_tokens,
                 cost_usd,
+                reply,
             } => {
+                let text = reply.map_or(text, |reply| reply.text);
                 self.total_text.push_str(&text);
                 self.last_raw_text = text;
                 self.tokens += input_tokens + output_tokens;
                 self.cost_usd += cost_usd;
                 self.next_options = None;
             }
+            Change::Heard { place, .. } => *self.heard.entry(place).or_default() += 1,
             Change::TurnRead { last_text } => self.last_text = last_text,
             Change::FellBack { accepted } => {
                 self.native_fallbacks += 1;

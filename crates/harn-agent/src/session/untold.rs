@@ -1,8 +1,8 @@
-//! Calls whose results the model reads as text.
+//! Calls of a turn whose results the model was not told yet.
 //!
-//! Where calls travel in the text, the results of a turn are told together, once all of them are
-//! there. Until then no message speaks of them: so that a loop that ends in between loses none,
-//! they are kept here, and the next loop tells what is known.
+//! Between a call and the message with its result a process may die, so the session knows of each
+//! call whether it has begun and what came of it, and the next loop tells what is known. Where
+//! calls travel in the text, the results of a turn are told together, once all of them are there.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,12 +19,43 @@ pub struct UntoldCall {
     pub model_id: String,
     /// The tool.
     pub name: String,
+    /// Whether its result is a message of its own. Otherwise the results of its turn are told
+    /// together, as text.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_channel: bool,
+    /// Whether it has begun. Earlier versions did not note that.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_begun: bool,
     /// What came of it, if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl UntoldCall {
+    /// Whether a message has the result of the call.
+    pub(crate) fn is_told_in(&self, message: &Value) -> bool {
+        ToldCall::in_message(message).is_some_and(|told| self.has_channel && told.is(self))
+    }
+}
+
 impl SessionState {
+    /// Notes that a call has begun.
+    pub(super) fn note_beginning(&mut self, id: &str, name: &str) {
+        let find = |is_meant: &dyn Fn(&UntoldCall) -> bool| {
+            let mut calls = self.untold.iter();
+            calls.position(|call| !call.has_begun && call.result.is_none() && is_meant(call))
+        };
+        let found = find(&|call| call.id == id).or_else(|| find(&|call| call.name == name));
+        if let Some(at) = found {
+            self.untold[at].has_begun = true;
+        }
+    }
+
     /// Notes what came of a call, if its turn is one whose results are told as text.
     pub(super) fn note_result(&mut self, id: &str, name: &str, text: &str) {
         let find = |is_meant: &dyn Fn(&UntoldCall) -> bool| {
@@ -38,11 +69,47 @@ impl SessionState {
         }
     }
 
-    /// A message that tells the results of a turn tells all of them.
+    /// A message that tells the results of a turn tells all of them; one with the result of a
+    /// call tells that.
     pub(super) fn note_telling(&mut self, message: &Value) {
+        if self.untold.is_empty() {
+            return;
+        }
+        let mut calls = self.untold.iter();
+        if let Some(told) = calls.position(|call| call.is_told_in(message)) {
+            self.untold.remove(told);
+            return;
+        }
         let content = message["content"].as_str();
         if content.is_some_and(|text| text.starts_with(TEXT_RESULTS)) {
             self.untold.clear();
+        }
+    }
+}
+
+/// The call that a message has the result of.
+enum ToldCall<'a> {
+    ById(&'a str),
+    /// Some servers know results by the name of their tool and by nothing else.
+    ByName(&'a str),
+}
+
+impl<'a> ToldCall<'a> {
+    fn in_message(message: &'a Value) -> Option<Self> {
+        let block = &message["content"][0];
+        let ids = [
+            &message["tool_call_id"],
+            &message["tool_use_id"],
+            &block["tool_use_id"],
+        ];
+        let id = ids.into_iter().find_map(Value::as_str).map(Self::ById);
+        id.or_else(|| message["tool_name"].as_str().map(Self::ByName))
+    }
+
+    fn is(&self, call: &UntoldCall) -> bool {
+        match self {
+            Self::ById(id) => call.model_id == *id,
+            Self::ByName(name) => call.name == *name,
         }
     }
 }
@@ -68,6 +135,8 @@ mod tests {
             id: id.to_owned(),
             model_id: id.to_owned(),
             name: name.to_owned(),
+            has_channel: false,
+            has_begun: false,
             result: None,
         }
     }

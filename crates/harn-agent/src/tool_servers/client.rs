@@ -275,6 +275,7 @@ fn question(params: &Value, model: &str, tokens_max: u64) -> Result<Question, St
         prompt: String::new(),
         system: params["systemPrompt"].as_str().map(str::to_owned),
         options,
+        replies: None,
     })
 }
 

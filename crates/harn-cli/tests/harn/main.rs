@@ -26,3 +26,4 @@ mod skills;
 mod streams;
 mod tmux;
 mod types;
+mod unwritable_log;

@@ -154,6 +154,9 @@ impl Desk {
             .model
             .clone()
             .unwrap_or_else(|| call.request.model.clone());
+        if let Some(replies) = &call.replies {
+            replies.hear(&reply, &provider, &model);
+        }
         let cost_usd = self.charge(&provider, &model, &reply.usage, took_ms)?;
         Ok(Answered {
             reply,

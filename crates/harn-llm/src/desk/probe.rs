@@ -48,6 +48,7 @@ impl Desk {
         let question = Question {
             prompt: PROMPT.to_owned(),
             system: None,
+            replies: None,
             options: match options {
                 Value::Object(options) => options,
                 _ => serde_json::Map::new(),

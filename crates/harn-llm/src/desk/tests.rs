@@ -145,6 +145,7 @@ fn question(options: Value) -> Question {
         prompt: "Hi".to_owned(),
         system: None,
         options,
+        replies: None,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::Category;
 use crate::classify::classify;
 use crate::exchange::Listener;
 use crate::grammar::extract::extract;
-use crate::options::CallOptions;
+use crate::options::{CallOptions, ReplyListener};
 
 /// What a program passes to one of them.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,8 @@ pub struct Question {
     pub system: Option<String>,
     /// The options, as JSON.
     pub options: Map<String, Value>,
+    /// Told of each whole answer before anything is made of it.
+    pub replies: Option<ReplyListener>,
 }
 
 /// The extra calls that `llm_call_structured` makes by itself.
@@ -141,8 +143,11 @@ impl Desk {
             prompt,
             system,
             options,
+            replies,
         } = question;
-        self.parse(prompt, system.as_deref(), options)
+        let mut call = self.parse(prompt, system.as_deref(), options)?;
+        call.replies.clone_from(replies);
+        Ok(call)
     }
 }
 
@@ -240,6 +245,7 @@ fn structured(question: &Question, schema: &Value) -> Question {
         prompt: question.prompt.clone(),
         system: system.or_else(|| question.system.clone()),
         options,
+        replies: question.replies.clone(),
     }
 }
 
@@ -272,6 +278,7 @@ fn repair_question(main: &Question, envelope: &Value, overrides: Map<String, Val
         ),
         system: None,
         options,
+        replies: main.replies.clone(),
     }
 }
 

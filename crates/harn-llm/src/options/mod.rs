@@ -17,6 +17,7 @@ pub mod tools;
 pub mod value;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use crate::catalog::{Invalid, route};
 use crate::experiment;
 use crate::tool_search::{self, Place, Plan, Search};
 use crate::wire::Wire;
-use crate::{Request, ToolSearch};
+use crate::{Reply, Request, ToolSearch};
 
 use gate::Asked;
 use limits::Limits;
@@ -98,6 +99,29 @@ pub struct CallOptions {
     pub user_visible: bool,
     /// What the operator should know.
     pub warnings: Vec<String>,
+    /// Told of each whole answer before anything is made of it.
+    pub replies: Option<ReplyListener>,
+}
+
+/// Is told of whole answers, with who has given them: the provider and the model.
+#[derive(Clone)]
+pub struct ReplyListener(Arc<dyn Fn(&Reply, &str, &str) + Send + Sync>);
+
+impl ReplyListener {
+    /// One that calls a function.
+    pub fn new(hear: impl Fn(&Reply, &str, &str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    pub(crate) fn hear(&self, reply: &Reply, provider: &str, model: &str) {
+        (self.0)(reply, provider, model);
+    }
+}
+
+impl fmt::Debug for ReplyListener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ReplyListener")
+    }
 }
 
 impl CallOptions {

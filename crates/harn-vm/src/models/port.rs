@@ -71,6 +71,7 @@ impl Asked {
             prompt: self.text(0).unwrap_or_default(),
             system: system.and_then(|at| self.text(at)),
             options: self.dict(options),
+            replies: None,
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Asks a model for a verdict.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use harn_llm::desk::Question;
+use harn_llm::options::ReplyListener;
 use serde_json::{Map, Value, json};
 
-use super::super::Run;
+use super::super::{Run, model_call};
+use crate::session::StoredReply;
 
 /// What a model is asked.
 pub(super) struct Case<'a> {
@@ -40,10 +45,13 @@ pub(super) async fn ask(run: &Run<'_>, case: Case<'_>) -> Result<Value, String> 
         prompt: case.prompt,
         system: Some(case.system),
         options,
+        replies: Some(listener(run)),
     };
+    run.secure_answers().await;
     let desk = &run.runtime.desk;
     // In a box: few loops have a judge, and every turn would carry the room for one.
     let mut answer = Box::pin(desk.call_structured_result(&question, &case.schema)).await;
+    run.answers_secured.store(false, Ordering::Relaxed);
     let tokens = |key: &str| answer["usage"][key].as_u64().unwrap_or(0);
     let tokens = tokens("input_tokens") + tokens("output_tokens");
     run.set_controls(|state| state.tokens += tokens);
@@ -51,4 +59,12 @@ pub(super) async fn ask(run: &Run<'_>, case: Case<'_>) -> Result<Value, String> 
         true => Ok(answer["data"].take()),
         false => Err(answer["error"].as_str().unwrap_or_default().to_owned()),
     }
+}
+
+/// Writes down each answer, those that the judge is asked to correct included.
+fn listener(run: &Run<'_>) -> ReplyListener {
+    let session = Arc::clone(&run.session);
+    ReplyListener::new(move |reply, provider, model| {
+        model_call::hear(&session, "judge", StoredReply::of(reply, provider, model));
+    })
 }

@@ -68,7 +68,7 @@ pub(super) async fn pass(
     let only_reads = annotations.is_some_and(|known| is_read_only(known.kind));
     if skip.is_none() && !only_reads {
         // If the process dies now, the call must be known to have begun.
-        run.session.barrier().await;
+        run.before_side_effect(&call.name).await?;
     }
     Ok(Some(Started {
         call,

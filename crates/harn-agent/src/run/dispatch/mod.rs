@@ -56,6 +56,8 @@ pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thro
         return Ok(turn);
     }
     record_turn(run, &turn);
+    // Hooks and calls act upon the answer.
+    run.secure_answers().await;
     run.session.record(Change::TextOnlyTurns { count: 0 });
     daemon::reset_backoff(run);
     let calls = std::mem::take(&mut turn.calls);
@@ -72,7 +74,7 @@ pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thro
 }
 
 /// The assistant's turn, in the shape its provider takes it.
-fn record_turn(run: &Run<'_>, turn: &Turn) {
+pub(super) fn record_turn(run: &Run<'_>, turn: &Turn) {
     let message = match run.mode {
         Mode::Native => {
             let answer = turn.answer();
@@ -87,19 +89,20 @@ fn record_turn(run: &Run<'_>, turn: &Turn) {
         }
         Mode::Text | Mode::Json => json!({"role": "assistant", "content": turn.history}),
     };
+    // First, so that there is no moment at which the turn is known and its calls are not.
+    list_calls(run, &turn.calls);
     run.session.record(Change::MessageAdded { message });
-    if run.rides_on_text() {
-        list_calls(run, &turn.calls);
-    }
 }
 
-/// A text does not say what its calls are, and their results are told when all are there. If the
-/// loop ends before that, the next one must know what to tell.
+/// The next loop must know which calls there were and which of them had begun, if this one ends
+/// before their results are told.
 fn list_calls(run: &Run<'_>, calls: &[Call]) {
     let untold = calls.iter().map(|call| UntoldCall {
         id: call.id.clone(),
         model_id: call.model_id.clone(),
         name: call.name.clone(),
+        has_channel: !run.rides_on_text(),
+        has_begun: false,
         result: None,
     });
     run.session.record(Change::CallsListed {
