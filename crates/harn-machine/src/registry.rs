@@ -198,6 +198,11 @@ impl Default for Registry {
     }
 }
 
+/// What is said of a builtin, or of a function of the library, that is declared and has no body.
+pub(crate) fn not_built(name: &str) -> String {
+    format!("{name} is specified and not built in this version of Harn")
+}
+
 /// Without a host there is nobody else who could know a function.
 fn without_host(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     Err(undefined::builtin(&argument(arguments, 0).show()))

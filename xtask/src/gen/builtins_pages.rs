@@ -239,7 +239,7 @@ fn entry(entry: &Entry, heading: &str) -> String {
 fn unavailable(entry: &Entry) -> &'static str {
     match entry.available {
         true => "",
-        false => " **Not available in this build.**",
+        false => " **Specified, and not built in this version.**",
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
             &[
                 "[`std/text`](#stdtext)",
                 "## std/text\n\nTexts.\n",
-                "| `words(text: string)` | Its words. **Not available in this build.** |",
+                "| `words(text: string)` | Its words. **Specified, and not built in this version.** |",
                 "```harn\ntype Word = {text: string}\n```\n",
                 "## std/all\n\nIt passes on what other modules have.\n",
             ],

@@ -7,7 +7,7 @@ use crate::material::Material;
 use crate::rows::Row;
 
 /// What Harn says of a builtin that nobody has written yet.
-const NOT_THERE: &str = "is not available in this build";
+const NOT_THERE: &str = "is specified and not built";
 
 /// What a language did with a row.
 #[derive(Clone, Debug, PartialEq)]

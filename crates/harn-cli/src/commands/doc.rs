@@ -39,7 +39,7 @@ const EXAMPLES: &str = "  \
 /// With --json the answer is {"entries": [ENTRY, …]}, or {"areas": [{"area", "title",
 /// "entries"}, …]} without NAME. ENTRY has name, kind (builtin, value, method, function or
 /// type), signature, doc, area, import, effect, known: whether `harn check` accepts calls, and
-/// available: whether a call does something in this build.
+/// available: whether a call does something in this version.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -184,7 +184,10 @@ fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
         facts.push(("note", "`harn check` does not know it".to_owned()));
     }
     if !entry.available {
-        facts.push(("note", "it is not available in this build".to_owned()));
+        facts.push((
+            "note",
+            "it is specified and not built in this version".to_owned(),
+        ));
     }
     facts
 }

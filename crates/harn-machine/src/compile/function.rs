@@ -19,6 +19,7 @@ use super::unit::Compiler;
 use crate::code::{
     CaptureFrom, Expected, Function, FunctionKind, Op, ParameterCheck, Raised, mark_last_uses,
 };
+use crate::registry::not_built;
 
 /// What is to be compiled.
 pub(super) struct Spec<'t> {
@@ -181,7 +182,7 @@ impl Compiler<'_> {
         let module = self.unit.source.path.strip_prefix("<stdlib>/");
         if let (true, Some(module), Some(name)) = (is_empty, module, &spec.name) {
             let module = module.trim_end_matches(".harn");
-            let text = format!("std/{module}: {name} is not available in this build");
+            let text = not_built(&format!("std/{module}: {name}"));
             self.raise(at, Raised::Runtime, &text);
         }
     }

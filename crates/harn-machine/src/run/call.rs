@@ -6,15 +6,13 @@
 use std::rc::Rc;
 use std::task::Poll;
 
-use harn_check::builtins::Effect;
-
 use crate::closure::Closure;
 use crate::code::{Function, FunctionKind};
 use crate::fault::{Failure, Fault};
 use crate::fiber::{BOUNDARY, DEPTH_MAX, Fiber, Frame, MUTED};
 use crate::iterate::{Generator, GeneratorKind, GeneratorState};
 use crate::machine::Machine;
-use crate::registry::{Body, BuiltinId, Receiver};
+use crate::registry::{Body, BuiltinId, Receiver, not_built};
 use crate::sync::Waiters;
 use crate::value::Value;
 
@@ -299,7 +297,7 @@ pub(crate) fn call_builtin(
     site: Site,
 ) -> Result<Called, Failure> {
     let Some(body) = machine.registry.body(id) else {
-        return Err(Fault::runtime(without_body(id)));
+        return Err(Fault::runtime(not_built(id.name())));
     };
     if !fiber.strand.values.is_empty()
         && fiber.waiting.is_none()
@@ -323,17 +321,6 @@ fn guard(
     let source = user_source(&fiber.frames);
     let mut context = machine.context(&mut fiber.strand, source, fiber.depth);
     guard(&mut context, id, &fiber.stack[site.window..][..site.argc])
-}
-
-/// What is said of a builtin that nobody has written or joined to this machine.
-fn without_body(id: BuiltinId) -> String {
-    let name = id.name();
-    match id.declaration().effect {
-        Effect::Model => {
-            format!("HARN_LLM_CALLS_DISABLED: {name} needs a model, and this build has none")
-        }
-        _ => format!("{name} is not available in this build"),
-    }
 }
 
 /// Calls the body of a builtin or of a method.

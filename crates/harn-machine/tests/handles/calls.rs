@@ -83,6 +83,16 @@ fn a_call_of_a_function_that_nobody_exported_fails() {
     assert_eq!(shown.recv().unwrap(), "there is no such function");
 }
 
+/// Also where it would ask a model: that there is none is not the reason.
+#[test]
+fn a_builtin_without_a_body_says_that_it_is_not_built() {
+    for (name, call) in [("llm_call", "llm_call(\"Hello\")"), ("stat", "stat(\"a\")")] {
+        let mut run = Run::of(&format!("pipeline default() {{ {call} }}"));
+        let expected = format!("{name} is specified and not built in this version of Harn");
+        assert!(run.end().contains(&expected), "{}", run.end());
+    }
+}
+
 #[test]
 fn a_call_that_ends_the_program_has_no_answer() {
     let (mut run, closure) = Run::with_function("pipeline default() { return { -> exit(3) } }");
