@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! catalogue of events ─► events_page
-//! tests of events ─────► emitters_page
+//! tests of events ─────► event_proofs ─► emitters_page
 //! `harn doc --json` ───► builtins_pages     one page an area, and an index
 //! `harn reference` ────► commands_page, errors_page
 //! ```
@@ -14,11 +14,13 @@ mod builtins_pages;
 mod commands_page;
 mod emitters_page;
 mod errors_page;
+mod event_proofs;
 mod events_page;
 mod markdown;
 
-use std::fs;
 use std::process::ExitCode;
+
+use harn_events::catalogue::Catalogue;
 
 use crate::error::Error;
 use crate::program;
@@ -54,14 +56,17 @@ const MAKERS: &[Maker] = &[
     Maker {
         about: "the pages of events",
         pages: |repo| {
-            let catalogue = repo.read(CATALOGUE)?;
-            let emitters = emitters_page::render(&catalogue, &event_tests(repo)?)?;
+            let catalogue = catalogue(repo)?;
+            let proofs = event_proofs::collect(&catalogue, &Sources::read(repo)?.files)?;
             Ok(vec![
                 Page::new(
                     "docs/src/reference/events.md",
-                    events_page::render(&catalogue)?,
+                    events_page::render(&catalogue),
                 ),
-                Page::new("docs/src/events/emitters.md", emitters),
+                Page::new(
+                    "docs/src/events/emitters.md",
+                    emitters_page::render(&catalogue, &proofs),
+                ),
             ])
         },
     },
@@ -89,24 +94,9 @@ const MAKERS: &[Maker] = &[
 ];
 
 /// All events.
-const CATALOGUE: &str = "crates/harn-events/catalogue/events.json";
-
-/// The tests that cause them.
-const EVENT_TESTS: &str = "crates/harn-agent/tests/events";
-
-/// The sources of the tests that cause events, each with the name of its module.
-fn event_tests(repo: &Repo) -> Result<Vec<(String, String)>, Error> {
-    let folder = repo.path(EVENT_TESTS);
-    let entries = fs::read_dir(&folder).map_err(Error::file(&folder))?;
-    let mut modules = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(Error::file(&folder))?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
-        modules.push((name.into_owned(), text));
-    }
-    modules.sort();
-    Ok(modules)
+fn catalogue(repo: &Repo) -> Result<Catalogue, Error> {
+    let text = repo.read("crates/harn-events/catalogue/events.json")?;
+    Catalogue::parse(&text).map_err(|why| Error::malformed("the event catalogue", why))
 }
 
 /// Writes the files, or with `--check` only says which ones are out of date.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Everything that can happen, and the types it is described with.
@@ -43,8 +43,10 @@ pub struct Event {
     pub host_types: Vec<String>,
     /// What it says.
     pub meaning: String,
-    /// Who says it.
+    /// Who is meant to say it; [`emitter`](Self::emitter) tells whether that is built.
     pub emitted_by: String,
+    /// Who says it in this version.
+    pub emitter: Emitter,
     /// When.
     pub emitted_when: String,
     /// What it comes after and is paired with.
@@ -56,6 +58,37 @@ pub struct Event {
     pub notes: Vec<String>,
     /// The tag it had before.
     pub renamed_from: Option<String>,
+}
+
+/// Who emits an event in this version. The tests that cause events hold this against what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Emitter {
+    /// The runtime or its library, as [`Event::emitted_by`] says.
+    Runtime,
+    /// Programs and hosts, as [`Event::emitted_by`] says.
+    Programs,
+    /// Programs and hosts, through the host door. What [`Event::emitted_by`] names is not built.
+    ProgramsSoFar,
+    /// What [`Event::emitted_by`] names is not built, and the host door refuses the event.
+    Nobody,
+}
+
+impl Event {
+    /// Who emits it in this version, and where that is not built yet, who will.
+    pub fn emitted_today(&self) -> String {
+        let specified = &self.emitted_by;
+        match self.emitter {
+            Emitter::Runtime | Emitter::Programs => specified.clone(),
+            Emitter::ProgramsSoFar => format!(
+                "in this version only programs that publish it, with `agent_emit_event`. \
+                 Specified and not built: {specified}"
+            ),
+            Emitter::Nobody => {
+                format!("nobody in this version. Specified and not built: {specified}")
+            }
+        }
+    }
 }
 
 /// Whether a host may emit an event, and how.

@@ -7,21 +7,15 @@
 use serde_json::Value;
 
 use super::markdown::{cell, code, in_cell, prose, table};
-use crate::error::Error;
 use crate::markdown::anchor;
 use harn_events::catalogue::{Catalogue, Choice, Event, Field, HostRight, LegacyTag, Type};
 
 /// Words of group names that are not spelled the usual way.
 const ACRONYMS: &[&str] = &["mcp", "llm", "hitl", "fs"];
 
-/// The page for the text of a catalogue.
-pub(super) fn render(catalogue: &str) -> Result<String, Error> {
-    let catalogue =
-        Catalogue::parse(catalogue).map_err(|why| Error::malformed("the event catalogue", why))?;
-    let page = Page {
-        catalogue: &catalogue,
-    };
-    Ok(page.render())
+/// The page for a catalogue.
+pub(super) fn render(catalogue: &Catalogue) -> String {
+    Page { catalogue }.render()
 }
 
 /// Knows the whole catalogue, so that a field can link to its type.
@@ -73,7 +67,7 @@ impl Page<'_> {
         let mut text = format!("### `{}`\n\n{}\n\n", event.tag, prose(&event.meaning));
         let mut facts = vec![
             format!("Since: version {}", event.since),
-            format!("Emitted by: {}", prose(&event.emitted_by)),
+            format!("Emitted by: {}", prose(&event.emitted_today())),
             format!("When: {}", prose(&event.emitted_when)),
             format!("Order: {}", prose(&event.ordering)),
             format!("Hosts may emit it: {}", host_right(event)),

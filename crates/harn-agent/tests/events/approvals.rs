@@ -17,22 +17,30 @@ fn selected(option: &str) -> Value {
 /// A stage whose model calls `look` with these arguments, one after the other, and whose host
 /// always says the same.
 async fn looking(calls: &[Value], answer: Result<Value, &str>) -> Stage {
-    let mut answers: Vec<Value> = calls
-        .iter()
-        .map(|one| calling("look", one.clone()))
-        .collect();
-    answers.push(saying("Fine."));
-    let stage = Stage::proving_with_host(&[], &answers);
+    let stage = Stage::proving_with_host(&[], &looks(calls));
+    look_on(&stage, answer).await;
+    stage
+}
+
+/// The answers of a model that calls `look` with these arguments, one after the other.
+fn looks(calls: &[Value]) -> Vec<Value> {
+    let looks = calls.iter().map(|one| calling("look", one.clone()));
+    looks.chain([saying("Fine.")]).collect()
+}
+
+/// Runs the loop with a host that always says the same.
+async fn look_on(stage: &Stage, answer: Result<Value, &str>) {
     stage.host.will_answer(ASK, answer);
     let looking = request(asks()).tool(tool("look", Ok("a lamp")));
     stage.run_with(looking).await.unwrap();
-    stage
 }
 
 /// The decision is known before the tool runs, and says which request it answers.
 #[tokio::test(start_paused = true)]
 async fn a_decision_is_an_event_before_the_call() {
-    let stage = looking(&[json!({"path": "a"})], Ok(selected("allow_once"))).await;
+    let answers = looks(&[json!({"path": "a"})]);
+    let stage = Stage::proving_with_host(&["typed_checkpoint"], &answers);
+    look_on(&stage, Ok(selected("allow_once"))).await;
     let plot = stage.plot();
     let expected = [
         "tool_call",

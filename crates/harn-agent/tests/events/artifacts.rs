@@ -20,7 +20,7 @@ async fn inside(stage: &Stage, builtin: &str, arguments: Vec<Value>) -> Result<V
 
 #[tokio::test(start_paused = true)]
 async fn what_is_shown_is_told_after_it_is_in_the_transcript() {
-    let stage = Stage::publishing(&["artifact"]);
+    let stage = Stage::proving(&["artifact"], &[]);
     let table = json!({"columns": ["a"], "rows": [[1]]});
     let options = json!({"artifact_id": "x", "title": "T", "provenance": {"by": "me"}});
     let arguments = vec![json!("table"), table.clone(), options];
@@ -44,7 +44,7 @@ async fn what_is_shown_is_told_after_it_is_in_the_transcript() {
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_shown_is_not_told() {
-    let stage = Stage::publishing(&[]);
+    let stage = Stage::proving(&[], &[]);
     let arguments = vec![json!("painting"), json!({})];
     assert!(inside(&stage, "artifact_emit", arguments).await.is_err());
     assert_eq!(stage.of_type("artifact"), Vec::<Value>::new());
@@ -55,7 +55,7 @@ async fn what_cannot_be_shown_is_not_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handoff_is_told_once_it_is_an_artifact() {
-    let stage = Stage::publishing(&["handoff"]);
+    let stage = Stage::proving(&["handoff"], &[]);
     let payload = json!({
         "id": "h", "source_persona": "coder", "task": "Finish", "reason": "Time",
         "target_persona_or_human": {"kind": "queue", "label": "Night shift"},

@@ -14,7 +14,7 @@ fn request(id: &str, kind: RequestKind) -> Request {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_is_opened_and_closed_once_whatever_comes_of_it() {
-    let stage = Stage::publishing(&["hitl_requested", "hitl_resolved"]);
+    let stage = Stage::proving(&["hitl_requested", "hitl_resolved"], &[]);
     stage.runtime.open_session(SESSION).await.unwrap();
     let ways = [
         (Some(Outcome::Answered), "answered"),
@@ -53,7 +53,7 @@ async fn a_request_is_opened_and_closed_once_whatever_comes_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_of_an_earlier_process_is_not_told_twice() {
-    let stage = Stage::publishing(&["hitl_requested", "hitl_resolved"]);
+    let stage = Stage::proving(&["hitl_requested", "hitl_resolved"], &[]);
     stage.runtime.open_session(SESSION).await.unwrap();
     let first = request("hitl_question_1", RequestKind::Question);
     // What was told is in the log; a process that dies does not come to tell of the end.

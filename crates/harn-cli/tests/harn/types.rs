@@ -58,6 +58,25 @@ fn one_type_is_described_field_by_field() {
 }
 
 #[test]
+fn an_event_that_nobody_emits_says_so() {
+    for (tag, expected) in [
+        (
+            "fs_watch",
+            "  emitted by    nobody in this version. Specified and not built: Host file-watch",
+        ),
+        (
+            "step_judge_decision",
+            "  emitted by    in this version only programs that publish it, with",
+        ),
+        ("artifact", "  emitted by    artifact_emit builtin."),
+    ] {
+        harn(&["events", "types", tag])
+            .exits_with(0)
+            .prints(expected);
+    }
+}
+
+#[test]
 fn the_rules_of_a_field_are_told() {
     harn(&["events", "types", "loop_checkpoint"])
         .exits_with(0)
@@ -123,11 +142,13 @@ fn json_of_one_type_has_the_keys_of_the_catalogue() {
         .json();
     assert_eq!(event["type"], "iteration_end");
     assert_eq!(event["since"], 3);
+    assert_eq!(event["emitter"], "runtime");
     assert_eq!(event["host"], "direct");
     assert_eq!(event["renamed_from"], "turn_end");
     let expected = [
         "emitted_by",
         "emitted_when",
+        "emitter",
         "fields",
         "group",
         "host",

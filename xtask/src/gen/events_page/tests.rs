@@ -6,7 +6,7 @@ const CATALOGUE: &str = r##"{
   "variants": [{
     "type": "tool_call", "group": "tool_dispatch", "since": 1, "host": "special",
     "host_types": ["tool_a", "tool_b"],
-    "meaning": "A call to <tool>.", "emitted_by": "Dispatcher.", "emitted_when": "Before it runs.",
+    "meaning": "A call to <tool>.", "emitted_by": "Dispatcher.", "emitter": "runtime", "emitted_when": "Before it runs.",
     "ordering": "pending* -> (completed | failed)",
     "fields": [
       {"name": "session_id", "type": "string", "required": true, "skip_if": null, "default": null, "since": 1, "doc": "Session."},
@@ -16,7 +16,7 @@ const CATALOGUE: &str = r##"{
     "notes": ["Ids look like `tool-<n>`."], "renamed_from": "call"
   }, {
     "type": "mcp_ready", "group": "mcp_client", "since": 3, "host": "no", "host_types": [],
-    "meaning": "M.", "emitted_by": "B.", "emitted_when": "W.", "ordering": "O.", "fields": []
+    "meaning": "M.", "emitted_by": "B.", "emitter": "nobody", "emitted_when": "W.", "ordering": "O.", "fields": []
   }],
   "types": {"ToolKind": {
     "kind": "tagged_enum", "encoding": "plain string", "doc": "A kind.", "on_unknown": "other",
@@ -33,7 +33,7 @@ const CATALOGUE: &str = r##"{
 
 #[track_caller]
 fn check(expected: &str) {
-    let page = render(CATALOGUE).unwrap();
+    let page = render(&Catalogue::parse(CATALOGUE).unwrap());
     assert!(
         page.contains(expected),
         "not on the page: {expected}\n{page}"
@@ -58,6 +58,7 @@ fn an_event_tells_its_story() {
     );
     check("- Hosts may emit it: yes, by sending `tool_a`, `tool_b`\n");
     check("- Hosts may emit it: no\n");
+    check("- Emitted by: nobody in this version. Specified and not built: B.\n");
     check("- Earlier name: `call`\n- Note: Ids look like `tool-<n>`.\n");
 }
 
@@ -83,9 +84,4 @@ fn types_list_their_values_and_the_keys_of_each() {
 fn old_and_reserved_tags_close_the_page() {
     check("| `call` | [`tool_call`](#tool_call) | `why` is now `reason` |");
     check("events of your own: `model_job`.\n");
-}
-
-#[test]
-fn a_catalogue_that_is_not_one_is_an_error() {
-    assert!(render("{}").is_err());
 }

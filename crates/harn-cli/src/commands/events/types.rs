@@ -26,9 +26,11 @@ const EXAMPLES: &str = "  \
 ///
 /// With --json the answer is {"events": [EVENT, …]}, or EVENT alone when TYPE is
 /// given. EVENT has the keys of the event catalogue: type, group, since, meaning,
-/// emitted_by, emitted_when, ordering, host (no, direct or special), host_types,
-/// renamed_from, notes and fields. Each field has name, type, required, skip_if,
-/// default, compat_default, since and doc.
+/// emitted_by, emitter, emitted_when, ordering, host (no, direct or special),
+/// host_types, renamed_from, notes and fields. The emitter of this version is
+/// runtime, programs, programs_so_far or nobody; for the last two, what emitted_by
+/// names is not built. Each field has name, type, required, skip_if, default,
+/// compat_default, since and doc.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(super) struct Arguments {
@@ -125,7 +127,7 @@ fn describe(catalogue: &Catalogue, event: &Event, output: &mut Output) -> io::Re
     writeln!(output)?;
     fact(output, "group", &event.group.replace('_', " "))?;
     fact(output, "since", &format!("version {}", event.since))?;
-    fact(output, "emitted by", &event.emitted_by)?;
+    fact(output, "emitted by", &event.emitted_today())?;
     fact(output, "emitted when", &event.emitted_when)?;
     fact(output, "order", &event.ordering)?;
     fact(output, "hosts", &host_right(event))?;

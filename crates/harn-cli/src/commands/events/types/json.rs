@@ -1,7 +1,7 @@
 //! The JSON form of event types. Its keys are a promise; they are those of the
 //! catalogue, so that there is one vocabulary to learn.
 
-use harn_events::catalogue::{Catalogue, Event, Field, HostRight, Since};
+use harn_events::catalogue::{Catalogue, Emitter, Event, Field, HostRight, Since};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -27,6 +27,7 @@ pub(super) struct Described<'a> {
     since: &'a Since,
     meaning: &'a str,
     emitted_by: &'a str,
+    emitter: Emitter,
     emitted_when: &'a str,
     ordering: &'a str,
     host: &'static str,
@@ -58,6 +59,7 @@ impl<'a> Described<'a> {
             since: &event.since,
             meaning: &event.meaning,
             emitted_by: &event.emitted_by,
+            emitter: event.emitter,
             emitted_when: &event.emitted_when,
             ordering: &event.ordering,
             host: match event.host {
