@@ -1,6 +1,7 @@
 //! What a program offers to those who connect to it.
 //!
-//! Nothing is served here: a server looks at [`Offers`] after the program has run.
+//! Nothing is served here. A server that looks at [`Offers`] after the program has run is
+//! specified (`harn serve mcp`) and not built.
 
 use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Fault, Registry, Value, take};

@@ -58,7 +58,7 @@ areas! {
     files "Files and paths";
     http "HTTP: requests, mocks, where requests may go, and servers";
     llm "Asking models";
-    mcp "Servers of the Model Context Protocol, used and offered";
+    mcp "Servers of the Model Context Protocol. What a program offers itself is not served yet";
     numbers "Numbers and chance";
     observability "What can be seen of a run: traces, the event log, safety checks, metrics";
     output "Output, input, logging, timers, and what tests put in their place";
