@@ -52,7 +52,7 @@ fn exit_codes() -> String {
 #[command(name = "harn", version, after_help = after_help(EXAMPLES))]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Answer in JSON on standard output
+    /// Answer in JSON on standard output; `run`, `chat`, `repl` and `serve` have no answer of their own
     #[arg(long, global = true)]
     pub(crate) json: bool,
 

@@ -2,56 +2,25 @@
 
 use crate::program::harn;
 
-/// Every page of help there is.
-const PAGES: &[&[&str]] = &[
-    &[],
-    &["new"],
-    &["run"],
-    &["check"],
-    &["fmt"],
-    &["lint"],
-    &["test"],
-    &["test", "conformance"],
-    &["bench"],
-    &["repl"],
-    &["doc"],
-    &["explain"],
-    &["parse"],
-    &["disasm"],
-    &["completions"],
-    &["events"],
-    &["events", "types"],
-    &["events", "check"],
-    &["events", "topics"],
-    &["events", "show"],
-    &["events", "tail"],
-    &["events", "export"],
-    &["events", "stats"],
-    &["events", "verify"],
-    &["events", "repair"],
-    &["models"],
-    &["models", "list"],
-    &["models", "show"],
-    &["models", "probe"],
-    &["mcp"],
-    &["mcp", "list"],
-    &["mcp", "probe"],
-    &["mcp", "login"],
-    &["mcp", "logout"],
-    &["doctor"],
-    &["doctor", "protocols"],
-    &["sessions"],
-    &["sessions", "list"],
-    &["sessions", "show"],
-    &["sessions", "export"],
-    &["sessions", "rm"],
-];
+/// The words of every command, which has a page of help each.
+fn pages() -> Vec<Vec<String>> {
+    let reference = harn(&["reference"]).exits_with(0).json();
+    let commands = reference["commands"].as_array();
+    let commands = commands.into_iter().flatten();
+    let words = |name: &str| name.split(' ').skip(1).map(str::to_owned).collect();
+    let pages: Vec<Vec<String>> = commands
+        .map(|command| words(command["name"].as_str().unwrap_or_default()))
+        .collect();
+    assert!(pages.contains(&vec!["serve".to_owned(), "acp".to_owned()]));
+    pages
+}
 
 #[test]
 fn every_help_page_tells_exit_codes_and_ends_with_examples() {
-    for page in PAGES {
+    for page in pages() {
         for flag in ["--help", "-h"] {
-            let call = harn(&[*page, &[flag]].concat()).exits_with(0);
+            let words: Vec<&str> = page.iter().map(String::as_str).chain([flag]).collect();
+            let call = harn(&words).exits_with(0);
             assert_eq!(call.stderr, "");
             let (_, last) = call.stdout.trim_end().rsplit_once("\n\n").unwrap();
             assert!(last.starts_with("EXAMPLES\n  harn "), "{}", call.stdout);
@@ -60,6 +29,17 @@ fn every_help_page_tells_exit_codes_and_ends_with_examples() {
             }
         }
     }
+}
+
+/// The output of a program is the program's, so no command promises an answer beside it.
+#[test]
+fn json_is_not_promised_where_the_output_is_a_programs() {
+    let call = harn(&["run", "--json", "-e", "println(1)"]).exits_with(0);
+    assert_eq!(call.stdout, "1\n");
+    let help = harn(&["run", "--help"]).exits_with(0).stdout;
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let said = "`run`, `chat`, `repl` and `serve` have no answer of their own";
+    assert!(words.join(" ").contains(said), "{help}");
 }
 
 #[test]
