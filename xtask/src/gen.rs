@@ -5,6 +5,7 @@
 //! tests of events ─────► event_proofs ─► emitters_page
 //! `harn doc --json` ───► builtins_pages     one page an area, and an index
 //! `harn reference` ────► commands_page, errors_page
+//! all of them ─────────► status_page        what is specified and not built
 //! ```
 //!
 //! A page that repeats a table drifts from it, so such pages are written by a
@@ -17,6 +18,7 @@ mod errors_page;
 mod event_proofs;
 mod events_page;
 mod markdown;
+mod status_page;
 
 use std::process::ExitCode;
 
@@ -89,6 +91,18 @@ const MAKERS: &[Maker] = &[
                     errors_page::render(&reference, &sources.files)?,
                 ),
             ])
+        },
+    },
+    Maker {
+        about: "the page about what is not built",
+        pages: |repo| {
+            let page = status_page::render(&status_page::Facts {
+                builtins: &program::ask(repo, &["doc", "--json"])?,
+                reference: &program::ask(repo, &["reference"])?,
+                catalogue: &catalogue(repo)?,
+                files: &Sources::read(repo)?.files,
+            })?;
+            Ok(vec![Page::new("docs/src/status.md", page)])
         },
     },
 ];

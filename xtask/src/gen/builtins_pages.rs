@@ -20,38 +20,48 @@ const NOTE: &str = "<!-- Written by `cargo xtask gen` from what `harn doc --json
 
 /// The answer of `harn doc --json`.
 #[derive(Deserialize)]
-struct Answer {
-    areas: Vec<Area>,
+pub(super) struct Answer {
+    pub(super) areas: Vec<Area>,
 }
 
 /// What belongs together.
 #[derive(Deserialize)]
-struct Area {
-    area: String,
+pub(super) struct Area {
+    pub(super) area: String,
     title: String,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
 }
 
 /// Something that can be looked up.
 #[derive(Deserialize)]
-struct Entry {
-    name: String,
+pub(super) struct Entry {
+    pub(super) name: String,
     kind: String,
     signature: String,
     doc: String,
     effect: Option<String>,
-    available: bool,
+    /// Whether a call does something in this version.
+    pub(super) available: bool,
 }
 
 /// Where the entries of an area are told about.
-enum Place {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
     Builtins,
     Methods,
     Module,
 }
 
+impl Answer {
+    /// Reads an answer.
+    pub(super) fn parse(answer: &str) -> Result<Self, Error> {
+        serde_json::from_str(answer)
+            .map_err(|why| Error::malformed("the answer of `harn doc --json`", why))
+    }
+}
+
 impl Area {
-    fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         if self.area.starts_with("std/") {
             Place::Module
         } else if self.area.ends_with(" methods") {
@@ -72,8 +82,7 @@ impl Area {
 
 /// All pages for the answer of `harn doc --json`.
 pub(super) fn render(answer: &str) -> Result<Vec<Page>, Error> {
-    let answer: Answer = serde_json::from_str(answer)
-        .map_err(|why| Error::malformed("the answer of `harn doc --json`", why))?;
+    let answer = Answer::parse(answer)?;
     let mut pages = vec![Page::new(
         "docs/src/reference/builtins.md",
         index(&answer.areas),
@@ -125,8 +134,9 @@ fn index(areas: &[Area]) -> String {
          A signature is a declaration in Harn: what has a default may be left out. The \
          *effect* tells what a builtin needs besides its arguments: `pure` needs nothing, \
          `clock` the time, `random` chance, `io` files, processes, the network, the terminal \
-         or people, and `model` a model. What is not available in this build is declared, so \
-         that programs that use it can be checked, and fails when it is called.\n\n\
+         or people, and `model` a model. What is specified and not built is declared, so that \
+         programs that use it can be checked, and fails when it is called; \
+         [one page](../status.md) lists it.\n\n\
          ## All names\n\n",
         table(&["area", "what it is about", "names"], &rows)
     );

@@ -8,39 +8,48 @@ use crate::markdown::anchor;
 
 /// A part of the answer of `harn reference`.
 #[derive(Deserialize)]
-struct Answer {
-    commands: Vec<Command>,
+pub(super) struct Answer {
+    pub(super) commands: Vec<Command>,
 }
 
 /// A command, with or without commands of its own.
 #[derive(Deserialize)]
-struct Command {
+pub(super) struct Command {
     /// The words one types.
-    name: String,
+    pub(super) name: String,
     about: String,
     long_about: String,
     usage: String,
     arguments: Vec<Argument>,
-    options: Vec<Argument>,
+    pub(super) options: Vec<Argument>,
     examples: String,
 }
 
 /// An argument or an option.
 #[derive(Deserialize)]
-struct Argument {
-    form: String,
+pub(super) struct Argument {
+    /// How it is written, as in `-n, --last <N>`.
+    pub(super) form: String,
     help: String,
     default: String,
     values: Vec<(String, String)>,
     global: bool,
 }
 
+impl Answer {
+    /// Reads an answer.
+    pub(super) fn parse(answer: &str) -> Result<Self, Error> {
+        serde_json::from_str(answer).map_err(|why| malformed(&why))
+    }
+}
+
+fn malformed(why: &dyn std::fmt::Display) -> Error {
+    Error::malformed("the answer of `harn reference`", why.to_string())
+}
+
 /// The page for the answer of `harn reference`.
 pub(super) fn render(answer: &str) -> Result<String, Error> {
-    let malformed = |why: &dyn std::fmt::Display| {
-        Error::malformed("the answer of `harn reference`", why.to_string())
-    };
-    let answer: Answer = serde_json::from_str(answer).map_err(|why| malformed(&why))?;
+    let answer = Answer::parse(answer)?;
     let Some((root, commands)) = answer.commands.split_first() else {
         return Err(malformed(&"it describes no command"));
     };

@@ -25,7 +25,8 @@ pub(super) fn render(catalogue: &Catalogue, proofs: &BTreeMap<String, Proofs>) -
          Of the {} kinds of [event](../reference/events.md), {} are emitted by the runtime and \
          its library today, {} are emitted only when a program publishes them with \
          `agent_emit_event`, and the other {} by nobody: they wait for their subsystem, and the \
-         [host door](hosts.md) refuses them.\n\n\
+         [host door](hosts.md) refuses them. What is still to come is on the page about \
+         [what is not built](../status.md#events).\n\n\
          Each row names the tests in `crates/harn-agent/tests/events` that cause the event for \
          real and look at its fields, its order and its pair, or the programs in `conformance` \
          that hear it. A test that names an event here fails unless it was emitted, and an event \
