@@ -8,6 +8,7 @@ mod arrows;
 pub(crate) mod chapters;
 mod file_length;
 mod forbidden_code;
+mod hidden_state;
 mod licences;
 pub(crate) mod links;
 mod machine_paths;
@@ -58,6 +59,10 @@ const RULES: &[Rule] = &[
     Rule {
         promise: "no mutable statics",
         findings: |facts| Ok(mutable_statics::findings(&facts.sources.files)),
+    },
+    Rule {
+        promise: "ARCHITECTURE.md names all state that is no argument",
+        findings: |facts| Ok(hidden_state::findings(&facts.sources.files)),
     },
     Rule {
         promise: "every dependency has a reason",
