@@ -9,8 +9,8 @@
 //!
 //! Building takes minutes, and what is built in the clone is what is built here. So the program
 //! that is built here is in the search path, and a small `cargo` stands for the build: it knows
-//! the commands of our pages that build, runs `harn` for them, and refuses all others. With
-//! `cargo xtask newcomer` the real one builds, for those who have the time.
+//! the commands of our pages that build or install, runs `harn` for them, and refuses all others.
+//! With `cargo xtask newcomer` the real one builds and installs, for those who have the time.
 //!
 //! The clone has what git knows, committed or not: an example that somebody forgot to add is
 //! missing. It is made once; every page finds it as it was.
@@ -55,6 +55,7 @@ const CARGO: &str = r#"#!/bin/sh
 case "$*" in
   "run -q -p harn-cli -- "*) shift 5; exec harn "$@" ;;
   "run -q -p rust-sink") exec rust-sink ;;
+  "install --path crates/harn-cli --locked") echo "Installed package harn-cli" >&2 ;;
   *) echo "no page builds with: cargo $*" >&2; exit 1 ;;
 esac
 "#;
@@ -272,6 +273,7 @@ impl Newcomer {
             .env("NO_COLOR", "1");
         if self.builder == Builder::Cargo {
             bash.env("CARGO_TARGET_DIR", self.target.join("newcomer"));
+            bash.env("CARGO_INSTALL_ROOT", self.path("installed"));
             bash.envs(toolchain());
         }
         let output = bash.output().map_err(|source| Error::Start {
@@ -287,6 +289,8 @@ impl Newcomer {
             Builder::Cargo => self.target.join("newcomer/debug"),
         };
         let mut path = self.path("bin").into_os_string();
+        path.push(":");
+        path.push(self.path("installed/bin"));
         path.push(":");
         path.push(built);
         path.push(":");
@@ -377,6 +381,16 @@ refused
             "```console\n$ mktemp -q\n…\n```\n",
         );
         assert_eq!(told, ["1 temporary files are left"]);
+    }
+
+    #[test]
+    fn the_first_pages_say_how_harn_gets_on_the_path() {
+        let repo = Repo::find().unwrap();
+        for page in ["README.md", "docs/src/getting-started.md"] {
+            let text = repo.read(page).unwrap();
+            let install = "$ cargo install --path crates/harn-cli --locked\n";
+            assert!(text.contains(install), "{page}");
+        }
     }
 
     #[test]
