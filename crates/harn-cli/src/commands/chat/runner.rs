@@ -28,7 +28,11 @@ impl TurnListener for Listener {
             TurnEnd::Well(text) => Ended::Well(text),
             TurnEnd::Told(text) => Ended::Told(text),
             TurnEnd::Cancelled => Ended::Cancelled,
-            TurnEnd::Failed(failure) => Ended::Failed(failure.report),
+            TurnEnd::Failed(failure) => {
+                // The view marks it as an error itself.
+                let report = failure.report.strip_prefix("error: ");
+                Ended::Failed(report.unwrap_or(&failure.report).to_owned())
+            }
         };
         let _nobody_looks_any_more = self.messages.send(Message::Ended(ended));
     }

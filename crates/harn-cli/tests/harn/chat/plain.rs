@@ -73,6 +73,7 @@ fn what_goes_wrong_is_told_with_a_status() {
     let (status, _, talk) = chat(&folder, &["broken.harn"], "hello\nagain\n");
     assert_eq!(status, Some(1));
     assert_eq!(talk.matches("error: Thrown: no").count(), 1, "{talk}");
+    assert!(!talk.contains("error: error: "), "{talk}");
     let (status, _, _) = chat(&folder, &["wrong.harn"], "hello\n");
     assert_eq!(status, Some(1));
     let (status, _, talk) = chat(&folder, &["missing.harn"], "hello\n");
