@@ -298,6 +298,14 @@ mod tests {
     }
 
     #[test]
+    fn contributors_are_told_of_every_benchmark() {
+        let page = Repo::find().unwrap().read("CONTRIBUTING.md").unwrap();
+        for name in BENCHMARKS {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
     fn the_page_begins_with_machine_and_commit() {
         let circumstances = Circumstances {
             machine: "Abacus, 2 cores, Linux 6.1".to_string(),

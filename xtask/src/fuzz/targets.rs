@@ -91,6 +91,19 @@ mod tests {
     }
 
     #[test]
+    fn contributors_are_told_of_every_target() {
+        let repo = crate::repo::Repo::find().unwrap();
+        let page = repo.read("CONTRIBUTING.md").unwrap();
+        for target in targets(&repo.read(MANIFEST).unwrap()).unwrap() {
+            assert!(
+                page.contains(&format!("`{}`", target.name)),
+                "{}",
+                target.name
+            );
+        }
+    }
+
+    #[test]
     fn every_target_has_runs_and_nothing_else_has() {
         for runs in ["one = 1", "one = 1\ntwo = 2\nthree = 3"] {
             assert!(targets(&manifest(runs)).is_err(), "{runs}");
