@@ -123,3 +123,28 @@ fn what_the_checker_does_not_know_says_so() {
     let note = "  note    `harn check` does not know it\n";
     assert!(call.stdout.ends_with(note), "{call:?}");
 }
+
+/// A call of what has no body throws, and its page says so before that.
+#[test]
+fn what_is_not_built_says_so() {
+    let answer = harn(&["doc", "--json"]).exits_with(0).json();
+    let areas = answer["areas"].as_array().unwrap().iter();
+    let mut entries = areas.flat_map(|area| area["entries"].as_array().unwrap());
+    let unbuilt = entries.find(|entry| entry["kind"] == "builtin" && entry["available"] == false);
+    let name = unbuilt.map_or("", |entry| entry["name"].as_str().unwrap());
+    let note = "  note    it is specified and not built in this version";
+    harn(&["doc", name]).exits_with(0).prints(note);
+    let page = harn(&["doc", "env"]).exits_with(0).stdout;
+    assert!(!page.contains("not built"), "{page}");
+}
+
+/// What a program offers is kept whether or not somebody can be served with it.
+#[test]
+fn what_nothing_serves_says_so() {
+    let is_served = harn(&["serve", "mcp", "--help"]).code == Some(0);
+    for name in ["prompt", "resource", "resource_template", "serve", "tools"] {
+        let answer = harn(&["doc", "--json", &format!("mcp_{name}")]);
+        let doc = answer.exits_with(0).json()["entries"][0]["doc"].to_string();
+        assert_eq!(doc.contains("not built yet"), !is_served, "{doc}");
+    }
+}
