@@ -31,6 +31,19 @@ fn every_help_page_tells_exit_codes_and_ends_with_examples() {
     }
 }
 
+#[test]
+fn the_readme_names_every_command() {
+    let readme = include_str!("../../../../README.md");
+    for page in pages() {
+        let [command] = &page[..] else {
+            continue;
+        };
+        let is_named = readme.contains(&format!("`{command}`"))
+            || readme.contains(&format!("`harn {command}"));
+        assert!(is_named, "{command}");
+    }
+}
+
 /// The output of a program is the program's, so no command promises an answer beside it.
 #[test]
 fn json_is_not_promised_where_the_output_is_a_programs() {
