@@ -333,14 +333,21 @@ impl Setting {
 /// The session that somebody wants to go on with.
 fn past(arguments: &Arguments, log: &Arc<AnyEventLog>) -> Result<Option<past::Opened>, String> {
     if let Some(id) = &arguments.session {
-        return past::find(log, id).map(Some);
+        return free(log, id).map(Some);
     }
     if !arguments.is_continued {
         return Ok(None);
     }
     let latest = past::list(log)?.into_iter().next();
     let latest = latest.ok_or_else(|| "there is no session to go on with".to_owned())?;
-    past::find(log, &latest.id).map(Some)
+    free(log, &latest.id).map(Some)
+}
+
+/// A session that no other process writes.
+fn free(log: &Arc<AnyEventLog>, id: &str) -> Result<past::Opened, String> {
+    let found = past::find(log, id)?;
+    past::check_free(log, found.id())?;
+    Ok(found)
 }
 
 fn new_session_id() -> String {

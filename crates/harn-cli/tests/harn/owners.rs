@@ -190,3 +190,22 @@ pipeline default() {
     answer.exits_with(0).prints("resource_busy");
     kill(owner);
 }
+
+/// Somebody who chats hears it before anything is asked.
+#[test]
+fn a_chat_does_not_go_on_with_a_session_that_is_in_use() {
+    for backend in BACKENDS {
+        let project = Project::new(backend);
+        let (owner, _) = project.race(1);
+        for arguments in [&["chat", "--continue"][..], &["chat", "--session", "talk"]] {
+            let call = project.call(arguments).exits_with(1);
+            let told = format!(
+                "error: session 'talk' is in use by process {} on ",
+                owner.id()
+            );
+            assert!(call.stderr.starts_with(&told), "{backend}: {call:?}");
+            assert_eq!(call.stdout, "", "{backend}");
+        }
+        kill(owner);
+    }
+}

@@ -104,6 +104,19 @@ impl Editor {
         }
     }
 
+    /// The error that a request is answered with.
+    #[track_caller]
+    fn refusal(&mut self, method: &str, parameters: Value) -> Value {
+        let id = self.ask(method, parameters);
+        loop {
+            let message = self.read().expect("every request is answered");
+            if message["id"] == id {
+                assert!(message.get("result").is_none(), "{message}");
+                return message["error"].clone();
+            }
+        }
+    }
+
     /// Does not agree to what the agent wants to do.
     fn refuse(&mut self, question: &Value) {
         let outcome = json!({"outcome": "selected", "optionId": "reject_once"});
@@ -162,6 +175,34 @@ fn the_output_is_the_protocol_and_nothing_else() {
     let (status, told) = editor.leave();
     assert_eq!(status, Some(0), "{told}");
     assert!(told.contains("printed"), "{told}");
+}
+
+#[test]
+fn a_session_that_another_agent_has_open_is_neither_loaded_nor_deleted() {
+    let program = "pipeline answer(prompt, session_id) {\n\
+                   agent_loop(prompt, \"You talk.\", {session_id: session_id})\n}";
+    let folder = folder(program, "[[turn]]\ntext = \"Heard.\"\nrepeat = true\n");
+    let mut first = Editor::start(folder.path(), &["agent.harn"]);
+    let session = first.session();
+    first.prompt(&session, "one");
+    let mut second = Editor::start(folder.path(), &["agent.harn"]);
+    let cwd = second.cwd.clone();
+    let parameters = json!({"sessionId": session, "cwd": cwd, "mcpServers": []});
+    for method in ["session/load", "session/resume", "session/delete"] {
+        let error = second.refusal(method, parameters.clone());
+        assert_eq!(error["code"], -32603, "{method}: {error}");
+        let process = first.child.id();
+        let told = format!("session '{session}' is in use by process {process} on ");
+        let message = error["message"].as_str().expect("it says why");
+        assert!(message.starts_with(&told), "{method}: {error}");
+        assert_eq!(error["data"]["reason"], "in_use", "{method}");
+        assert_eq!(error["data"]["sessionId"], session, "{method}");
+        assert_eq!(error["data"]["owner"]["process"], process, "{method}");
+    }
+    assert_eq!(first.leave().0, Some(0));
+    second.call("session/load", parameters);
+    second.prompt(&session, "two");
+    assert_eq!(second.leave().0, Some(0));
 }
 
 #[test]

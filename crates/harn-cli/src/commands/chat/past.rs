@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use harn_log::AnyEventLog;
+use harn_vm::agent::describe_owner;
 use harn_vm::agent::session::{Change, SessionState};
 
 use super::clean::clean_line;
@@ -89,6 +90,23 @@ pub(super) fn exactly(log: &Arc<AnyEventLog>, id: &str) -> Option<Opened> {
     };
     let session = stored::named(&log, id).ok()??;
     Some(Opened { session })
+}
+
+/// Whether another process writes a session.
+///
+/// # Errors
+/// One does, or that cannot be found out; says which.
+pub(super) fn check_free(log: &AnyEventLog, id: &str) -> Result<(), String> {
+    let owner = log.owners().owner_of(id);
+    let owner =
+        owner.map_err(|error| format!("nobody knows who writes session '{id}': {error}"))?;
+    match owner.filter(|owner| owner.process != std::process::id()) {
+        None => Ok(()),
+        Some(owner) => Err(format!(
+            "session '{id}' is in use by {}",
+            describe_owner(&owner)
+        )),
+    }
 }
 
 /// A session that was read.

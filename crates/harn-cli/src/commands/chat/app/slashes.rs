@@ -103,6 +103,9 @@ impl App {
 
     /// Takes a session up again.
     pub(in super::super) fn go_on_with(&mut self, id: &str) {
+        if let Err(why) = past::check_free(&self.log, id) {
+            return drop(self.complain(&why));
+        }
         match past::exactly(&self.log, id) {
             Some(opened) => self.go_on(&opened),
             None => drop(self.complain("the session is not there any more")),
