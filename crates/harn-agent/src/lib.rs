@@ -68,6 +68,7 @@ pub mod people;
 mod plan;
 pub mod policy;
 mod prepared_loop;
+pub mod process_guard;
 mod progress;
 pub mod real_path;
 mod redact;

@@ -6,12 +6,15 @@
 //! cancel ── kills what is in `running`
 //! ```
 //!
-//! A process may lead a group of its own, so that what it starts is ended together with it.
+//! A process leads a group of its own, so that what it starts is ended together with it.
 //! Its number is given to nobody else before it is reaped, so no stranger is ever hit.
+//!
+//! What it leaves in the background when it ends by itself lives on. Where Harn is killed while
+//! the program runs, the watchdog of [`process_guard`] ends that too.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harn_agent::process_guard::{self, GuardedGroup, GuardedRest, PipeMark};
 use harn_machine::{Answer, EffectId, Outside, ProcessEnd, ProcessRequest};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -44,27 +48,20 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 pub(crate) struct Processes {
     outside: Outside,
     running: Running,
+    leftovers: Leftovers,
     /// Whether there was one.
     has_begun: Cell<bool>,
 }
 
-/// What runs, by what was begun. `None`: it is about to start.
-type Running = Arc<Mutex<BTreeMap<EffectId, Option<Victim>>>>;
+/// What runs, by what was begun: who leads its group. `None`: it is about to start.
+type Running = Arc<Mutex<BTreeMap<EffectId, Option<Pid>>>>;
 
-/// What can be ended.
-#[derive(Clone, Copy)]
-enum Victim {
-    Process(Pid),
-    Group(Pid),
-}
+/// What processes that have ended have left in the background. It ends when we are killed, and
+/// lives on when the program ends.
+type Leftovers = Arc<Mutex<Vec<GuardedRest>>>;
 
-impl Victim {
-    fn kill(self) {
-        let _it_may_have_ended = match self {
-            Self::Process(pid) => rustix::process::kill_process(pid, Signal::KILL),
-            Self::Group(pid) => rustix::process::kill_process_group(pid, Signal::KILL),
-        };
-    }
+fn kill_group(leader: Pid) {
+    let _all_may_have_ended = rustix::process::kill_process_group(leader, Signal::KILL);
 }
 
 /// A process to start.
@@ -74,8 +71,6 @@ pub(crate) struct Start {
     pub(crate) file: Option<PathBuf>,
     /// The variables of the environment, unless the request wants none of them.
     pub(crate) environment: BTreeMap<String, String>,
-    /// Whether what it starts ends with it.
-    pub(crate) leads_group: bool,
 }
 
 impl Processes {
@@ -83,6 +78,7 @@ impl Processes {
         Self {
             outside,
             running: Running::default(),
+            leftovers: Leftovers::default(),
             has_begun: Cell::new(false),
         }
     }
@@ -100,11 +96,16 @@ impl Processes {
     /// Starts a process.
     pub(crate) fn begin(&self, id: EffectId, start: Start) {
         self.has_begun.set(true);
-        let (outside, running) = (self.outside.clone(), self.running.clone());
-        locked(&running).insert(id, None);
+        let outside = self.outside.clone();
+        let watch = Watch {
+            id,
+            running: self.running.clone(),
+            leftovers: self.leftovers.clone(),
+        };
+        locked(&watch.running).insert(id, None);
         let watcher = thread::Builder::new().name("harn-process".to_owned());
         let watcher = watcher.spawn(move || {
-            let end = Watch { id, running }.run(start);
+            let end = watch.run(start);
             let answer = end.map_or_else(|error| failed(&error), Answer::Process);
             outside.complete(id, answer);
         });
@@ -116,8 +117,8 @@ impl Processes {
     /// Ends a process that nobody waits for, with all that it started.
     pub(crate) fn cancel(&self, id: EffectId) {
         let mut running = locked(&self.running);
-        if let Some(Some(victim)) = running.remove(&id) {
-            victim.kill();
+        if let Some(Some(leader)) = running.remove(&id) {
+            kill_group(leader);
         }
     }
 }
@@ -125,9 +126,11 @@ impl Processes {
 impl Drop for Processes {
     fn drop(&mut self) {
         let mut running = locked(&self.running);
-        while let Some((_, victim)) = running.pop_first() {
-            victim.into_iter().for_each(Victim::kill);
+        while let Some((_, leader)) = running.pop_first() {
+            leader.into_iter().for_each(kill_group);
         }
+        // Threads may have them as well, and are not waited for.
+        locked(&self.leftovers).clear();
     }
 }
 
@@ -139,35 +142,49 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Watch {
     id: EffectId,
     running: Running,
+    leftovers: Leftovers,
+}
+
+/// A process that was started, and our ends of its pipes.
+struct Started {
+    child: Child,
+    guarded: GuardedGroup,
+    outputs: [PipeReader; 2],
 }
 
 impl Watch {
     fn run(&self, start: Start) -> io::Result<ProcessEnd> {
         let started = Instant::now();
-        let mut child = self.start(&start)?;
-        let (pid, victim) = (Pid::from_child(&child), start.victim(&child));
+        let Started {
+            mut child,
+            guarded,
+            outputs,
+        } = self.start(&start)?;
+        let pid = Pid::from_child(&child);
         let input = start.request.input.unwrap_or_default();
         let until = start.request.timeout;
         let until = until.and_then(|timeout| started.checked_add(Duration::from_millis(timeout)));
-        let talked = Talk::with(&mut child, input).and_then(|mut talk| {
+        let talked = Talk::with(child.stdin.take(), input, outputs).and_then(|mut talk| {
             let end = talk.until(until)?;
             let end = match end {
                 Talked::Closed => wait(pid, until)?,
                 other => other,
             };
             if end != Talked::Closed {
-                victim.kill();
+                kill_group(pid);
                 talk.until(Instant::now().checked_add(LAST_WORDS))?;
             }
             Ok((talk, end))
         });
         if talked.is_err() {
-            victim.kill();
+            kill_group(pid);
         }
         // Nobody may kill the group once its number can belong to somebody else.
         wait(pid, None)?;
         locked(&self.running).remove(&self.id);
+        let rest = guarded.without_leader();
         let status = child.wait()?;
+        self.leave(rest);
         let (talk, end) = talked?;
         let [output, errors] = talk.heard;
         if end == Talked::TooMuch {
@@ -186,23 +203,47 @@ impl Watch {
     }
 
     /// Starts the process, unless it was given up in the meantime.
-    fn start(&self, start: &Start) -> io::Result<Child> {
+    fn start(&self, start: &Start) -> io::Result<Started> {
         let file = start.file.clone().or_else(|| start.found());
-        let mut command = command(start, file.as_deref());
         let mut running = locked(&self.running);
-        let Some(victim) = running.get_mut(&self.id) else {
+        let Some(leader) = running.get_mut(&self.id) else {
             return Err(io::Error::other("nobody waits for it"));
         };
-        let child = command.spawn().or_else(|error| match error.raw_os_error() {
+        let started = Started::of(command(start, file.as_deref()));
+        let started = started.or_else(|error| match error.raw_os_error() {
             // A script that does not say what runs it; only the slow way tries a shell then.
-            Some(NOT_A_PROGRAM) if start.file.is_none() => command_by_name(start).spawn(),
+            Some(NOT_A_PROGRAM) if start.file.is_none() => Started::of(command(start, None)),
             _ => Err(error),
         });
-        match &child {
-            Ok(child) => *victim = Some(start.victim(child)),
+        match &started {
+            Ok(started) => *leader = Some(Pid::from_child(&started.child)),
             Err(_) => drop(running.remove(&self.id)),
         }
-        child
+        started
+    }
+
+    /// Notes what a process that was reaped has left, if it has left something.
+    fn leave(&self, rest: GuardedRest) {
+        let mut leftovers = locked(&self.leftovers);
+        leftovers.retain(GuardedRest::has_members);
+        if rest.has_members() {
+            leftovers.push(rest);
+        }
+    }
+}
+
+impl Started {
+    fn of(mut command: Command) -> io::Result<Self> {
+        let (output, writes) = io::pipe()?;
+        let (errors, complains) = io::pipe()?;
+        let mark = PipeMark::of(&writes)?;
+        command.stdout(writes).stderr(complains);
+        let (child, guarded) = process_guard::start(&mut command, mark)?;
+        Ok(Self {
+            child,
+            guarded,
+            outputs: [output, errors],
+        })
     }
 }
 
@@ -226,18 +267,6 @@ impl Start {
         let mut absolute = folders.take_while(|folder| folder.is_absolute());
         absolute.find_map(|folder| Some(folder.join(program)).filter(|file| can_be_run(file)))
     }
-
-    fn victim(&self, child: &Child) -> Victim {
-        let pid = Pid::from_child(child);
-        match self.leads_group {
-            true => Victim::Group(pid),
-            false => Victim::Process(pid),
-        }
-    }
-}
-
-fn command_by_name(start: &Start) -> Command {
-    command(start, None)
 }
 
 fn command(start: &Start, file: Option<&Path>) -> Command {
@@ -250,10 +279,6 @@ fn command(start: &Start, file: Option<&Path>) -> Command {
         command.arg0(&request.program);
     }
     command.args(&request.arguments);
-    if start.leads_group {
-        command.process_group(0);
-    }
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(match request.input {
         Some(_) => Stdio::piped(),
         None => Stdio::null(),
@@ -313,19 +338,18 @@ struct Talk {
     left: Vec<u8>,
     /// How much of that it has.
     given: usize,
-    outputs: [Option<Box<dyn Output>>; 2],
+    outputs: [Option<PipeReader>; 2],
     heard: [Vec<u8>; 2],
     buffer: Vec<u8>,
 }
 
-/// What a process writes to.
-trait Output: Read + AsFd {}
-
-impl<T: Read + AsFd> Output for T {}
-
 impl Talk {
-    fn with(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
-        let pipe = child.stdin.take().filter(|_| !input.is_empty());
+    fn with(
+        pipe: Option<ChildStdin>,
+        input: Vec<u8>,
+        outputs: [PipeReader; 2],
+    ) -> io::Result<Self> {
+        let pipe = pipe.filter(|_| !input.is_empty());
         if let Some(pipe) = &pipe {
             let flags = rustix::fs::fcntl_getfl(pipe)?;
             rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
@@ -334,10 +358,7 @@ impl Talk {
             input: pipe,
             left: input,
             given: 0,
-            outputs: [
-                child.stdout.take().map(|pipe| Box::new(pipe) as _),
-                child.stderr.take().map(|pipe| Box::new(pipe) as _),
-            ],
+            outputs: outputs.map(Some),
             heard: Default::default(),
             buffer: vec![0; 64 * 1024],
         })

@@ -52,10 +52,10 @@ pub struct WorldOptions {
     pub event_log: EventLogOptions,
     /// What it may do.
     pub policy: Policy,
-    /// Told before the first process is started. If there is somebody to tell, every process
-    /// leads a group of its own, so that what it starts ends with it. Such a group does not
-    /// hear Ctrl-C: whoever is told has to listen, and to end the run. Otherwise processes stay
-    /// in our group, and only they themselves are ended.
+    /// Told before the first process is started. Every process leads a group of its own, so that
+    /// what it starts ends with it, and such a group does not hear Ctrl-C. A host that listens
+    /// for Ctrl-C from here on can end the run in good order; otherwise Ctrl-C ends the host, and
+    /// its processes end with it.
     pub first_process: Option<Announce>,
 }
 
@@ -276,7 +276,6 @@ impl World {
                 request,
                 file,
                 environment,
-                leads_group: options.first_process.is_some(),
             },
         );
         Ok(())

@@ -9,8 +9,9 @@
 //!
 //! The shell leads a session, and so a process group, of its own. Whatever the reason for the end, the whole group
 //! is killed *before* the shell is reaped: until then its number cannot be given to somebody
-//! else, so no stranger is hit. A process that makes itself the leader of another session is not
-//! in the group any more and lives on; nobody waits for it, though.
+//! else, so no stranger is hit. Where this process is killed itself, the watchdog of
+//! [`process_guard`] ends the group. A process that makes itself the leader of another session is
+//! not in the group any more and lives on; nobody waits for it, though.
 
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -24,6 +25,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::capture::Capture;
+use crate::process_guard::{self, GuardedGroup, PipeMark};
 
 /// What may still be in the pipe when everybody who could write is gone. Larger than a pipe.
 const REST_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -50,20 +52,23 @@ pub(super) fn run(
     leash: &Leash,
 ) -> io::Result<Option<End>> {
     let (reader, writer) = io::pipe()?;
+    let mark = PipeMark::of(&writer)?;
     command
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer);
     give_a_session(&mut command);
     let reading = Reading::start(reader, output_bytes_max)?;
-    let Some((mut child, group)) = leash.start(&mut command)? else {
+    let Some((mut child, guarded)) = leash.start(&mut command, mark)? else {
         return Ok(None);
     };
+    let group = Group::of(&child);
     // It holds the ends of the pipe that are written to, and would keep the pipe open.
     drop(command);
     let timed_out = group.wait(timeout);
     group.kill();
     leash.let_go();
+    drop(guarded);
     let status = child.wait()?;
     let (timed_out, output) = (timed_out?, reading.finish()?);
     Ok(Some(End {
@@ -121,15 +126,18 @@ impl Leash {
     }
 
     /// Starts a command. Whoever pulls meanwhile waits until there is something to kill.
-    fn start(&self, command: &mut Command) -> io::Result<Option<(Child, Group)>> {
+    fn start(
+        &self,
+        command: &mut Command,
+        mark: PipeMark,
+    ) -> io::Result<Option<(Child, GuardedGroup)>> {
         let mut held = self.held();
         if let Held::Over = *held {
             return Ok(None);
         }
-        let child = command.spawn()?;
-        let group = Group::of(&child);
-        *held = Held::Running(group);
-        Ok(Some((child, group)))
+        let (child, guarded) = process_guard::start_leader(command, mark)?;
+        *held = Held::Running(Group::of(&child));
+        Ok(Some((child, guarded)))
     }
 
     fn let_go(&self) {

@@ -1,5 +1,6 @@
 //! Where a worker works: a folder, an environment, a worktree of its own.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::places::WorkerPlaces;
 use crate::fence::refused;
+use crate::process_guard::{self, PipeMark};
 use crate::runtime::Runtime;
 
 /// A worktree, as it was asked for, with everything filled in.
@@ -118,10 +120,28 @@ fn git(repository: &Path, words: &[&str], path: &Path, base: Option<&str>) -> Re
     command.arg("-C").arg(repository).args(words);
     // What follows is never taken for an option.
     command.arg("--").arg(path).args(base);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let output = command.output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    match complaint(command) {
+        Ok(None) => Ok(()),
+        Ok(Some(complaint)) => Err(complaint),
+        Err(error) => Err(error.to_string()),
     }
+}
+
+/// Runs a command to its end; gives what it complained of if it failed.
+fn complaint(mut command: Command) -> io::Result<Option<String>> {
+    let (mut complaints, writer) = io::pipe()?;
+    let mark = PipeMark::of(&writer)?;
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(writer);
+    let (mut child, guarded) = process_guard::start(&mut command, mark)?;
+    // It holds the end of the pipe that is written to.
+    drop(command);
+    let mut text = Vec::new();
+    let read = complaints.read_to_end(&mut text);
+    guarded.wait_for_leader();
+    drop(guarded);
+    let status = child.wait()?;
+    read?;
+    let text = || String::from_utf8_lossy(&text).trim().to_owned();
+    Ok((!status.success()).then(text))
 }

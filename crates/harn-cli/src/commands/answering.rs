@@ -6,8 +6,8 @@ use std::sync::Arc;
 use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{
-    AgentOptions, Announce, AnsweringProgram, EventLogOptions, RunOptions, WorldOptions,
-    answering_pipeline, pipeline_takes,
+    AgentOptions, AnsweringProgram, EventLogOptions, RunOptions, WorldOptions, answering_pipeline,
+    pipeline_takes,
 };
 
 use super::answers::{Answers, Recordings};
@@ -141,8 +141,7 @@ impl Around {
                     program: program_name(said.file),
                 },
                 policy: said.permissions.policy()?,
-                // Whoever runs it ends the run; its processes are to end with it.
-                first_process: Some(Announce(Arc::new(|| {}))),
+                first_process: None, // The one that runs it ends the run.
             },
             is_detached: true,
             ..RunOptions::default()

@@ -12,6 +12,7 @@ mod event_log;
 mod examples;
 mod help;
 mod hitl;
+mod killed;
 mod language;
 mod live;
 mod log_file;

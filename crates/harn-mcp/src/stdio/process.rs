@@ -7,16 +7,18 @@
 //! ```
 //!
 //! Signals go to the whole group, and only as long as its leader was not reaped: until then its
-//! number belongs to nobody else, so no stranger is hit.
+//! number belongs to nobody else, so no stranger is hit. Where this process is killed itself, the
+//! watchdog of [`process_guard`] ends the group.
 
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus};
+use std::os::fd::OwnedFd;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use harn_agent::process_guard::{self, GuardedGroup, PipeMark};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
 
@@ -107,15 +109,20 @@ impl Process {
         patience: Patience,
         guardians: &Guardians,
     ) -> io::Result<(Self, Pipes)> {
-        let mut child = command.process_group(0).spawn()?;
+        let (output, writer) = io::pipe()?;
+        let mark = PipeMark::of(&writer)?;
+        let (mut child, guarded) = process_guard::start(command.stdout(writer), mark)?;
+        // The command holds the end of the pipe that is written to.
+        command.stdout(Stdio::null());
         let pipes = Pipes {
             stdin: child.stdin.take(),
-            stdout: child.stdout.take(),
+            stdout: ChildStdout::from(OwnedFd::from(output)),
             stderr: child.stderr.take(),
         };
+        let server = Server { child, guarded };
         let (orders, news) = channel();
         let (tell, ended) = watch::channel(None);
-        let leader = pid_of(&child);
+        let leader = pid_of(&server.child);
         let waiter_orders = orders.clone();
         let waiter = thread::Builder::new().name("harn-mcp-wait".to_owned());
         waiter.spawn(move || {
@@ -123,7 +130,7 @@ impl Process {
             let _nobody_may_listen = waiter_orders.send(News::Ended);
         })?;
         let guardian = thread::Builder::new().name("harn-mcp-guard".to_owned());
-        let thread = guardian.spawn(move || guard(child, leader, patience, &news, &tell))?;
+        let thread = guardian.spawn(move || guard(server, leader, patience, &news, &tell))?;
         guardians.add(Guardian {
             orders: orders.clone(),
             thread,
@@ -151,7 +158,7 @@ impl Drop for Process {
 /// The ends of the pipes that are ours.
 pub(super) struct Pipes {
     pub(super) stdin: Option<std::process::ChildStdin>,
-    pub(super) stdout: Option<std::process::ChildStdout>,
+    pub(super) stdout: ChildStdout,
     pub(super) stderr: Option<std::process::ChildStderr>,
 }
 
@@ -166,8 +173,14 @@ fn wait_for(process: Pid) {
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(process), options) {}
 }
 
+/// A process that was started.
+struct Server {
+    child: Child,
+    guarded: GuardedGroup,
+}
+
 fn guard(
-    mut child: Child,
+    mut server: Server,
     leader: Pid,
     patience: Patience,
     news: &Receiver<News>,
@@ -178,7 +191,8 @@ fn guard(
     }
     // What it started does not outlive it.
     let _all_may_have_ended = kill_process_group(leader, Signal::KILL);
-    tell.send_replace(child.wait().ok());
+    drop(server.guarded);
+    tell.send_replace(server.child.wait().ok());
 }
 
 /// Sees to it that a process ends.

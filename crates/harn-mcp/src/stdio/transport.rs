@@ -94,9 +94,9 @@ pub(crate) fn open(
     let started = Process::start(&mut command, surroundings.patience, guardians);
     let (process, pipes) = started.map_err(failed)?;
     let fault = Fault::default();
-    let piped = "all three are pipes";
+    let piped = "both are pipes";
     let stdin = ChildStdin::from_std(pipes.stdin.expect(piped)).map_err(failed)?;
-    let stdout = ChildStdout::from_std(pipes.stdout.expect(piped)).map_err(failed)?;
+    let stdout = ChildStdout::from_std(pipes.stdout).map_err(failed)?;
     let errors = ChildStderr::from_std(pipes.stderr.expect(piped)).map_err(failed)?;
     let (queue, waiting) = mpsc::channel(QUEUE_MESSAGES_MAX);
     tokio::spawn(write(stdin, waiting));
@@ -130,7 +130,6 @@ fn command(endpoint: &StdioEndpoint, surroundings: &Surroundings) -> Command {
         command.current_dir(folder);
     }
     command.stdin(Stdio::piped());
-    command.stdout(Stdio::piped());
     command.stderr(Stdio::piped());
     command
 }

@@ -17,7 +17,6 @@ fn shell(line: &str) -> Start {
         },
         file: None,
         environment: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-        leads_group: true,
     }
 }
 
