@@ -1,5 +1,8 @@
 //! What `harn run` keeps of agents, and `harn sessions`, on real logs.
 
+mod damage;
+mod removal;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -11,8 +11,8 @@ use crate::counting::count;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(in crate::commands) struct Facts {
     pub(in crate::commands) id: String,
-    /// How its last loop ended; `unfinished` if it has not, `open` if there was none, and
-    /// `unknown` without a journal.
+    /// How its last loop ended; `unfinished` if it has not, `open` if there was none, `unknown`
+    /// without a journal, and `damaged` where some of its records cannot be read.
     pub(in crate::commands) status: String,
     /// Turns of all its loops.
     pub(in crate::commands) turns: u64,
@@ -46,6 +46,7 @@ impl Facts {
             facts.count(change);
         }
         facts.status = match &*state.run.status {
+            _ if session.is_damaged => "damaged".to_owned(),
             "" if session.journal.is_empty() => "unknown".to_owned(),
             "" if has_run => "unfinished".to_owned(),
             "" => "open".to_owned(),

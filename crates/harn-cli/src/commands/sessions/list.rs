@@ -28,7 +28,8 @@ const EXAMPLES: &str = "  \
 ///
 /// The latest comes first. The status is how the last loop of a session has ended: done,
 /// stuck, failed, budget_exhausted, error, …; unfinished if it has not, open if there was no
-/// loop, and unknown where the log has events and no journal.
+/// loop, and unknown where the log has events and no journal. A session of which some records
+/// cannot be read is damaged, and the rest of its row says what is left of it.
 ///
 /// With --json the answer is {"sessions": [SESSION, …]}. SESSION has id, status, turns,
 /// messages, tool_calls, input_tokens, output_tokens, cost_usd, compactions, started_at_ms,
@@ -66,7 +67,7 @@ struct Listing {
 }
 
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, Failure> {
-    let log = arguments.log.open_to_read(OnDamage::Skip)?;
+    let log = arguments.log.open_to_read(OnDamage::Refuse)?;
     let since_ms = arguments.since.map(|since| since.ms(ctx.clock.now_ms()));
     let mut sessions = Vec::new();
     for session in stored::all(&log)? {
@@ -120,7 +121,11 @@ fn write(sessions: &[Facts], time: TimeArguments, ctx: &mut Ctx<'_>) -> Result<(
     for facts in sessions {
         table.add([
             facts.id.clone(),
-            time.show(facts.active_at_ms, ctx.clock),
+            match facts.active_at_ms {
+                // Nothing of it can be read.
+                0 => "?".to_owned(),
+                at_ms => time.show(at_ms, ctx.clock),
+            },
             facts.status.clone(),
             facts.turns.to_string(),
             facts.messages.to_string(),

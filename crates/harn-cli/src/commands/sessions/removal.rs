@@ -3,11 +3,11 @@
 //! A log never forgets that a topic was there, because ids must not be given twice. So the
 //! records go, and the names of the two topics stay.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
-use harn_events::SESSION_HEADER;
-use harn_log::{CompactForce, EventLog, block_on};
+use harn_log::{Claim, ClaimError, CompactForce, EventLog, LogError, Owner, Topic, block_on};
 use serde::Serialize;
 
 use super::super::events::Ctx;
@@ -18,6 +18,7 @@ use super::stored;
 use crate::arguments::after_help;
 use crate::counting::count;
 use crate::output::Untrusted;
+use crate::timestamp;
 
 const EXAMPLES: &str = "  \
   harn sessions rm s1                  One session
@@ -28,7 +29,8 @@ const EXAMPLES: &str = "  \
 ///
 /// Removes the journals and the events of these sessions, for good. On a terminal it asks
 /// first. The names of their topics stay in the log, empty: ids of records are never given
-/// twice. Nothing is removed unless all of the sessions are there.
+/// twice. Nothing is removed unless all of the sessions are there and none of them is in use.
+/// Sessions that share a topic, as a/1 and a_1 do, can only be removed together.
 ///
 /// With --json the answer is {"removed": [{"id", "records"}, …]}.
 #[derive(Debug, Args)]
@@ -62,71 +64,131 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let log = arguments.log.open_to_repair()?;
     let mut ids: Vec<&str> = Vec::new();
     for id in &arguments.ids {
-        if stored::named(&log, id)?.is_none() {
-            return Err(stored::unknown(id, &stored::ids(&log)?));
-        }
-        refuse_shared(&log, id)?;
         if !ids.contains(&&**id) {
             ids.push(id);
         }
     }
+    let sessions = ids.iter().map(|id| ToRemove::find(&log, id));
+    let sessions = sessions.collect::<Result<Vec<_>, _>>()?;
+    refuse_shared(&sessions)?;
+    // Nobody may begin to write to them while a person is asked or records are removed.
+    let _claims = claim(&log, &ids)?;
     if !arguments.yes && !is_confirmed(&ids, ctx)? {
         ctx.output.note(format_args!("nothing was removed"));
         return Ok(Outcome::Problems);
     }
-    let removed = ids.into_iter().map(|id| remove(&log, id));
-    let removed = removed.collect::<Result<Vec<_>, _>>()?;
+    remove(&log, &sessions)?;
+    let removed = sessions.into_iter().map(ToRemove::removed).collect();
+    tell(removed, ctx)?;
+    Ok(Outcome::Done)
+}
+
+/// Says what was removed.
+fn tell(removed: Vec<Removed>, ctx: &mut Ctx<'_>) -> io::Result<()> {
     match ctx.form {
-        Form::Json => ctx.output.json(&Answer { removed })?,
+        Form::Json => ctx.output.json(&Answer { removed }),
         Form::Text => {
             for one in &removed {
                 let (id, records) = (Untrusted(&one.id), count(one.records, "record"));
                 ctx.output
                     .note(format_args!("session {id} removed: {records}"));
             }
+            Ok(())
         }
     }
-    Ok(Outcome::Done)
 }
 
-/// A topic can only be emptied as a whole.
-fn refuse_shared(log: &OpenLog, id: &str) -> Result<(), Failure> {
-    let known = log.topics()?;
-    for topic in stored::topics_of(id)? {
-        if !known.contains(&topic) {
-            continue;
+/// A session that is to be removed.
+struct ToRemove {
+    id: String,
+    topics: Vec<Topic>,
+    /// How many of its records can be read.
+    records: u64,
+    /// Another session that has records in its topics, with the topic.
+    sharing: BTreeMap<String, Topic>,
+}
+
+impl ToRemove {
+    fn find(log: &OpenLog, id: &str) -> Result<Self, Failure> {
+        let mut found = Self {
+            id: id.to_owned(),
+            topics: stored::known_topics_of(log, id)?,
+            records: 0,
+            sharing: BTreeMap::new(),
+        };
+        let mut is_there = false;
+        for topic in &found.topics {
+            let readable = stored::readable(log, topic)?;
+            for record in &readable.records {
+                match record.session() {
+                    Some(session) if session == id => found.records += 1,
+                    Some(other) => {
+                        let sharing = found.sharing.entry(other.to_owned());
+                        sharing.or_insert_with(|| topic.clone());
+                    }
+                    None => {}
+                }
+            }
+            is_there |= readable.is_damaged && found.sharing.is_empty();
         }
-        let records = stored::read(log, &topic)?;
-        let others = records.iter();
-        let mut others = others.filter_map(|record| record.event.headers.get(SESSION_HEADER));
-        if let Some(other) = others.find(|one| *one != id) {
+        match is_there || found.records > 0 {
+            true => Ok(found),
+            false => Err(stored::unknown(id, &stored::ids(log)?)),
+        }
+    }
+
+    fn removed(self) -> Removed {
+        Removed {
+            id: self.id,
+            records: self.records,
+        }
+    }
+}
+
+/// A topic can only be emptied as a whole, so all that share one have to go together.
+fn refuse_shared(sessions: &[ToRemove]) -> Result<(), Failure> {
+    for session in sessions {
+        let is_to_stay = |other: &&String| sessions.iter().all(|one| one.id != **other);
+        if let Some(other) = session.sharing.keys().find(is_to_stay) {
+            let (id, topic) = (&session.id, &session.sharing[other]);
             return Err(Failure::Told(format!(
                 "session '{id}' shares the topic {topic} with session '{other}', and a topic \
-                 can only be emptied as a whole"
+                 can only be emptied as a whole; `harn sessions rm` with both ids removes both"
             )));
         }
     }
     Ok(())
 }
 
-fn remove(log: &OpenLog, id: &str) -> Result<Removed, Failure> {
-    let known = log.topics()?;
-    let mut records = 0;
-    for topic in stored::topics_of(id)? {
-        let newest = match known.contains(&topic) {
-            true => block_on(log.log.latest(&topic))?,
-            false => None,
-        };
-        if let Some(newest) = newest {
-            let report = block_on(log.log.compact(&topic, newest, CompactForce::Override))?;
-            records += report.removed;
+/// Takes the right to write to these sessions.
+fn claim(log: &OpenLog, ids: &[&str]) -> Result<Vec<Claim>, Failure> {
+    let owners = log.log.owners();
+    let scope = owners.scope();
+    let claim = |id: &&str| {
+        owners.claim(scope, id).map_err(|error| match error {
+            ClaimError::InUse(owner) => Failure::Told(in_use(id, &owner)),
+            ClaimError::Io(error) => Failure::Log(LogError::Io(error)),
+        })
+    };
+    ids.iter().map(claim).collect()
+}
+
+/// Who has a session.
+fn in_use(id: &str, owner: &Owner) -> String {
+    let (process, host) = (owner.process, &owner.host);
+    let since = timestamp::rfc3339_seconds(owner.since_ms);
+    format!("session '{id}' is in use by process {process} on {host}, since {since}")
+}
+
+fn remove(log: &OpenLog, sessions: &[ToRemove]) -> Result<(), Failure> {
+    let topics: BTreeSet<&Topic> = sessions.iter().flat_map(|one| &one.topics).collect();
+    for topic in topics {
+        if let Some(newest) = block_on(log.log.latest(topic))? {
+            block_on(log.log.compact(topic, newest, CompactForce::Override))?;
         }
     }
     block_on(log.log.flush())?;
-    Ok(Removed {
-        id: id.to_owned(),
-        records,
-    })
+    Ok(())
 }
 
 /// Asks the person at the terminal. Whoever calls us from a script knows what they do.
@@ -143,4 +205,25 @@ fn is_confirmed(ids: &[&str], ctx: &mut Ctx<'_>) -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_a_session_is_told_with_the_time_since_when() {
+        let owner = Owner {
+            id: "o".to_owned(),
+            epoch: 1,
+            process: 4711,
+            host: "build-3".to_owned(),
+            since_ms: 1_795_003_391_250,
+            names: vec!["talk".to_owned()],
+        };
+        assert_eq!(
+            in_use("talk", &owner),
+            "session 'talk' is in use by process 4711 on build-3, since 2026-11-18T12:03:11Z"
+        );
+    }
 }

@@ -71,7 +71,11 @@ struct Answer<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, Failure> {
-    let log = arguments.log.open_to_read(OnDamage::Skip)?;
+    let log = arguments.log.open_to_read(match arguments.events {
+        true => OnDamage::Skip,
+        // What is damaged is read around, and told.
+        false => OnDamage::Refuse,
+    })?;
     let session = stored::one(&log, &arguments.id)?;
     if arguments.events {
         let records = stored::records_of(&log, &session.id)?;
@@ -117,7 +121,7 @@ fn write(
     let status = Untrusted(&facts.status).to_string();
     let status = match &*status {
         "done" | "idle" => palette.fine(status).to_string(),
-        "failed" | "error" | "stuck" => palette.problem(status).to_string(),
+        "failed" | "error" | "stuck" | "damaged" => palette.problem(status).to_string(),
         _ => status,
     };
     writeln!(ctx.output, "{id}  {status}  {active}")?;
@@ -127,6 +131,11 @@ fn write(
         false => Results::Folded,
     };
     page::write(&conversation::of(state), results, ctx.output)?;
+    if facts.status == "damaged" {
+        ctx.output.note(format_args!(
+            "some of its records cannot be read; `harn events verify` says where"
+        ));
+    }
     if facts.last_record.is_none() {
         ctx.output.note(format_args!(
             "it has events and no journal; --events shows them"

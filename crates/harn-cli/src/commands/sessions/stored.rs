@@ -4,6 +4,8 @@
 //! of topics are made of ids with some characters replaced, so two sessions may share one; a
 //! record says in a header whose it is.
 
+mod readable;
+
 use std::collections::BTreeMap;
 
 use harn_events::{AGENT_EVENTS_TOPIC_PREFIX, SESSION_HEADER, agent_events_topic};
@@ -15,6 +17,7 @@ use harn_vm::agent::session::{
 use super::super::events::failure::Failure;
 use super::super::events::log::OpenLog;
 use crate::suggestion::closest;
+use readable::Readable;
 
 /// Records read together.
 const CHUNK_RECORDS: usize = 512;
@@ -27,6 +30,8 @@ pub(in crate::commands) struct Stored {
     /// When the first and the last of its records were made.
     pub(in crate::commands) first_ms: i64,
     pub(in crate::commands) last_ms: i64,
+    /// Whether some of its records cannot be read. Then all the rest may not be the whole truth.
+    pub(in crate::commands) is_damaged: bool,
 }
 
 /// A record with its place.
@@ -36,24 +41,57 @@ pub(in crate::commands) struct Placed {
     pub(in crate::commands) event: LogEvent,
 }
 
-/// All sessions, sorted by id.
+/// All sessions, sorted by id, also those of which not all can be read.
 pub(in crate::commands) fn all(log: &OpenLog) -> Result<Vec<Stored>, Failure> {
     let mut sessions: BTreeMap<String, Stored> = BTreeMap::new();
+    let mut damaged = Vec::new();
     for topic in log.topics()? {
         if !is_of_sessions(&topic) {
             continue;
         }
-        for record in read(log, &topic)? {
-            let Some(id) = record.event.headers.get(SESSION_HEADER) else {
+        let readable = Readable::of(log, &topic)?;
+        for record in readable.records {
+            let Some(id) = record.session() else {
                 continue;
             };
-            let session = sessions.entry(id.clone());
+            let session = sessions.entry(id.to_owned());
             let at_ms = record.event.occurred_at_ms;
             let session = session.or_insert_with_key(|id| Stored::new(id, at_ms));
             session.add(record.event);
         }
+        if readable.is_damaged {
+            damaged.push(topic);
+        }
     }
+    mark_damaged(&mut sessions, &damaged)?;
     Ok(sessions.into_values().collect())
+}
+
+/// Marks the sessions whose topics are damaged. A topic of which nothing can be read stands for
+/// a session that is called as the topic is.
+fn mark_damaged(sessions: &mut BTreeMap<String, Stored>, damaged: &[Topic]) -> Result<(), Failure> {
+    for topic in damaged {
+        let mut is_known = false;
+        for session in sessions.values_mut() {
+            if topics_of(&session.id)?.contains(topic) {
+                session.is_damaged = true;
+                is_known = true;
+            }
+        }
+        if let (false, Some(id)) = (is_known, id_in(topic)) {
+            let session = sessions.entry(id.to_owned());
+            let session = session.or_insert_with_key(|id| Stored::new(id, 0));
+            session.is_damaged = true;
+        }
+    }
+    Ok(())
+}
+
+/// The id in the name of a topic, where some of its characters may be replaced.
+fn id_in(topic: &Topic) -> Option<&str> {
+    let name = topic.as_str();
+    let journal = name.strip_prefix(JOURNAL_TOPIC_PREFIX);
+    journal.or_else(|| name.strip_prefix(AGENT_EVENTS_TOPIC_PREFIX))
 }
 
 /// One session. An id may be cut short where no other one starts like that.
@@ -71,14 +109,21 @@ pub(in crate::commands) fn one(log: &OpenLog, id: &str) -> Result<Stored, Failur
 
 /// The session of exactly this id.
 pub(in crate::commands) fn named(log: &OpenLog, id: &str) -> Result<Option<Stored>, Failure> {
-    let records = records_of(log, id)?;
-    let mut records = records.into_iter();
-    let Some(first) = records.next() else {
-        return Ok(None);
+    let Readable {
+        records,
+        is_damaged,
+    } = readable_of(log, id)?;
+    let first_ms = records.first().map(|record| record.event.occurred_at_ms);
+    let first_ms = match (first_ms, is_damaged) {
+        (Some(first_ms), _) => first_ms,
+        (None, true) => 0,
+        (None, false) => return Ok(None),
     };
-    let mut session = Stored::new(id, first.event.occurred_at_ms);
-    session.add(first.event);
-    records.for_each(|record| session.add(record.event));
+    let mut session = Stored::new(id, first_ms);
+    session.is_damaged = is_damaged;
+    records
+        .into_iter()
+        .for_each(|record| session.add(record.event));
     Ok(Some(session))
 }
 
@@ -109,21 +154,36 @@ pub(in crate::commands) fn topics_of(id: &str) -> Result<[Topic; 2], Failure> {
 
 /// All records of a session: its journal, then its events.
 pub(in crate::commands) fn records_of(log: &OpenLog, id: &str) -> Result<Vec<Placed>, Failure> {
-    let known = log.topics()?;
     let mut records = Vec::new();
-    for topic in topics_of(id)? {
-        if known.contains(&topic) {
-            records.extend(read(log, &topic)?);
-        }
+    for topic in known_topics_of(log, id)? {
+        records.extend(read(log, &topic)?);
     }
-    records.retain(|record| {
-        record
-            .event
-            .headers
-            .get(SESSION_HEADER)
-            .is_some_and(|one| one == id)
-    });
+    records.retain(|record| record.is_of(id));
     Ok(records)
+}
+
+/// What can be read of a topic.
+pub(super) fn readable(log: &OpenLog, topic: &Topic) -> Result<Readable, Failure> {
+    Readable::of(log, topic)
+}
+
+/// What can be read of a session: of its journal, then of its events.
+fn readable_of(log: &OpenLog, id: &str) -> Result<Readable, Failure> {
+    let mut all = Readable::default();
+    for topic in known_topics_of(log, id)? {
+        let readable = Readable::of(log, &topic)?;
+        all.records.extend(readable.records);
+        all.is_damaged |= readable.is_damaged;
+    }
+    all.records.retain(|record| record.is_of(id));
+    Ok(all)
+}
+
+/// The topics of a session that are there.
+pub(super) fn known_topics_of(log: &OpenLog, id: &str) -> Result<Vec<Topic>, Failure> {
+    let known = log.topics()?;
+    let topics = topics_of(id)?.into_iter();
+    Ok(topics.filter(|topic| known.contains(topic)).collect())
 }
 
 /// All records of a topic.
@@ -150,6 +210,16 @@ fn is_of_sessions(topic: &Topic) -> bool {
 }
 
 impl Placed {
+    /// Whether it is of this session.
+    fn is_of(&self, id: &str) -> bool {
+        self.session() == Some(id)
+    }
+
+    /// Whose it is.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.event.headers.get(SESSION_HEADER).map(String::as_str)
+    }
+
     /// Whether it is of a journal, and not an event.
     pub(in crate::commands) fn is_of_journal(&self) -> bool {
         self.topic.as_str().starts_with(JOURNAL_TOPIC_PREFIX)
@@ -163,6 +233,7 @@ impl Stored {
             journal: Vec::new(),
             first_ms: at_ms,
             last_ms: at_ms,
+            is_damaged: false,
         }
     }
 
