@@ -17,6 +17,7 @@ mod columns;
 mod commands;
 mod counting;
 mod environment;
+mod failure_line;
 mod output;
 mod progress;
 mod suggestion;

@@ -2,6 +2,7 @@
 
 mod damage;
 mod removal;
+mod shown;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

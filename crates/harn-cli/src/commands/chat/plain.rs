@@ -15,6 +15,7 @@ use super::host::refused;
 use super::shared::Shared;
 use super::view::{CallState, Ended, Entry, Kind};
 use crate::commands::Outcome;
+use crate::failure_line::failure_line;
 use crate::output::Output;
 
 /// A host with nobody in front of it.
@@ -114,8 +115,8 @@ fn tell(entry: &Entry, output: &mut Output) -> io::Result<()> {
             let told = format!("{mark} {} {}", call.name, call.told);
             match call.state {
                 CallState::Failed => {
-                    let why = call.result.lines().next().unwrap_or_default();
-                    output.note(format_args!("{}: {why}", told.trim_end()));
+                    let told = failure_line(&told, &call.result, usize::MAX);
+                    output.note(format_args!("{told}"));
                 }
                 _ => output.note(format_args!("{}", told.trim_end())),
             }

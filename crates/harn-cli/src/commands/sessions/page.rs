@@ -1,10 +1,12 @@
 //! A conversation on a terminal.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::conversation::{Call, Part};
 use crate::columns::fit;
 use crate::counting::count;
+use crate::failure_line;
 use crate::output::{Output, Untrusted, UntrustedText};
 
 /// How many lines of a result are shown.
@@ -19,8 +21,14 @@ pub(super) enum Results {
     Whole,
 }
 
-/// Writes a conversation.
-pub(super) fn write(parts: &[Part], results: Results, output: &mut Output) -> io::Result<()> {
+/// Writes a conversation. `failures`: what failed calls have said; of these the last line is shown
+/// as well.
+pub(super) fn write(
+    parts: &[Part],
+    failures: &HashSet<&str>,
+    results: Results,
+    output: &mut Output,
+) -> io::Result<()> {
     for part in parts {
         writeln!(output)?;
         match part {
@@ -29,7 +37,9 @@ pub(super) fn write(parts: &[Part], results: Results, output: &mut Output) -> io
                 writeln!(output, "{heading}")?;
                 write_text(text, "  ", Results::Whole, output)?;
                 for call in calls {
-                    write_call(call, results, output)?;
+                    let result = call.result.as_deref();
+                    let has_failed = result.is_some_and(|result| failures.contains(result));
+                    write_call(call, has_failed, results, output)?;
                 }
             }
             Part::Summary { replaced, text } => {
@@ -44,7 +54,12 @@ pub(super) fn write(parts: &[Part], results: Results, output: &mut Output) -> io
     Ok(())
 }
 
-fn write_call(call: &Call, results: Results, output: &mut Output) -> io::Result<()> {
+fn write_call(
+    call: &Call,
+    has_failed: bool,
+    results: Results,
+    output: &mut Output,
+) -> io::Result<()> {
     let columns = output.columns().unwrap_or(COLUMNS);
     let arguments = Untrusted(&call.arguments).to_string();
     let name = Untrusted(&call.name).to_string();
@@ -56,12 +71,25 @@ fn write_call(call: &Call, results: Results, output: &mut Output) -> io::Result<
     let name = output.palette().name(name).to_string();
     writeln!(output, "  → {name} {arguments}")?;
     match &call.result {
+        Some(result) if has_failed && results == Results::Folded => write_failure(result, output),
         Some(result) => write_text(result, "    ", results, output),
         None => {
             let missing = output.palette().problem("no result").to_string();
             writeln!(output, "    {missing}")
         }
     }
+}
+
+/// The first lines and the last one, which often says what came of it.
+fn write_failure(text: &str, output: &mut Output) -> io::Result<()> {
+    let text = text.trim_end();
+    let (_, last) = failure_line::ends(text);
+    let (start, last) = match (last, text.rsplit_once('\n')) {
+        (Some(last), Some((start, _))) if text.lines().count() > RESULT_LINES => (start, last),
+        _ => return write_text(text, "    ", Results::Folded, output),
+    };
+    write_text(start, "    ", Results::Folded, output)?;
+    write_text(last, "    ", Results::Folded, output)
 }
 
 fn write_text(text: &str, indent: &str, results: Results, output: &mut Output) -> io::Result<()> {

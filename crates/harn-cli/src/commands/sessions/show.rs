@@ -1,10 +1,11 @@
 //! `harn sessions show`: what was said and done in a session.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use clap::Args;
 use harn_log::OnDamage;
-use harn_vm::agent::session::SessionState;
+use harn_vm::agent::session::{CallOutcome, Change, SessionState};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ use super::super::events::log::LogArguments;
 use super::super::{Form, Outcome};
 use super::facts::Facts;
 use super::page::Results;
+use super::stored::Stored;
+use super::timeline::Pieces;
 use super::{conversation, page, stored, timeline};
 use crate::arguments::after_help;
 use crate::output::Untrusted;
@@ -29,12 +32,16 @@ const EXAMPLES: &str = "  \
 /// Show a session
 ///
 /// Everything that was ever said, with tool calls and what came of them; of long results the
-/// first lines. Where the model sees a summary instead of messages, it follows them.
+/// first lines, and of failures the last one too. Where the model sees a summary instead of
+/// messages, it follows them.
 ///
 /// With --json the answer has the fields of `harn sessions list --json`, transcript, which is
 /// what programs see, and state, which is all that follows from the journal. With --events it
 /// is {"id", "events": [{"id", "kind", "at_ms", "after_ms", "event"}, …]}, where after_ms
-/// counts from the first event.
+/// counts from the first event, and every piece of a streamed answer is an event.
+///
+/// For people, --events joins the pieces that came one after the other, with their number and
+/// how long they took to arrive; --raw does not.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(super) struct Arguments {
@@ -45,6 +52,10 @@ pub(super) struct Arguments {
     /// Show its events instead, with the time since the first one
     #[arg(long)]
     events: bool,
+
+    /// With --events, show every piece of a streamed answer on a line of its own
+    #[arg(long, requires = "events")]
+    raw: bool,
 
     /// Show it as it was after this record of its journal
     #[arg(long, value_name = "INDEX", conflicts_with = "events")]
@@ -79,7 +90,11 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let session = stored::one(&log, &arguments.id)?;
     if arguments.events {
         let records = stored::records_of(&log, &session.id)?;
-        timeline::write(&session.id, &records, ctx)?;
+        let pieces = match arguments.raw {
+            true => Pieces::Each,
+            false => Pieces::Joined,
+        };
+        timeline::write(&session.id, &records, pieces, ctx)?;
         return Ok(Outcome::Done);
     }
     let session = match arguments.at {
@@ -94,7 +109,7 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
             facts: &facts,
             state: &state,
         })?,
-        Form::Text => write(&facts, &state, arguments, ctx)?,
+        Form::Text => write(&facts, &state, &failures(&session), arguments, ctx)?,
     }
     Ok(Outcome::Done)
 }
@@ -109,9 +124,23 @@ pub(super) fn transcript(id: &str, state: &SessionState) -> Value {
     })
 }
 
+/// What the calls that failed have said. A result is known by its text, because in messages calls
+/// have the ids that the model has given them.
+fn failures(session: &Stored) -> HashSet<&str> {
+    let failures = session.changes().filter_map(|change| match change {
+        Change::CallFinished { outcome, text, .. } => match outcome {
+            CallOutcome::Ok => None,
+            CallOutcome::Error | CallOutcome::Rejected => Some(text.as_str()),
+        },
+        _ => None,
+    });
+    failures.collect()
+}
+
 fn write(
     facts: &Facts,
     state: &SessionState,
+    failures: &HashSet<&str>,
     arguments: &Arguments,
     ctx: &mut Ctx<'_>,
 ) -> Result<(), Failure> {
@@ -130,7 +159,7 @@ fn write(
         true => Results::Whole,
         false => Results::Folded,
     };
-    page::write(&conversation::of(state), results, ctx.output)?;
+    page::write(&conversation::of(state), failures, results, ctx.output)?;
     if facts.status == "damaged" {
         ctx.output.note(format_args!(
             "some of its records cannot be read; `harn events verify` says where"

@@ -9,6 +9,7 @@ use super::super::view::{Call, CallState, Entry, Kind};
 use super::super::wrap::wrap;
 use crate::amounts::time;
 use crate::columns::{fit, width};
+use crate::failure_line::failure_line;
 
 /// How many lines of a difference are shown while results are folded.
 const DIFF_ROWS_FOLDED: usize = 12;
@@ -154,15 +155,15 @@ fn headline(call: &Call, columns: usize, looks: Looks) -> Line<'static> {
     let inner = if call.is_inner { "  " } else { "" };
     let took = call.took_ms.filter(|_| call.state == CallState::Done);
     let took = took.map_or_else(String::new, |ms| format!("  {}", time(ms)));
-    let mut told = format!("{} {}", call.name, call.told);
-    if call.state == CallState::Failed {
-        let why = call.result.lines().next().unwrap_or_default();
-        told = format!("{}: {why}", told.trim_end());
-    }
+    let told = format!("{} {}", call.name, call.told);
+    let why = match call.state {
+        CallState::Failed => &*call.result,
+        CallState::Pending | CallState::Running | CallState::Done => "",
+    };
     let room = columns.saturating_sub(width(inner) + width(mark) + 1 + width(&took));
     Line::from(vec![
         Span::styled(format!("{inner}{mark} "), style),
-        Span::raw(fit(told.trim_end(), room)),
+        Span::raw(failure_line(&told, why, room)),
         Span::styled(took, looks.faint()),
     ])
 }

@@ -11,6 +11,11 @@ use crate::commands::run::live::wording;
 /// memory of whoever looks on.
 const BYTES_MAX: usize = 256 * 1024;
 
+/// Of a result that is longer, so much of its end is shown as well.
+const END_BYTES: usize = 4096;
+
+const MIDDLE_CUT: &str = "\n… (the middle is in the log)\n";
+
 /// Something that was said or done. Everything in it is [cleaned](super::super::clean).
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct Entry {
@@ -117,7 +122,12 @@ impl Call {
     pub(super) fn set_result(&mut self, text: &str) {
         self.result.clear();
         let text = text.trim_end();
-        add_within(&mut self.result, &clean(first_bytes(text)));
+        let start = first_bytes(text);
+        add_within(&mut self.result, &clean(start));
+        if let Some(end) = last_bytes(&text[start.len()..]) {
+            self.result.push_str(MIDDLE_CUT);
+            self.result.push_str(&clean(end));
+        }
     }
 
     pub(in super::super) fn is_open(&self) -> bool {
@@ -131,6 +141,15 @@ fn first_bytes(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
+}
+
+/// The end of what was cut off, which often says why something has failed.
+fn last_bytes(rest: &str) -> Option<&str> {
+    let mut start = rest.len().saturating_sub(END_BYTES);
+    while !rest.is_char_boundary(start) {
+        start += 1;
+    }
+    Some(&rest[start..]).filter(|end| !end.is_empty())
 }
 
 fn add_within(text: &mut String, more: &str) {
@@ -164,5 +183,21 @@ mod tests {
         };
         assert!(text.len() < BYTES_MAX + 100, "{}", text.len());
         assert!(text.ends_with("is in the log)"));
+    }
+
+    #[test]
+    fn of_a_long_result_the_end_is_kept_as_well() {
+        let mut call = Call::new("run", false);
+        call.set_result(&format!(
+            "exit_code=1\n{}\nerror: no",
+            "ä".repeat(BYTES_MAX)
+        ));
+        let bytes_max = BYTES_MAX + END_BYTES + MIDDLE_CUT.len();
+        assert!(call.result.len() <= bytes_max, "{}", call.result.len());
+        assert!(call.result.starts_with("exit_code=1\n"));
+        assert!(call.result.contains(MIDDLE_CUT));
+        assert!(call.result.ends_with("\nerror: no"));
+        call.set_result("short\n");
+        assert_eq!(call.result, "short");
     }
 }

@@ -6,7 +6,8 @@ use super::activity::{Current, EndedCall, News, Spent};
 use crate::amounts::{clock, dollars, time, tokens};
 use crate::columns::{fit, width};
 use crate::counting::count;
-use crate::output::Untrusted;
+use crate::failure_line::failure_line;
+use crate::output::{Untrusted, UntrustedText};
 
 /// How long a plain line may be.
 const PLAIN_COLUMNS: usize = 160;
@@ -48,15 +49,10 @@ pub(super) fn call(call: &EndedCall, columns: usize) -> String {
     let mark = if call.error.is_some() { "✗" } else { "✓" };
     let took = call.took_ms.map(|ms| format!("  {}", time(ms)));
     let took = took.unwrap_or_default();
-    let name = Untrusted(&call.name).to_string();
-    let mut told = Untrusted(&call.told).to_string();
-    if let Some(error) = call.error.as_ref().filter(|error| !error.is_empty()) {
-        let error = error.lines().next().unwrap_or_default();
-        told = format!("{told}: {}", Untrusted(error));
-    }
-    let told = format!("{name} {told}");
+    let told = format!("{} {}", Untrusted(&call.name), Untrusted(&call.told));
+    let why = UntrustedText(call.error.as_deref().unwrap_or_default()).to_string();
     let room = columns.saturating_sub(width(mark) + 1 + width(&took));
-    format!("{mark} {}{took}", fit(told.trim_end(), room))
+    format!("{mark} {}{took}", failure_line(&told, &why, room))
 }
 
 /// Who is waited for, and how they answer: `? deploy v2: harn hitl answer ID`. The id is never
@@ -198,7 +194,7 @@ mod tests {
         };
         assert_eq!(call(&ended(None), 79), "✓ run cargo test  1.2s");
         let failed = ended(Some("status 1\nmore"));
-        assert_eq!(call(&failed, 79), "✗ run cargo test: status 1  1.2s");
+        assert_eq!(call(&failed, 79), "✗ run cargo test: status 1 … more  1.2s");
         assert_eq!(call(&failed, 20), "✗ run cargo t…  1.2s");
     }
 
