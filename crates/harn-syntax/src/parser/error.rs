@@ -77,7 +77,7 @@ impl Failure {
         let (message, diagnostic) = match &self.found {
             Some(found) => {
                 let place = lines.position(text, self.span.start);
-                let title = format!("expected {expected}, found {found}");
+                let title = format!("Expected {expected}, found {found}");
                 (
                     format!("Expected {expected}, got {found} at {place}"),
                     Diagnostic::error(UNEXPECTED_TOKEN, self.span, title)
@@ -85,10 +85,10 @@ impl Failure {
                 )
             }
             None => {
-                let title = format!("unexpected end of file, expected {expected}");
+                let message = format!("Unexpected end of file, expected {expected}");
                 (
-                    format!("Unexpected end of file, expected {expected}"),
-                    Diagnostic::error(UNEXPECTED_END, self.span, title)
+                    message.clone(),
+                    Diagnostic::error(UNEXPECTED_END, self.span, message)
                         .with_label("file ends here"),
                 )
             }

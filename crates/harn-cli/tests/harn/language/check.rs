@@ -56,7 +56,7 @@ fn what_cannot_be_parsed_is_pointed_at() {
     check("let = 1\n").exits_with(1).says(
         "",
         concat!(
-            "error: expected variable name or destructuring pattern, found =\n",
+            "error: Expected variable name or destructuring pattern, found =\n",
             "  --> demo.harn:1:5\n",
             "   |\n",
             " 1 | let = 1\n",
@@ -65,7 +65,7 @@ fn what_cannot_be_parsed_is_pointed_at() {
     );
     let call = check("println(1").exits_with(1);
     let (first, rest) = call.stderr.split_once('\n').unwrap();
-    assert_eq!(first, "error: unexpected end of file, expected )");
+    assert_eq!(first, "error: Unexpected end of file, expected )");
     assert!(rest.contains("^ file ends here\n"), "{call:?}");
     let help = "= help: add a closing `)` to finish this expression or parameter list\n";
     assert!(rest.ends_with(help), "{call:?}");

@@ -65,7 +65,7 @@ fn what_cannot_be_parsed_is_left_alone() {
     let programs = Programs::new(&[("a.harn", BROKEN), ("b.harn", UNTIDY)]);
     let call = programs.harn(&["fmt", "a.harn", "b.harn"]).exits_with(1);
     assert_eq!(call.stdout, "b.harn: formatted\n");
-    assert!(call.stderr.starts_with("error: expected "), "{call:?}");
+    assert!(call.stderr.starts_with("error: Expected "), "{call:?}");
     assert!(call.stderr.contains("  --> a.harn:1:"), "{call:?}");
     assert_eq!(programs.text("a.harn"), BROKEN);
     assert_eq!(programs.text("b.harn"), TIDY);

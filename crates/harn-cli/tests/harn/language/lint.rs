@@ -52,7 +52,7 @@ fn an_error_among_the_findings_fails() {
 fn what_cannot_be_parsed_is_told_instead() {
     let programs = Programs::new(&[("a.harn", "let = 1\n")]);
     let call = programs.harn(&["lint", "--fix", "a.harn"]).exits_with(1);
-    assert!(call.stderr.starts_with("error: expected "), "{call:?}");
+    assert!(call.stderr.starts_with("error: Expected "), "{call:?}");
     assert_eq!(programs.text("a.harn"), "let = 1\n");
 }
 

@@ -65,7 +65,7 @@ fn what_cannot_be_read_is_told_and_missing() {
         .prints("(call log 1)");
     let call = call.prints("(let three 3)");
     let title =
-        "error: expected variable name or destructuring pattern, found =\n  --> a.harn:2:5\n";
+        "error: Expected variable name or destructuring pattern, found =\n  --> a.harn:2:5\n";
     assert!(call.stderr.starts_with(title), "{call:?}");
     let call = programs.harn(&["parse", "--json", "a.harn"]).exits_with(1);
     assert_eq!(call.stderr, "");

@@ -193,12 +193,12 @@ fn every_name_that_can_be_missing() {
 #[test]
 fn diagnostics_of_parse_errors() {
     let error = parse("let x = f(1 ;").errors.remove(0);
-    assert_eq!(error.diagnostic.message, "expected expression, found ;");
+    assert_eq!(error.diagnostic.message, "Expected expression, found ;");
     assert_eq!(error.diagnostic.label.as_deref(), Some("unexpected token"));
     let error = parse("fn f() {\n").errors.remove(0);
     assert_eq!(
         error.diagnostic.message,
-        "unexpected end of file, expected }"
+        "Unexpected end of file, expected }"
     );
     assert_eq!(error.diagnostic.label.as_deref(), Some("file ends here"));
     let help = error.diagnostic.help.as_deref();
