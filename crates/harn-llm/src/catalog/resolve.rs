@@ -21,7 +21,7 @@ const LOCAL_MODEL_DEFAULT: &str = "gpt-4o";
 
 /// What a model id may begin with to name its provider.
 const PREFIXES: [(&str, &str); 4] = [
-    ("local:", "ollama"),
+    ("local:", "local"),
     ("ollama:", "ollama"),
     ("huggingface:", "huggingface"),
     ("hf:", "huggingface"),

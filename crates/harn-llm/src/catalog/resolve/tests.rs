@@ -121,7 +121,7 @@ fn without_ollama_a_local_server_or_the_default_is_asked() {
 #[test]
 fn ids_tell_their_provider() {
     let rows = [
-        ("local:m", "ollama", "m"),
+        ("local:m", "local", "m"),
         ("ollama:m:7b", "ollama", "m:7b"),
         ("huggingface:a/b", "huggingface", "a/b"),
         ("hf:a/b", "huggingface", "a/b"),
