@@ -60,9 +60,19 @@ pub(super) fn check(
         None => Ok(()),
         Some((option, _)) => Err(Invalid::new(format!(
             "option `{option}` is not supported by `{}` (provider `{}`). See `harn check \
-             --provider-matrix` for compatibility.",
-            request.model, call.provider
+             --provider-matrix` for compatibility.{}",
+            request.model,
+            call.provider,
+            lacking(option)
         ))),
+    }
+}
+
+/// The capability that a refused option needs, where it is called otherwise than the option.
+fn lacking(option: &str) -> &'static str {
+    match option {
+        "vision" => " The capability it lacks is `vision_supported`.",
+        _ => "",
     }
 }
 

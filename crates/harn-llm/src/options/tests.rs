@@ -334,9 +334,15 @@ fn what_a_model_cannot_do_is_refused_in_order() {
     for (provider, model, mut options, expected) in rows {
         options["provider"] = provider.into();
         options["model"] = model.into();
-        let text = expected.map(|option| format!(
-            "option `{option}` is not supported by `{model}` (provider `{provider}`). See `harn check --provider-matrix` for compatibility."
-        ));
+        let text = expected.map(|option| {
+            let capability = match option {
+                "vision" => " The capability it lacks is `vision_supported`.",
+                _ => "",
+            };
+            format!(
+                "option `{option}` is not supported by `{model}` (provider `{provider}`). See `harn check --provider-matrix` for compatibility.{capability}"
+            )
+        });
         let found = with(&Keys(&[]), false, options.clone()).err();
         assert_eq!(found, text, "{options}");
         assert!(with(&Keys(&[]), true, options).is_ok());
