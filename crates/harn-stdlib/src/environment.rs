@@ -33,9 +33,7 @@ pub(crate) fn register(registry: &mut Registry) {
         ("source_dir", |context, _| {
             Ok(shown(&source_folder(context)))
         }),
-        ("username", |context, _| {
-            Ok(first_of(context, &["USER", "LOGNAME", "USERNAME"]).into())
-        }),
+        ("username", username),
     ]);
 }
 
@@ -93,6 +91,36 @@ fn hostname(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure
     })
 }
 
+/// The variables that name the user, or else what the system calls the one whose process this is.
+fn username(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
+    let named = first_of(context, &["USER", "LOGNAME", "USERNAME"]);
+    if !named.is_empty() {
+        return Ok(named.into());
+    }
+    let status = read_text(context, PathBuf::from("/proc/self/status")).unwrap_or_default();
+    let Some(id) = user_id(&status) else {
+        return Ok("".into());
+    };
+    let accounts = read_text(context, PathBuf::from("/etc/passwd")).unwrap_or_default();
+    Ok(user_name(&accounts, id).unwrap_or_default().into())
+}
+
+/// The number of the user for whom a process acts, from what the kernel says about it.
+fn user_id(status: &str) -> Option<&str> {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    // The real user is the first, the effective one the second.
+    line.split_whitespace().nth(1)
+}
+
+/// The name of the user with that number, from the accounts of a machine.
+fn user_name<'a>(accounts: &'a str, id: &str) -> Option<&'a str> {
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1) == Some(id)).then_some(name)
+    })
+}
+
 fn platform() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",
@@ -125,4 +153,25 @@ fn runtime_paths(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Fa
         ("asset_root", shown(&source)),
         ("execution_root", shown(&root)),
     ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_names_a_user_by_number() {
+        let status = "Name:\tharn\nUmask:\t0022\nUid:\t1000\t1001\t1000\t1000\nGid:\t7\t7\t7\t7\n";
+        let accounts = "\
+            # local accounts\n\
+            root:x:0:0:root:/root:/bin/sh\n\
+            :x:1001:0:nobody at all\n\
+            ada:x:1000:1001::/home/ada:/bin/sh\n\
+            eve:x:1001:1000::/home/eve:/bin/sh\n";
+        assert_eq!(user_id(status), Some("1001"));
+        assert_eq!(user_name(accounts, "1001"), Some("eve"));
+        assert_eq!(user_name(accounts, "0"), Some("root"));
+        assert_eq!(user_name(accounts, "100"), None);
+        assert_eq!(user_id("Name:\tharn\n"), None);
+    }
 }

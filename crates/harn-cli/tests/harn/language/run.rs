@@ -77,6 +77,18 @@ fn a_failed_import_is_shown_where_it_is() {
 }
 
 /// A process leads a group of its own, so it hears nothing of what ends the program.
+/// Builtins 16.2: the system knows the user also where no variable does.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_system_names_the_user_where_no_variable_does() {
+    let programs = Programs::new(&[("a.harn", "println(username())\n")]);
+    let mut id = Command::new("id");
+    let user = id.arg("-un").output().expect("the system has `id`");
+    let user = String::from_utf8(user.stdout).expect("names are UTF-8");
+    let call = programs.harn(&["run", "a.harn"]).exits_with(0);
+    assert_eq!(call.stdout, user);
+}
+
 #[test]
 fn an_interrupt_ends_what_the_program_has_started() {
     let programs = Programs::new(&[(
