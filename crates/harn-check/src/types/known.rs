@@ -100,12 +100,45 @@ impl Known {
         }
     }
 
-    /// What an alias stands for; `None` for everything else.
+    /// What an alias stands for; `None` for everything else. Given a union of literals, also by
+    /// the name of one, a generic alias stands for the union of what it is for each of them.
     pub(super) fn expand(&self, ty: &Ty) -> Option<Ty> {
         if self.is_parameter(ty) {
             return None;
         }
-        expand(&self.declarations.aliases, ty)
+        let alias = self.declarations.aliases.get(ty.head()?)?;
+        let arguments = arguments(ty).iter();
+        let arguments: Vec<Ty> = arguments.map(|one| self.with_literals(one)).collect();
+        Some(applied(alias, &arguments))
+    }
+
+    /// The type with the literals of those of its members that are names of unions of literals.
+    fn with_literals(&self, ty: &Ty) -> Ty {
+        let members = ty.members().iter().flat_map(|member| {
+            let literals = self.literals(member);
+            literals.unwrap_or_else(|| vec![member.clone()])
+        });
+        Ty::union(members.collect())
+    }
+
+    /// The members of a union of literals, however it and its parts are named; `None` if it is
+    /// something else.
+    fn literals(&self, ty: &Ty) -> Option<Vec<Ty>> {
+        let mut literals = Vec::new();
+        let mut waiting = vec![ty];
+        for _ in 0..MEMBERS_MAX {
+            match waiting.pop() {
+                None => return Some(literals),
+                Some(literal @ (Ty::String(_) | Ty::Int(_))) => literals.push(literal.clone()),
+                Some(Ty::Union(union)) => waiting.extend(union.members.iter().rev()),
+                Some(Ty::Named(name)) if !self.type_parameters.contains_key(name) => {
+                    let alias = self.declarations.aliases.get(name)?;
+                    waiting.push(&alias.ty);
+                }
+                Some(_) => return None,
+            }
+        }
+        None
     }
 
     /// The type with the alias it may be replaced by its definition. Nothing is known about
@@ -179,13 +212,21 @@ impl Tagged {
 /// What a type stands for if it is one of these aliases.
 pub(super) fn expand(aliases: &HashMap<SmolStr, Alias>, ty: &Ty) -> Option<Ty> {
     let alias = aliases.get(ty.head()?)?;
-    if alias.parameters.is_empty() {
-        return Some(alias.ty.clone());
-    }
-    let arguments = match ty {
-        Ty::Applied(applied) => applied.arguments.as_slice(),
+    Some(applied(alias, arguments(ty)))
+}
+
+fn arguments(ty: &Ty) -> &[Ty] {
+    match ty {
+        Ty::Applied(applied) => &applied.arguments,
         _ => &[],
-    };
+    }
+}
+
+/// What an alias stands for with these arguments.
+fn applied(alias: &Alias, arguments: &[Ty]) -> Ty {
+    if alias.parameters.is_empty() {
+        return alias.ty.clone();
+    }
     let places = alias.parameters.iter().enumerate().rev();
     let places: HashMap<&SmolStr, usize> = places.map(|(at, own)| (own, at)).collect();
     let apply = |arguments: &[Ty]| {
@@ -196,7 +237,7 @@ pub(super) fn expand(aliases: &HashMap<SmolStr, Alias>, ty: &Ty) -> Option<Ty> {
     };
     let combinations = combinations(arguments).unwrap_or_else(|| vec![arguments.to_vec()]);
     let members = combinations.iter().map(|arguments| apply(arguments));
-    Some(Ty::union(members.collect()))
+    Ty::union(members.collect())
 }
 
 /// Whether the field has another literal type in each of the shapes.
