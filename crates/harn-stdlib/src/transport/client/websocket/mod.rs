@@ -186,11 +186,13 @@ fn received(context: &mut Context<'_>, handle: &Text, answer: Answer) -> Result<
     Ok(described(message))
 }
 
-/// A message was too large, and the socket is closed.
+/// A message was too large: nothing more comes from the socket, but the program can close it.
 fn too_large(context: &mut Context<'_>, handle: &Text) -> Result<Value, Failure> {
     let socket = Table::of(context).find("websocket_receive", handle)?;
     let max = socket.map_or(0, |socket| socket.limits.message_bytes_max);
-    forget(context, handle);
+    if let Some(number) = Table::of(context).refuse(handle) {
+        context.perform(&Request::Net(NetRequest::CloseSocket(number)));
+    }
     thrown(format!(
         "websocket_receive: message exceeded max_message_bytes ({max})"
     ))
@@ -214,23 +216,38 @@ fn websocket_close(
         return Ok(closed.map_or(Poll::Pending, |_| Poll::Ready(true.into())));
     }
     let Some(socket) = Table::of(context).find(builtin, &handle)? else {
-        return Ok(Poll::Ready(false.into()));
+        return Ok(Poll::Ready(close_refused(context, handle).into()));
     };
     let url = socket.url.clone();
     let Some(number) = Table::of(context).close(&handle) else {
-        let call = Call {
-            kind: "websocket_close",
-            url,
-            handle,
-            message: None,
-        };
-        calls::note(context, call);
+        note_closed(context, handle, url);
         return Ok(Poll::Ready(true.into()));
     };
     // Saying farewell takes a moment.
     waiting.note = Some(Box::new(number));
     let closed = waiting.effect(context, || Request::Net(NetRequest::CloseSocket(number)));
     Ok(closed.map_or(Poll::Pending, |_| Poll::Ready(true.into())))
+}
+
+/// Whether a socket that is closed still waited for the program to close it.
+fn close_refused(context: &mut Context<'_>, handle: Text) -> bool {
+    let Some(refused) = Table::of(context).close_refused(&handle) else {
+        return false;
+    };
+    if refused.is_mocked {
+        note_closed(context, handle, refused.url);
+    }
+    true
+}
+
+fn note_closed(context: &mut Context<'_>, handle: Text, url: Text) {
+    let call = Call {
+        kind: "websocket_close",
+        url,
+        handle,
+        message: None,
+    };
+    calls::note(context, call);
 }
 
 /// `websocket_mock(pattern, messages)`

@@ -19,7 +19,7 @@ const CLOSED_MAX: usize = 1024;
 #[derive(Default)]
 pub(super) struct Table {
     open: BTreeMap<Text, Socket>,
-    closed: VecDeque<Text>,
+    closed: VecDeque<Closed>,
     pub(super) mocks: Mocked<Mock>,
 }
 
@@ -32,6 +32,20 @@ pub(super) struct Socket {
     pub(super) limits: SocketLimits,
     /// Whether nothing can be sent any more.
     is_mute: bool,
+}
+
+/// A socket that was open.
+struct Closed {
+    handle: Text,
+    /// What it was, if a limit ended it and not the program, which may still close it once.
+    refused: Option<Refused>,
+}
+
+/// A socket that a limit ended.
+pub(super) struct Refused {
+    pub(super) url: Text,
+    /// Whether a mock stood for the server.
+    pub(super) is_mocked: bool,
 }
 
 /// What a program may receive.
@@ -104,7 +118,7 @@ impl Table {
             let is_closed = builtin == "websocket_send" && socket.is_mute;
             return Ok((!is_closed).then_some(socket));
         }
-        match self.closed.contains(handle) {
+        match self.closed.iter().any(|closed| closed.handle == *handle) {
             true => Ok(None),
             false => thrown(format!("{builtin}: unknown socket '{handle}'")),
         }
@@ -141,11 +155,37 @@ impl Table {
     /// Forgets an open socket; gives what the network calls it.
     pub(super) fn close(&mut self, handle: &Text) -> Option<u64> {
         let socket = self.open.remove(handle)?;
+        self.remember(handle, None);
+        socket.source.number()
+    }
+
+    /// Forgets an open socket whose message was refused; gives what the network calls it.
+    pub(super) fn refuse(&mut self, handle: &Text) -> Option<u64> {
+        let socket = self.open.remove(handle)?;
+        let number = socket.source.number();
+        let refused = Refused {
+            url: socket.url,
+            is_mocked: number.is_none(),
+        };
+        self.remember(handle, Some(refused));
+        number
+    }
+
+    /// Lets the program close a socket that a limit has ended; nothing for any other.
+    pub(super) fn close_refused(&mut self, handle: &Text) -> Option<Refused> {
+        let mut closed = self.closed.iter_mut();
+        closed
+            .find(|closed| closed.handle == *handle)?
+            .refused
+            .take()
+    }
+
+    fn remember(&mut self, handle: &Text, refused: Option<Refused>) {
         if self.closed.len() == CLOSED_MAX {
             self.closed.pop_front();
         }
-        self.closed.push_back(handle.clone());
-        socket.source.number()
+        let handle = handle.clone();
+        self.closed.push_back(Closed { handle, refused });
     }
 
     /// Forgets everything; gives the sockets of the network that were open.
