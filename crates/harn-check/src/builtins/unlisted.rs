@@ -18,6 +18,7 @@ builtins! {
     "__sub_agent_run(task: any = nil, options: any = nil) -> dict" [] Model "Lets another agent do a task.";
     "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
     "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";
+    "__template_path(path: string) -> string" [string] Io "Finds the template that an option names.";
     "__tool_next(number: int, call: dict) -> dict" [] Io "Makes the tool call that a function was put around.";
     "__tools_bind_loop(options: any) -> any" [] Pure "Makes the tools of a loop those of this scope and gives those it had.";
     "__tools_of_child(options: any) -> any" [] Pure "Gives a child the tools it may have.";

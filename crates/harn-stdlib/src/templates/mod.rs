@@ -39,7 +39,10 @@ pub(crate) fn register(registry: &mut Registry) {
         ("render_string", render_string),
         ("render_with_provenance", render_with_provenance),
     ]);
-    registry.plain(&[("prompt_mark_rendered", prompt_mark_rendered)]);
+    registry.plain(&[
+        ("prompt_mark_rendered", prompt_mark_rendered),
+        ("__template_path", template_path),
+    ]);
 }
 
 /// What is counted during a run.
@@ -129,6 +132,19 @@ fn prompt_mark_rendered(
     let prompts = context.state::<Prompts>();
     prompts.marked += 1;
     Ok(prompts.marked.into())
+}
+
+/// `__template_path(path)`: where the template is that an option names: beside the file of the
+/// program, or else where its other paths start.
+fn template_path(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let name = text(argument(arguments, 0));
+    let path = path_of(context, arguments)?;
+    let is_there = name.starts_with('@')
+        || crate::files::status(context, path.clone()).is_some_and(|facts| facts.is_file);
+    Ok(match is_there {
+        true => path.display().to_string().into(),
+        false => name.into(),
+    })
 }
 
 /// Begins a rendering or goes on with it.
