@@ -15,6 +15,8 @@ builtins! {
     "__llm_permit(provider: string) -> nil" [] Model "Waits until a provider may be asked.";
     "__llm_stream_next(stream: int) -> string | nil" [] Model "Gives the next piece of an answer, or nil at its end.";
     "__llm_stream_open(prompt: string, system: string | nil, options: dict | nil) -> int" [] Model "Asks a model for an answer in pieces.";
+    "__metadata_folder(path: string) -> string" [string] Io "Gives the name that notes know a folder by.";
+    "__metadata_root() -> string" [string] Io "Gives the folder that notes start at.";
     "__sub_agent_run(task: any = nil, options: any = nil) -> dict" [] Model "Lets another agent do a task.";
     "__supervisor_start(arguments: list, watch: closure) -> dict" [] Clock "Starts supervised tasks and the one that watches them.";
     "__supervisor_watch(id: string) -> nil" [] Clock "Waits for supervised tasks until none are left.";

@@ -11,6 +11,7 @@ mod fmt;
 mod lint;
 mod new;
 mod new_agent;
+mod notes;
 mod parse;
 mod permissions;
 mod repl;

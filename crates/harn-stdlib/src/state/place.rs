@@ -1,10 +1,11 @@
 //! Where a program keeps things between runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use harn_machine::{Answer, Context, Request};
 
-use crate::files::root::{program_root, project_around};
+use crate::files::root::{execution_root, program_root, project_around};
+use crate::files::status;
 
 /// The places of a run, once they are known.
 #[derive(Default)]
@@ -27,6 +28,32 @@ pub(super) fn base(context: &mut Context<'_>) -> PathBuf {
     let base = base.or(script).unwrap_or(root);
     context.state::<Places>().base = Some(base.clone());
     base
+}
+
+/// The folder that a note is about: below the base, or else where the program runs, which is
+/// where the functions for files make and find a folder of that name.
+pub(super) fn noted_folder(context: &mut Context<'_>, name: &str) -> PathBuf {
+    let noted = base(context).join(name);
+    let here = execution_root(context).join(name);
+    match !is_folder(context, &noted) && is_folder(context, &here) {
+        true => here,
+        false => noted,
+    }
+}
+
+/// The folder that a program looks into: where it runs, as for all files, or else below the base,
+/// where its notes are.
+pub(super) fn scanned_folder(context: &mut Context<'_>, name: &str) -> PathBuf {
+    let here = execution_root(context).join(name);
+    let noted = base(context).join(name);
+    match !is_folder(context, &here) && is_folder(context, &noted) {
+        true => noted,
+        false => here,
+    }
+}
+
+pub(super) fn is_folder(context: &mut Context<'_>, path: &Path) -> bool {
+    status(context, path.to_owned()).is_some_and(|facts| facts.is_folder)
 }
 
 /// The folder for what is kept.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use harn_machine::value::Dict;
 use harn_machine::{Answer, Context, Failure, FileRequest, Registry, Value, argument};
 
+use super::place::scanned_folder;
 use crate::expect::text;
-use crate::files::root::{execution_root, resolve};
+use crate::files::root::execution_root;
 use crate::files::{perform, status};
 
 /// How far down a scan goes unless it says otherwise.
@@ -19,7 +20,7 @@ pub(super) fn register(registry: &mut Registry) {
 /// `scan_directory(dir, pattern | options, options?)`
 fn scan_directory(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let mut scan = Scan::new(context, arguments);
-    let folder = resolve(context, &text(arguments, 0));
+    let folder = scanned_folder(context, &text(arguments, 0));
     scan.look_into(context, folder)?;
     scan.found.sort_by(|one, next| one.0.cmp(&next.0));
     Ok(scan.found.into_iter().map(|(_, entry)| entry).collect())

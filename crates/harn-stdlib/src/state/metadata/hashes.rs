@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harn_machine::{Answer, Context, Failure, FileRequest, Value};
 
-use super::super::place::base;
+use super::super::place::noted_folder;
 use crate::expect::text;
 use crate::files::{perform, status};
 
@@ -22,7 +22,7 @@ pub(super) fn compute_content_hash(
     context: &mut Context<'_>,
     arguments: &mut [Value],
 ) -> Result<Value, Failure> {
-    let folder = base(context).join(text(arguments, 0).as_str());
+    let folder = noted_folder(context, &text(arguments, 0));
     Ok(hash(context, folder, Aspect::Content).into())
 }
 

@@ -30,6 +30,14 @@ pub(super) fn register(registry: &mut Registry) {
         ("metadata_set", set),
         ("metadata_stale", status::stale),
         ("metadata_status", status::status),
+        ("__metadata_folder", |context, arguments| {
+            let folder = notes::folder(context, &text(arguments, 0));
+            Ok(shown(&folder))
+        }),
+        ("__metadata_root", |context, _| {
+            let root = super::place::base(context);
+            Ok(root.display().to_string().into())
+        }),
     ]);
 }
 

@@ -120,10 +120,17 @@ pub(super) fn folder(context: &mut Context<'_>, name: &str) -> Text {
     let base = base(context);
     let path = Path::new(name);
     let path = path.strip_prefix(&base).unwrap_or(path);
-    let parts: PathBuf = path
-        .components()
-        .filter(|part| *part != Component::CurDir)
-        .collect();
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        let ends_with_name = matches!(parts.components().next_back(), Some(Component::Normal(_)));
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if ends_with_name => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
     Text::new(&parts.to_string_lossy())
 }
 

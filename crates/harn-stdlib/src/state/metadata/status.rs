@@ -3,11 +3,10 @@
 use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Value};
 
-use super::super::place::base;
+use super::super::place::{is_folder, noted_folder};
 use super::hashes::{Aspect, hash};
 use super::notes::Notes;
 use super::{namespace, shown};
-use crate::files;
 
 /// Where hashes are noted.
 const CLASSIFICATION: &str = "classification";
@@ -114,11 +113,11 @@ impl Stale {
 }
 
 fn now(context: &mut Context<'_>, folder: &Text, aspect: Aspect) -> String {
-    let folder = base(context).join(folder.as_str());
+    let folder = noted_folder(context, folder);
     hash(context, folder, aspect)
 }
 
 fn exists(context: &mut Context<'_>, folder: &Text) -> bool {
-    let folder = base(context).join(folder.as_str());
-    files::status(context, folder).is_some_and(|facts| facts.is_folder)
+    let folder = noted_folder(context, folder);
+    is_folder(context, &folder)
 }
