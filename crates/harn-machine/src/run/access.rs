@@ -115,9 +115,9 @@ fn position(index: i64, len: usize) -> Option<usize> {
     }
 }
 
-/// `value[start:end]`
-pub(crate) fn slice(value: &Value, start: &Value, end: &Value) -> Result<Value, Failure> {
-    let len = match value {
+/// `value[start:end]`, in place if nobody else has the list.
+pub(crate) fn slice(value: Value, start: &Value, end: &Value) -> Result<Value, Failure> {
+    let len = match &value {
         Value::List(items) => items.len(),
         Value::Text(text) => text.char_count(),
         _ => {
@@ -128,7 +128,15 @@ pub(crate) fn slice(value: &Value, start: &Value, end: &Value) -> Result<Value, 
     let start = bound(start, "start", 0, len)?;
     let end = bound(end, "end", len, len)?.max(start);
     Ok(match value {
-        Value::List(items) => Value::list(items[start..end].to_vec()),
+        Value::List(mut list) => match list.is_unique() {
+            true => {
+                let items = list.items_mut();
+                items.truncate(end);
+                items.drain(..start);
+                list.into()
+            }
+            false => Value::list(list[start..end].to_vec()),
+        },
         Value::Text(text) => Value::Text(text.slice(start, end)),
         _ => Value::Nil,
     })

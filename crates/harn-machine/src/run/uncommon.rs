@@ -120,7 +120,8 @@ fn simple(
         })),
         Op::Slice => {
             let window = &mut registers[b..b + 3];
-            let value = access::slice(&window[0], &window[1], &window[2])?;
+            let value = std::mem::take(&mut window[0]);
+            let value = access::slice(value, &window[1], &window[2])?;
             window.iter_mut().for_each(|value| *value = Value::Nil);
             value
         }
