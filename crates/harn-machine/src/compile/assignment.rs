@@ -8,6 +8,7 @@ use harn_syntax::tree::{
 };
 
 use super::exits::GuardKind;
+use super::growth::{Growth, is_collection};
 use super::name::Spot;
 use super::operator::plain;
 use super::search::may_assign;
@@ -16,7 +17,7 @@ use crate::code::{Op, PathStep, Raised};
 
 /// What an assignment changes.
 #[derive(Clone, Copy)]
-enum Root {
+pub(super) enum Root {
     Register(u16),
     Global(u32),
     /// Nothing: what the path begins with is no variable.
@@ -24,7 +25,7 @@ enum Root {
 }
 
 /// A step of the path to what is assigned.
-enum Step<'e> {
+pub(super) enum Step<'e> {
     Field(&'e str),
     /// With the register of the index.
     Index(u16),
@@ -72,6 +73,12 @@ impl Compiler<'_> {
     fn assign_variable(&mut self, at: u32, root: Root, assignment: &Assignment) {
         let value = &assignment.value;
         match (root, assignment.op) {
+            (Root::Register(register), None)
+                if self.is_guarded()
+                    && let Some(item) = pushed_to(&assignment.target, value) =>
+            {
+                self.push_in_place(at, register, item);
+            }
             (Root::Register(register), None) if writes_last(value) => {
                 self.evaluate(value, register);
             }
@@ -141,46 +148,17 @@ impl Compiler<'_> {
         };
         let first = computed.map_or(0, |last| last + 1);
         let steps = self.steps(root, &postfix.suffixes[first..], &assignment.value);
-        if assignment.op == Some(BinaryOp::Add) && is_collection(&assignment.value) {
-            return self.grow(at, root, &steps, &assignment.value);
+        let value = &assignment.value;
+        let growth = match (root, assignment.op) {
+            (_, Some(BinaryOp::Add)) if is_collection(value) => Some(Growth::Sum(value)),
+            (Root::Register(_) | Root::Global(_), None) => Growth::of(postfix, value),
+            _ => None,
+        };
+        if let Some(growth) = growth {
+            return self.grow(at, root, &steps, &growth);
         }
         let value = self.new_value(at, root, &steps, assignment);
         self.set(at, root, &steps, value);
-    }
-
-    /// `a.b += [value]`: while it grows, the value is not in its place, because it can only
-    /// grow in place if nobody else has it. If that fails, it is put back.
-    fn grow(&mut self, at: u32, root: Root, steps: &[Step<'_>], value: &Expression) {
-        let old = self.old_value(at, root, steps);
-        let right = self.operand(value);
-        let nil = self.temporary();
-        let error = self.temporary();
-        self.load_nil(at, nil);
-        // What is not there must not be there after a failure either.
-        let absent = self.branch(at, Op::JumpEqual, old, nil);
-        self.guard(error, GuardKind::Catch);
-        self.set(at, root, steps, nil);
-        if let Some(guarded) = self.end_guard() {
-            let end = self.jump(at, Op::Jump, 0);
-            self.handle(&guarded);
-            // It would have been added before it could not be set.
-            self.op(at, Op::Add, nil, old, right);
-            self.op(at, Op::Rethrow, error, 0, 0);
-            self.land(end);
-        }
-        self.land(absent);
-        self.guard(error, GuardKind::Catch);
-        self.op(at, Op::Add, old, old, right);
-        if let Some(guarded) = self.end_guard() {
-            let end = self.jump(at, Op::Jump, 0);
-            self.handle(&guarded);
-            let absent = self.branch(at, Op::JumpEqual, old, nil);
-            self.set(at, root, steps, old);
-            self.land(absent);
-            self.op(at, Op::Rethrow, error, 0, 0);
-            self.land(end);
-        }
-        self.set(at, root, steps, old);
     }
 
     fn steps<'e>(
@@ -231,7 +209,7 @@ impl Compiler<'_> {
     }
 
     /// What is there before it is changed.
-    fn old_value(&mut self, at: u32, root: Root, steps: &[Step<'_>]) -> u16 {
+    pub(super) fn old_value(&mut self, at: u32, root: Root, steps: &[Step<'_>]) -> u16 {
         let old = self.temporary();
         let mut from = match root {
             Root::Register(register) | Root::Lost(register) => register,
@@ -253,7 +231,7 @@ impl Compiler<'_> {
         old
     }
 
-    fn set(&mut self, at: u32, root: Root, steps: &[Step<'_>], value: u16) {
+    pub(super) fn set(&mut self, at: u32, root: Root, steps: &[Step<'_>], value: u16) {
         match root {
             Root::Register(register) | Root::Lost(register) => {
                 self.set_in(at, register, steps, value);
@@ -317,16 +295,12 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether an expression gives something that collections grow by.
-fn is_collection(expression: &Expression) -> bool {
-    matches!(
-        expression.kind,
-        ExpressionKind::List(_)
-            | ExpressionKind::Dict(_)
-            | ExpressionKind::String(_)
-            | ExpressionKind::RawString(_)
-            | ExpressionKind::Interpolated(_)
-    )
+/// The item of `name = name.push(item)`.
+fn pushed_to<'e>(target: &Expression, value: &'e Expression) -> Option<&'e Expression> {
+    match &target.kind {
+        ExpressionKind::Name(name) => Growth::item_of(&name.text, value),
+        _ => None,
+    }
 }
 
 /// Whether the value of an expression is written by the last instruction of its code, so that

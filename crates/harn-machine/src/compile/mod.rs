@@ -4,7 +4,7 @@
 //! Module ─► declaration ─► function: one body after the other
 //!                             ├─ block, loops, matching, attempt, exits: where control goes
 //!                             ├─ expression, operator, literal, postfix, call: values
-//!                             ├─ name, assignment, pattern: where values are kept
+//!                             ├─ name, assignment, growth, pattern: where values are kept
 //!                             └─ emit, registers: instructions and where operands are
 //! ```
 //!
@@ -39,6 +39,7 @@ mod emit;
 mod exits;
 mod expression;
 mod function;
+mod growth;
 mod interner;
 mod literal;
 mod loops;

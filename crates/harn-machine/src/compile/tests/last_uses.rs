@@ -23,12 +23,12 @@ fn what_the_next_round_reads_stays() {
 #[test]
 fn what_a_handler_reads_stays() {
     check(
-        "fn f(xs) { var ys = xs; try { ys = ys.push(1) } catch { log(ys) } }",
+        "fn f(xs) { var ys = xs; try { ys = ys.skip(1) } catch { log(ys) } }",
         &[
             "0 Move r1 = r0*",
             "1 Move r3 = r1",
             "2 LoadInt r4 = 1",
-            "3 CallMethod r1 = r3:2 .push",
+            "3 CallMethod r1 = r3:2 .skip",
             "4 Jump -> 7",
             "5 Move r3 = r1*",
             "6 CallBuiltin r3 = r3:1 log",
@@ -51,6 +51,30 @@ fn operators_take_what_they_replace_even_if_a_handler_reads_it() {
             "4 CallBuiltin r3 = r3:1 log",
             "5 ReturnNil",
             "1..2 -> 3 r2",
+        ],
+    );
+}
+
+/// Pushing to a list is adding to it, so it takes the list as an operator does.
+#[test]
+fn lists_are_pushed_to_in_place_even_if_a_handler_reads_them() {
+    check(
+        "fn f(xs) { var ys = xs; try { ys = ys.push(1) } catch { log(ys) } }",
+        &[
+            "0 Move r1 = r0*",
+            "1 LoadInt r3 = 1",
+            "2 JumpUnlessList r1 0 -> 6",
+            "3 NewList r3 = r3:1 1",
+            "4 Add r1 = r1* r3*",
+            "5 Jump -> 9",
+            "6 Move r4 = r1",
+            "7 Move r5 = r3*",
+            "8 CallMethod r1 = r4:2 .push",
+            "9 Jump -> 12",
+            "10 Move r3 = r1*",
+            "11 CallBuiltin r3 = r3:1 log",
+            "12 ReturnNil",
+            "1..9 -> 10 r2",
         ],
     );
 }

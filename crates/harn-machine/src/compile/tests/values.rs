@@ -1,4 +1,4 @@
-use super::{check, check_main};
+use super::{check, check_main, listing};
 
 #[test]
 fn variables_are_operands_where_they_are() {
@@ -148,6 +148,60 @@ fn parts_that_cannot_be_set_are_added_first() {
             "16 ReturnNil",
             "6..7 -> 8 r4",
             "10..11 -> 12 r4",
+        ],
+    );
+}
+
+#[test]
+fn parts_are_set_to_themselves_with_more_in_place() {
+    let grown = listing("fn f() { var d = {}; d.a[0] += [5] }");
+    assert_eq!(
+        listing("fn f() { var d = {}; d.a[0] = d.a[0] + [5] }"),
+        grown
+    );
+    // Another part, and something that may be no collection.
+    for other in [
+        "d.b[0] + [5]",
+        "d.a[1] + [5]",
+        "d.a?[0] + [5]",
+        "d.a[0] + d",
+    ] {
+        let found = listing(&format!("fn f() {{ var d = {{}}; d.a[0] = {other} }}"));
+        assert!(!found.contains("Rethrow"), "{found:?}");
+    }
+}
+
+/// 3.7: push is a method of lists; other values may have one of their own.
+#[test]
+fn lists_in_parts_are_pushed_to_in_place() {
+    check(
+        "fn f(a) { var d = {}; d.a = d.a.push(a) }",
+        &[
+            "0 EmptyDict r1",
+            "1 GetField r2 = r1 .a",
+            "2 Move r3 = r0*",
+            "3 JumpUnlessList r2 0 -> 18",
+            "4 NewList r3 = r3:1 1",
+            "5 LoadNil r4",
+            "6 JumpEqual r2 r4 -> 11",
+            "7 SetField r1 .a r4",
+            "8 Jump -> 11",
+            "9 Add r4 = r2* r3*",
+            "10 Rethrow r5",
+            "11 Add r2 = r2* r3*",
+            "12 Jump -> 16",
+            "13 JumpEqual r2 r4 -> 15",
+            "14 SetField r1 .a r2*",
+            "15 Rethrow r5",
+            "16 SetField r1 .a r2*",
+            "17 Jump -> 22",
+            "18 Move r4 = r2*",
+            "19 Move r5 = r3*",
+            "20 CallMethod r2 = r4:2 .push",
+            "21 SetField r1 .a r2*",
+            "22 ReturnNil",
+            "7..8 -> 9 r5",
+            "11..12 -> 13 r5",
         ],
     );
 }
