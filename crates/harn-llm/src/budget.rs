@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::Totals;
 use crate::options::limits::Limits;
 
 /// What a call will take at most, as far as one can tell before it is made.
@@ -135,10 +136,14 @@ pub fn text_tokens(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
 }
 
-/// The tokens of a question, as budgets count them.
-pub fn input_tokens(system: Option<&str>, messages: &[Value], native_tools: &[Value]) -> u64 {
+/// The tokens of one conversation after the other, as budgets count them.
+pub fn messages_tokens() -> Totals<1> {
+    Totals::of(|message| [value_tokens(message)])
+}
+
+/// The tokens of a question, as budgets count them. Those of its messages are known.
+pub fn input_tokens(system: Option<&str>, messages: u64, native_tools: &[Value]) -> u64 {
     let system = system.map_or(0, text_tokens);
-    let messages: u64 = messages.iter().map(value_tokens).sum();
     let tools = native_tools
         .iter()
         .map(|tool| text_tokens(&tool.to_string()));
@@ -169,9 +174,10 @@ mod tests {
     fn messages_are_counted_with_their_keys() {
         // role 1, user 1, content 2 (7 bytes), "hello" 2 (5 bytes): 6.
         let messages = [json!({"role": "user", "content": "hello"})];
-        assert_eq!(input_tokens(None, &messages, &[]), 6);
+        let [messages] = messages_tokens().count(&messages.into_iter().collect());
+        assert_eq!(input_tokens(None, messages, &[]), 6);
         assert_eq!(
-            input_tokens(Some("12345"), &messages, &[json!({"a": 1})]),
+            input_tokens(Some("12345"), messages, &[json!({"a": 1})]),
             6 + 2 + 2
         );
         assert_eq!(value_tokens(&json!([null, true, 1, "", [2]])), 4);

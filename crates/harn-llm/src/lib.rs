@@ -48,6 +48,8 @@ pub mod experiment;
 mod failure;
 mod glob;
 pub mod grammar;
+mod growing_list;
+mod messages;
 pub mod mock;
 pub mod nudge;
 mod object;
@@ -69,6 +71,8 @@ pub mod wire;
 
 pub use event::{Stop, StopReason, StreamEvent, Usage};
 pub use failure::{Category, Error};
+pub use growing_list::GrowingList;
+pub use messages::{Messages, MessagesIter, Totals};
 pub use reply::{Collector, Reply, ToolCall};
 pub use request::{
     Effort, Output, Request, Sampling, SearchVariant, Thinking, ToolSearch, ToolSpec,

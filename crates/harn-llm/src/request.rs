@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::SharedList;
+use crate::{Messages, SharedList};
 
 /// One question to a model: plain data that can be kept and asked again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Request {
     /// The conversation, as the transcript has it: each message in one of the shapes that
     /// [`wire::conversation`](crate::wire::conversation) reads. They are kept as they came,
     /// so that what a program gave is what the mock, the log and the tape show.
-    pub messages: Vec<Value>,
+    pub messages: Messages,
     /// What the model may call.
     pub tools: SharedList<ToolSpec>,
     /// Which tool it must or must not call, in the words of the wire; a string or an object.

@@ -137,7 +137,7 @@ pub(crate) fn request() -> Request {
     Request {
         model: "some-model".to_owned(),
         system: Some("You write programs. ".repeat(50)),
-        messages: vec![json!({"role": "user", "content": "What is the weather?"})],
+        messages: vec![json!({"role": "user", "content": "What is the weather?"})].into(),
         tools: Vec::from(tools).into(),
         stream: true,
         ..Request::default()

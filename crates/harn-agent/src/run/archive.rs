@@ -63,8 +63,11 @@ pub(super) fn read(run: &Run<'_>, arguments: &Value) -> String {
                 ranges(&archived)
             );
         }
-        let messages = &state.recorded[from..(to + 1).min(last)];
-        let lines = messages.iter().enumerate().map(|(at, message)| {
+        let messages = state
+            .recorded
+            .iter_from(from)
+            .take((to + 1).min(last) - from);
+        let lines = messages.enumerate().map(|(at, message)| {
             let role = message["role"].as_str().unwrap_or("user");
             format!("[{}] {role}: {}", from + at, shown(&message["content"]))
         });

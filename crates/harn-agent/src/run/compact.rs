@@ -1,7 +1,7 @@
 //! Shortens the conversation of a loop when it has become too long.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use harn_llm::desk::{Desk, Thrown};
 use harn_llm::options::CallOptions;
@@ -14,7 +14,6 @@ use crate::compaction::{self, Compacted, Mode, Strategy, Summarizer, Template};
 use crate::fence::{Fenced, refused};
 use crate::runtime::Runtime;
 use crate::session::{Change, StoredReply};
-use crate::transcript::messages_tokens;
 
 /// Bytes that make a token, by estimate.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -65,8 +64,12 @@ pub(super) async fn after_overflow(run: &Run<'_>, attempt: u32) -> Result<usize,
 }
 
 fn size(run: &Run<'_>, system: Option<&str>) -> u64 {
-    let messages = run.session.read(|state| messages_tokens(&state.messages));
-    messages + system.map_or(0, |system| system.len() as u64 / BYTES_PER_TOKEN)
+    let messages = run.session.read(|state| state.messages.clone());
+    let mut tokens = run
+        .messages_tokens
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    tokens.of(&messages) + system.map_or(0, |system| system.len() as u64 / BYTES_PER_TOKEN)
 }
 
 /// Compacts, and tells who does that and why; gives how many messages were archived.
@@ -75,7 +78,7 @@ async fn compact(
     policy: &compaction::Policy,
     (mode, reason): (Mode, &str),
 ) -> Result<usize, Thrown> {
-    let messages = run.session.read(|state| state.messages.clone());
+    let messages = run.session.read(|state| state.messages.to_vec());
     let summarizer = Model::of(run);
     let Some(compacted) = compaction::compact(policy, &messages, &summarizer).await? else {
         return Ok(0);
@@ -165,7 +168,7 @@ impl Summarizer for Model<'_> {
     fn summarize(&self, prompt: String) -> BoxFuture<'_, Result<String, Thrown>> {
         Box::pin(async move {
             let mut call = self.call.clone();
-            call.request.messages = vec![texts::user(prompt)];
+            call.request.messages = vec![texts::user(prompt)].into();
             if let Some(run) = self.run {
                 run.secure_answers().await;
             }

@@ -1,10 +1,12 @@
 //! Messages in the shapes that providers take them.
 
+use std::sync::Arc;
+
 use harn_events::AgentEvent;
-use harn_llm::Reply;
 use harn_llm::options::value::display;
 use harn_llm::sorted_json;
 use harn_llm::wire::Wire;
+use harn_llm::{Messages, Reply};
 use serde_json::{Value, json};
 
 use super::turn::Call;
@@ -127,39 +129,64 @@ fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
     listed.chain(written.filter(|block| block["type"] == "tool_use"))
 }
 
-/// What the model sees of a conversation. A result whose call was compacted away is told in
-/// words: providers refuse a conversation that has a result without its call.
-pub(super) fn told_to_model(messages: &[Value]) -> Vec<Value> {
-    let mut open: Vec<&str> = Vec::new();
-    let mut told = Vec::with_capacity(messages.len());
-    for message in messages {
-        let role = message["role"].as_str().unwrap_or_default();
-        if role == "assistant" {
-            let ids = calls_of(message).map(|call| call["id"].as_str().unwrap_or_default());
-            open = ids.collect();
-        }
-        let is_known = |id: &Value| match id.as_str() {
-            Some(id) => open.contains(&id),
-            // Some servers know results by the name of their tool and by nothing else.
-            None => !open.is_empty(),
-        };
-        let mut message = message.clone();
-        if matches!(role, "tool" | "tool_result") {
-            let id = message.get("tool_call_id").or(message.get("tool_use_id"));
-            if !is_known(id.unwrap_or(&Value::Null)) {
-                message = json!({"role": "user", "content": in_words(&message["content"])});
+/// What the model sees of a conversation, from turn to turn: what it has seen before is not
+/// looked at again.
+#[derive(Default)]
+pub(super) struct ToldToModel {
+    said: Messages,
+    told: Messages,
+}
+
+impl ToldToModel {
+    /// What it sees of this one. A result whose call was compacted away is told in words:
+    /// providers refuse a conversation that has a result without its call.
+    pub(super) fn of(&mut self, messages: &Messages) -> Messages {
+        let known = self.said.common_prefix(messages);
+        self.told.truncate(known);
+        let mut newest_first = (0..known).rev().filter_map(|at| messages.get(at));
+        let turn = newest_first.find(|message| message["role"] == "assistant");
+        let mut open = turn.map_or_else(Vec::new, ids_of_calls);
+        for message in (known..messages.len()).filter_map(|at| messages.share(at)) {
+            if message["role"] == "assistant" {
+                open = ids_of_calls(&message);
             }
-        } else if let Some(Value::Array(blocks)) = message.get_mut("content") {
-            let is_result = |block: &&mut Value| block["type"] == "tool_result";
-            for block in blocks.iter_mut().filter(is_result) {
-                if !is_known(&block["tool_use_id"]) {
-                    *block = json!({"type": "text", "text": in_words(&block["content"])});
-                }
-            }
+            let in_words = told_in_words(&message, &open);
+            self.told.push(in_words.map_or(message, Arc::new));
         }
-        told.push(message);
+        self.said.clone_from(messages);
+        self.told.clone()
     }
-    told
+}
+
+fn ids_of_calls(turn: &Value) -> Vec<String> {
+    let ids = calls_of(turn).map(|call| call["id"].as_str().unwrap_or_default());
+    ids.map(str::to_owned).collect()
+}
+
+/// A message with results of calls that are not open; `None`: it has none.
+fn told_in_words(message: &Value, open: &[String]) -> Option<Value> {
+    let is_known = |id: &Value| match id.as_str() {
+        Some(id) => open.iter().any(|open| open == id),
+        // Some servers know results by the name of their tool and by nothing else.
+        None => !open.is_empty(),
+    };
+    if matches!(message["role"].as_str(), Some("tool" | "tool_result")) {
+        let id = message.get("tool_call_id").or(message.get("tool_use_id"));
+        let is_told = is_known(id.unwrap_or(&Value::Null));
+        let words = || json!({"role": "user", "content": in_words(&message["content"])});
+        return (!is_told).then(words);
+    }
+    let is_told = |block: &Value| block["type"] != "tool_result" || is_known(&block["tool_use_id"]);
+    let blocks = message["content"].as_array()?;
+    if blocks.iter().all(is_told) {
+        return None;
+    }
+    let mut message = message.clone();
+    let blocks = message["content"].as_array_mut().into_iter().flatten();
+    for block in blocks.filter(|block| !is_told(block)) {
+        *block = json!({"type": "text", "text": in_words(&block["content"])});
+    }
+    Some(message)
 }
 
 fn in_words(result: &Value) -> String {
@@ -290,8 +317,16 @@ mod tests {
             ),
         ];
         for (messages, expected) in rows {
-            let told = told_to_model(messages.as_array().unwrap());
-            assert_eq!(json!(told), expected);
+            let messages: Messages = serde_json::from_value(messages).unwrap();
+            assert_eq!(json!(ToldToModel::default().of(&messages)), expected);
+            // Told message by message it is the same.
+            let mut told = ToldToModel::default();
+            let mut said = Messages::default();
+            for message in &messages {
+                said.push(message.clone());
+                told.of(&said);
+            }
+            assert_eq!(json!(told.of(&said)), expected);
         }
     }
 }

@@ -46,8 +46,8 @@ pub(crate) use messages::user_message_event;
 pub use pause::Pause;
 pub(crate) use prepare::{Prepared, prepare};
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use harn_events::AgentEvent;
 use harn_llm::desk::Thrown;
@@ -63,6 +63,7 @@ use crate::mailbox::Mailbox;
 use crate::registry::ToolRegistry;
 use crate::runtime::{Ambient, Runtime};
 use crate::session::{About, Change, Note, Session, TranscriptEvent};
+use crate::transcript::MessagesTokens;
 use turn::{Flow, Turn};
 
 /// Runs a loop to its end.
@@ -128,6 +129,9 @@ pub(crate) struct Run<'a> {
     prompt_messages: Vec<Value>,
     /// Whether every answer that was received would survive the death of this process.
     answers_secured: AtomicBool,
+    /// What the model has seen of the conversation, and how much that is.
+    told: Mutex<messages::ToldToModel>,
+    messages_tokens: Mutex<MessagesTokens>,
 }
 
 /// An experiment with the prompt.

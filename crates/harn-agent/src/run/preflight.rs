@@ -1,17 +1,18 @@
 //! The phase before a model is asked: feedback, compaction, and what the model gets to see.
 
 use std::collections::HashSet;
+use std::sync::PoisonError;
 
-use harn_llm::SharedList;
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::CallOptions;
 use harn_llm::options::tools::native_projection;
+use harn_llm::{Messages, SharedList};
 use serde_json::{Map, Value, json};
 
 use super::start::settle_channel;
 use super::turn::Turn;
-use super::{Delivered, Experiment, Run, compact, messages, project, texts};
+use super::{Delivered, Experiment, Run, compact, project, texts};
 use crate::session::conversation::TEXT_RESULTS;
 
 /// How many of the last messages a context callback gets apart.
@@ -40,9 +41,12 @@ pub(super) async fn make_call(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thr
 pub(super) async fn show(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thrown> {
     let mut call = turn.call.take().expect("it was begun");
     call.request.system = run.system_prompt();
+    let said = run.session.read(|state| state.messages.clone());
     call.request.messages = run
-        .session
-        .read(|state| messages::told_to_model(&state.messages));
+        .told
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .of(&said);
     project::apply(run, &mut call).await?;
     offer_tools(run, &mut call);
     add_ledger(run, &mut call);
@@ -177,10 +181,10 @@ async fn shape_context(run: &Run<'_>, turn: &Turn, call: &mut CallOptions) -> Re
     };
     let payload = context_payload(run, turn, call);
     match callback.call(vec![payload]).await? {
-        Value::Array(messages) => call.request.messages = messages,
+        Value::Array(messages) => call.request.messages = messages.into(),
         Value::Object(mut changes) => {
             if let Some(Value::Array(messages)) = changes.remove("messages") {
-                call.request.messages = messages;
+                call.request.messages = messages.into();
             }
             match changes.remove("system") {
                 Some(Value::String(system)) => call.request.system = Some(system),
@@ -199,11 +203,11 @@ async fn shape_context(run: &Run<'_>, turn: &Turn, call: &mut CallOptions) -> Re
 fn context_payload(run: &Run<'_>, turn: &Turn, call: &CallOptions) -> Value {
     let recorded = run.session.read(|state| state.recorded.clone());
     let visible = &call.request.messages;
-    let recent = |messages: &[Value]| {
+    let recent = |messages: &Messages| {
         let from = messages.len().saturating_sub(RECENT_MESSAGES);
-        json!(messages[from..])
+        json!(messages.iter_from(from).collect::<Vec<&Value>>())
     };
-    let latest = |messages: &[Value], role: &str| {
+    let latest = |messages: &Messages, role: &str| {
         let mut newest_first = messages.iter().rev();
         json!(newest_first.find(|message| message["role"] == role))
     };
@@ -225,7 +229,7 @@ fn context_payload(run: &Run<'_>, turn: &Turn, call: &CallOptions) -> Value {
 }
 
 /// The message with the latest result of a tool, whatever shape it has.
-fn latest_result(messages: &[Value]) -> Value {
+fn latest_result(messages: &Messages) -> Value {
     let is_result = |message: &&Value| {
         let role = message["role"].as_str().unwrap_or_default();
         let content = &message["content"];
@@ -243,8 +247,9 @@ async fn experiment(run: &Run<'_>, turn: &Turn, call: &mut CallOptions) -> Resul
         None => Ok(()),
         Some(Experiment::Named(spec)) => {
             let request = &mut call.request;
-            let applied =
-                harn_llm::experiment::apply(spec, &mut request.system, &mut request.messages);
+            let mut messages = request.messages.to_vec();
+            let applied = harn_llm::experiment::apply(spec, &mut request.system, &mut messages);
+            request.messages = messages.into();
             call.structural_experiment =
                 applied.map_err(|invalid| Thrown::Plain(invalid.to_string()))?;
             Ok(())
@@ -286,7 +291,7 @@ fn apply_transform(
         }
     };
     if let Some(Value::Array(messages)) = changes.get("messages") {
-        call.request.messages.clone_from(messages);
+        call.request.messages = messages.clone().into();
     }
     if let Some(Value::String(system)) = changes.get("system") {
         call.request.system = Some(system.clone());

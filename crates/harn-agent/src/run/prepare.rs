@@ -152,7 +152,7 @@ fn has_policies(request: &LoopRequest) -> bool {
 /// Takes the messages out of a call: those that were given, or what an experiment made of the
 /// prompt.
 fn given_messages(call: &mut CallOptions, options: &Map<String, Value>) -> Option<Vec<Value>> {
-    let messages = std::mem::take(&mut call.request.messages);
+    let messages = std::mem::take(&mut call.request.messages).to_vec();
     let is_given = options.get("messages").is_some_and(Value::is_array);
     (is_given || call.structural_experiment.is_some()).then_some(messages)
 }

@@ -34,7 +34,7 @@ pub(super) async fn apply(run: &Run<'_>, call: &mut CallOptions) -> Result<(), T
     let policy = &projection.policy;
     let mut projected = project(&seen, policy, &projection.functions, &new_id).await?;
     if let Value::Array(messages) = projected["messages"].take() {
-        call.request.messages = messages;
+        call.request.messages = messages.into();
     }
     let is_effective = !projected["event"].is_null();
     if is_effective {

@@ -1,7 +1,7 @@
 //! A loop begins: its session, and what depends on it.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use harn_events::AgentEvent;
 use harn_llm::Category;
@@ -71,6 +71,8 @@ pub(super) async fn start<'a>(
         pause: request.pause.clone(),
         resumption: prepared.resumption.clone(),
         streamed: stream::StreamedCalls::default(),
+        told: Mutex::default(),
+        messages_tokens: Mutex::default(),
         prompt_messages: match &prepared.given_messages {
             Some(messages) => messages.clone(),
             None => vec![texts::user(prompt.to_owned())],

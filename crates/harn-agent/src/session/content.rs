@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use harn_llm::Messages;
 use harn_llm::transcript::entering;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,11 +19,11 @@ use crate::policy::SessionGrants;
 #[serde(default)]
 pub struct Content {
     /// What the model sees.
-    pub messages: Vec<Value>,
+    pub messages: Messages,
     /// For each of these, which of the recorded messages it is or stands for.
     pub origins: Vec<(usize, usize)>,
     /// Everything that was ever said.
-    pub recorded: Vec<Value>,
+    pub recorded: Messages,
     /// Which of these are shown as they were given.
     pub as_given: BTreeSet<usize>,
     /// The calls of the last turn whose results were not told yet.
@@ -42,7 +43,8 @@ pub struct Content {
 
 impl Content {
     /// Messages that a program gives, and nothing else.
-    pub fn of_messages(messages: Vec<Value>) -> Self {
+    pub fn of_messages(messages: impl Into<Messages>) -> Self {
+        let messages = messages.into();
         let count = messages.len();
         Self {
             recorded: messages.clone(),
@@ -100,11 +102,11 @@ impl Content {
             self.untold.clear();
         }
         let cut = self.messages.len().saturating_sub(count);
-        self.messages.drain(..cut);
+        self.messages.drop_first(cut);
         self.origins.drain(..cut);
         let first = self.origins.iter().map(|(first, _)| *first).min();
         let first = first.unwrap_or(self.recorded.len());
-        self.recorded.drain(..first);
+        self.recorded.drop_first(first);
         for (from, to) in &mut self.origins {
             (*from, *to) = (*from - first, *to - first);
         }
@@ -177,12 +179,11 @@ impl SessionState {
 /// Which of the recorded messages each of the visible ones is or stands for, where that was not
 /// written down. What both lists begin and end with stands for itself; whatever is visible in
 /// between stands for all that was recorded there.
-pub(super) fn origins(visible: &[Value], recorded: &[Value]) -> Vec<(usize, usize)> {
-    let same = |pair: &(&Value, &Value)| pair.0 == pair.1;
-    let head = visible.iter().zip(recorded).take_while(same).count();
-    let (rest, left) = (&visible[head..], &recorded[head..]);
-    let both = rest.iter().rev().zip(left.iter().rev());
-    let tail = both.take_while(same).count();
+pub(super) fn origins(visible: &Messages, recorded: &Messages) -> Vec<(usize, usize)> {
+    let head = visible.common_prefix(recorded);
+    let (rest, left) = (visible.iter_from(head), recorded.iter_from(head));
+    let both = rest.rev().zip(left.rev());
+    let tail = both.take_while(|(one, other)| one == other).count();
     let end = recorded.len() - tail;
     let between = (head.min(end.saturating_sub(1)), end.saturating_sub(1));
     let origin = |at: usize| match at {
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!(state.origins, [(0, 1), (2, 2), (3, 3)]);
         assert_eq!(state.as_given, BTreeSet::from([3]));
         state.apply(Change::Trimmed { keep_last: 1 });
-        assert_eq!(state.recorded, std::slice::from_ref(&given));
+        assert_eq!(state.recorded, [given.clone()]);
         assert_eq!(state.origins, [(0, 0)]);
         assert_eq!(state.shown_messages(), [given]);
         state.apply(Change::Trimmed { keep_last: 0 });
@@ -281,9 +282,8 @@ mod tests {
     fn where_messages_come_from_is_found_again() {
         #[track_caller]
         fn check(visible: &[&str], recorded: &[&str], expected: &[(usize, usize)]) {
-            let [visible, recorded] =
+            let [visible, recorded]: [Messages; 2] =
                 [visible, recorded].map(|list| list.iter().map(|text| json!(text)).collect());
-            let (visible, recorded): (Vec<Value>, Vec<Value>) = (visible, recorded);
             assert_eq!(origins(&visible, &recorded), expected);
         }
         check(&[], &["a"], &[]);

@@ -3,6 +3,8 @@
 //! Providers want calls and their results in shapes of their own; here a call has its result
 //! beside it, whoever was asked.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::state::SessionState;
@@ -47,9 +49,10 @@ pub struct Call {
 /// Everything that was ever said, in order.
 pub fn of(state: &SessionState) -> Vec<Part> {
     let mut parts = Vec::new();
+    let mut summaries = summaries(state);
     for (at, message) in state.recorded.iter().enumerate() {
         add(&mut parts, message);
-        parts.extend(summaries_after(state, at));
+        parts.extend(summaries.remove(&at).into_iter().flatten());
     }
     parts
 }
@@ -131,16 +134,21 @@ fn results_in(role: &str, message: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The summaries that stand for messages of which this is the last.
-fn summaries_after(state: &SessionState, at: usize) -> impl Iterator<Item = Part> {
-    let visible = state.messages.iter().zip(&state.origins);
-    visible.filter_map(move |(message, (first, last))| {
-        let is_itself = first == last && state.recorded.get(*first) == Some(message);
-        (*last == at && !is_itself).then(|| Part::Summary {
-            replaced: (*first, *last),
-            text: text_of(&message["content"]),
-        })
-    })
+/// The summaries, by the last of the messages that each stands for.
+fn summaries(state: &SessionState) -> BTreeMap<usize, Vec<Part>> {
+    let mut summaries: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
+    for (message, (first, last)) in state.messages.iter().zip(&state.origins) {
+        let itself = state.recorded.get(*first).filter(|_| first == last);
+        // Nearly all are the very message that was recorded, and need not be compared.
+        let is_itself = |recorded: &Value| std::ptr::eq(recorded, message) || recorded == message;
+        if !itself.is_some_and(is_itself) {
+            summaries.entry(*last).or_default().push(Part::Summary {
+                replaced: (*first, *last),
+                text: text_of(&message["content"]),
+            });
+        }
+    }
+    summaries
 }
 
 /// The text of a message: that of its blocks, if it has some.

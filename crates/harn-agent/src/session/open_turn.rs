@@ -43,7 +43,7 @@ impl SessionState {
         let Some(turn) = self.messages.iter().rposition(is_assistant) else {
             return 0;
         };
-        let first = self.messages[..turn].iter().rposition(is_user);
+        let first = self.messages.iter().take(turn).rposition(is_user);
         self.messages.len() - first.unwrap_or(turn)
     }
 
@@ -76,14 +76,22 @@ pub(crate) const NOT_MADE: &str = "Error: the call was not made, because the pro
                            it again if it is still wanted.";
 
 /// The results that the last turn with calls lacks.
-pub(crate) fn missing_results(messages: &[Value]) -> Vec<Value> {
-    let Some(last) = messages.iter().rposition(|message| !is_result(message)) else {
-        return Vec::new();
+pub(crate) fn missing_results<'a>(
+    messages: impl IntoIterator<Item = &'a Value, IntoIter: DoubleEndedIterator>,
+) -> Vec<Value> {
+    let mut newest_first = messages.into_iter().rev();
+    let mut results = Vec::new();
+    let turn = loop {
+        match newest_first.next() {
+            Some(message) if is_result(message) => results.push(message),
+            Some(turn) => break turn,
+            None => return Vec::new(),
+        }
     };
     // Models give two calls one id now and then, so each result stands for one of them.
     let mut answered: Vec<&str> = Vec::new();
     let mut answered_names: Vec<&str> = Vec::new();
-    for message in &messages[last + 1..] {
+    for message in results {
         let ids = [
             &message["tool_call_id"],
             &message["tool_use_id"],
@@ -92,7 +100,6 @@ pub(crate) fn missing_results(messages: &[Value]) -> Vec<Value> {
         answered.extend(ids.into_iter().filter_map(Value::as_str));
         answered_names.extend(message["tool_name"].as_str());
     }
-    let turn = &messages[last];
     let calls = turn["tool_calls"].as_array().into_iter().flatten();
     let mut missing: Vec<Value> = Vec::new();
     for call in calls {

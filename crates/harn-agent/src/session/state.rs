@@ -4,7 +4,9 @@
 //! again, and wherever somebody looks at an earlier point of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use harn_llm::Messages;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -28,12 +30,12 @@ pub(crate) const IDLE_BACKOFF_MS_FIRST: u64 = 100;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
     /// What the model sees.
-    pub messages: Vec<Value>,
+    pub messages: Messages,
     /// For each of these, which of the recorded messages it is or stands for: the first and
     /// the last.
     pub origins: Vec<(usize, usize)>,
     /// Everything that was ever said.
-    pub recorded: Vec<Value>,
+    pub recorded: Messages,
     /// Which of these were given by a program and are shown as they were given.
     #[serde(default)]
     pub as_given: BTreeSet<usize>,
@@ -258,8 +260,8 @@ impl SessionState {
         if let Some(id) = id.filter(|_| message["role"] == "user") {
             self.heard.insert(id.to_owned());
         }
-        let place = self.recorded.len();
-        self.recorded.push(message.clone());
+        let (place, message) = (self.recorded.len(), Arc::new(message));
+        self.recorded.push(Arc::clone(&message));
         self.messages.push(message);
         self.origins.push((place, place));
     }
@@ -269,8 +271,9 @@ impl SessionState {
             (*first, *last) = (*first + 1, *last + 1);
         }
         self.as_given = self.as_given.iter().map(|place| place + 1).collect();
-        self.recorded.insert(0, message.clone());
-        self.messages.insert(0, message);
+        let message = Arc::new(message);
+        self.recorded.prepend(Arc::clone(&message));
+        self.messages.prepend(message);
         self.origins.insert(0, (0, 0));
     }
 
@@ -319,10 +322,10 @@ impl SessionState {
 
     fn restore(&mut self, transcript: &Value) {
         let list = |key: &str| transcript[key].as_array().cloned().unwrap_or_default();
-        self.messages = list("messages");
+        self.messages = list("messages").into();
         // Most transcripts know only what the model sees.
         self.recorded = match transcript["recorded_messages"].as_array() {
-            Some(recorded) if !recorded.is_empty() => recorded.clone(),
+            Some(recorded) if !recorded.is_empty() => recorded.clone().into(),
             _ => self.messages.clone(),
         };
         self.as_given.clear();

@@ -209,7 +209,7 @@ mod tests {
         state.apply(Change::Resumed);
         let message = results();
         state.apply(Change::MessageAdded { message });
-        assert_eq!(state.messages[2..], [results(), user("mid")]);
+        assert_eq!(state.messages.to_vec()[2..], [results(), user("mid")]);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub(crate) use shape::push_event;
 pub use shape::{
     empty, events, is_message_event, is_transcript, messages, rebuild, summary, with_more_summary,
 };
+pub(crate) use stats::MessagesTokens;
 pub use stats::messages_tokens;
 
 /// Makes ids where a future may move between threads.

@@ -1,17 +1,36 @@
 //! How much is in a transcript.
 
+use harn_llm::{Messages, Totals};
 use serde_json::{Value, json};
 
 use super::shape::{events, messages};
 
 /// About how many tokens messages take: a quarter of the bytes of their texts. Other content
 /// counts nothing.
-pub fn messages_tokens(messages: &[Value]) -> u64 {
-    let texts = messages
-        .iter()
-        .filter_map(|message| message["content"].as_str());
-    let bytes: usize = texts.map(str::len).sum();
-    bytes as u64 / 4
+pub fn messages_tokens<'a>(messages: impl IntoIterator<Item = &'a Value>) -> u64 {
+    let bytes: u64 = messages.into_iter().map(text_bytes).sum();
+    bytes / 4
+}
+
+/// The tokens of one conversation after the other.
+pub(crate) struct MessagesTokens(Totals<1>);
+
+impl Default for MessagesTokens {
+    fn default() -> Self {
+        Self(Totals::of(|message| [text_bytes(message)]))
+    }
+}
+
+impl MessagesTokens {
+    /// Those of a conversation.
+    pub(crate) fn of(&mut self, messages: &Messages) -> u64 {
+        let [bytes] = self.0.count(messages);
+        bytes / 4
+    }
+}
+
+fn text_bytes(message: &Value) -> u64 {
+    message["content"].as_str().map_or(0, str::len) as u64
 }
 
 /// `estimate_tokens(messages)`.

@@ -151,7 +151,7 @@ pub(crate) async fn transcript(
 async fn compact(runtime: &Runtime, session: &Session) -> Result<(), Thrown> {
     let options = json!({"keep_last": KEPT_MESSAGES, "compact_strategy": "truncate"});
     let policy = Policy::for_session(&options, &Functions::default())?;
-    let messages = session.read(|state| state.messages.clone());
+    let messages = session.read(|state| state.messages.to_vec());
     let Some(done) = compaction::compact(&policy, &messages, &NoModel).await? else {
         return Ok(());
     };

@@ -159,7 +159,8 @@ fn own<T>(entries: &[T], before: usize) -> &[T] {
 
 /// The last thing that the child itself said.
 fn last_text(state: &SessionState, seen: Seen) -> Option<String> {
-    let mut newest_first = own(&state.messages, seen.messages).iter().rev();
+    let known = Some(seen.messages).filter(|known| *known <= state.messages.len());
+    let mut newest_first = state.messages.iter_from(known.unwrap_or(0)).rev();
     newest_first.find_map(|message| {
         let text = match &message["content"] {
             _ if message["role"] != "assistant" => return None,

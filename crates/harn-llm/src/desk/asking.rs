@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{ByHash, Desk, State, Thrown};
-use crate::budget::{Projection, input_tokens};
+use crate::budget::{Projection, input_tokens, messages_tokens};
 use crate::catalog::{price, rank, resolve, route};
 use crate::classify::{is_empty_completion, thrown};
 use crate::exchange::{Exchange, Listener, ask};
@@ -192,13 +192,15 @@ impl Desk {
         }
         let request = &call.request;
         let native_tools = call.native_tools.as_deref().unwrap_or_default();
-        let input = input_tokens(request.system.as_deref(), &request.messages, native_tools);
         let output = request.sampling.max_tokens;
-        let state = self.state();
+        let state = &mut *self.state();
+        let asked = state.asked_tokens.get_or_insert_with(messages_tokens);
+        let [messages] = asked.count(&request.messages);
+        let input = input_tokens(request.system.as_deref(), messages, native_tools);
         let projection = Projection {
             input_tokens: input,
             output_tokens: output,
-            cost_usd: cost(&state, provider, &request.model, input, output),
+            cost_usd: cost(state, provider, &request.model, input, output),
         };
         let checked = state.spending.check(&call.limits, projection);
         checked

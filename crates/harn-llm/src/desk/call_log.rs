@@ -23,7 +23,7 @@ use super::result::{Interpreted, call_dict, stop_reason};
 use super::{Desk, TakeLine};
 use crate::mock::by_hash::hash;
 use crate::options::CallOptions;
-use crate::{Error, Reply};
+use crate::{Error, Messages, Reply};
 
 /// How far the log has got.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(super) struct CallLog {
     system_hash: Option<String>,
     tools_hash: Option<String>,
     /// The conversation of the call before.
-    messages: Vec<Value>,
+    messages: Messages,
 }
 
 /// The log of a loop that has one of its own.
@@ -187,9 +187,8 @@ impl CallLog {
         if let Some((hash, schemas)) = changed(&mut self.tools_hash, tools) {
             records.push(json!({"type": "tool_schemas", "hash": hash, "schemas": schemas}));
         }
-        let both = request.messages.iter().zip(&self.messages);
-        let known = both.take_while(|(now, before)| now == before).count();
-        let new = request.messages[known..].iter();
+        let known = request.messages.common_prefix(&self.messages);
+        let new = request.messages.iter_from(known);
         records.extend(new.map(|message| {
             let role = &message["role"];
             json!({"type": "message", "role": role, "content": message["content"], "message": message})
@@ -279,7 +278,7 @@ mod tests {
         let mut log = CallLog::default();
         let mut call = CallOptions::default();
         call.request.system = Some("be kind".to_owned());
-        call.request.messages = vec![json!({"role": "user", "content": "a"})];
+        call.request.messages = vec![json!({"role": "user", "content": "a"})].into();
         assert_eq!(types(&log.checkpoints(&call)), ["system_prompt", "message"]);
         assert_eq!(types(&log.checkpoints(&call)), [""; 0]);
         call.request
@@ -287,7 +286,7 @@ mod tests {
             .push(json!({"role": "user", "content": "a"}));
         call.native_tools = Some(vec![json!({"name": "t"})].into());
         assert_eq!(types(&log.checkpoints(&call)), ["tool_schemas", "message"]);
-        call.request.messages = vec![json!({"role": "user", "content": "b"})];
+        call.request.messages = vec![json!({"role": "user", "content": "b"})].into();
         assert_eq!(types(&log.checkpoints(&call)), ["message"]);
     }
 }

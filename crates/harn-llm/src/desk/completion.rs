@@ -36,7 +36,7 @@ impl Desk {
         let is_mocked = self.state().is_mocked(&call.provider);
         let mut worded = call.clone();
         let prompt = in_words(prefix, suffix);
-        worded.request.messages = vec![json!({"role": "user", "content": prompt})];
+        worded.request.messages = vec![json!({"role": "user", "content": prompt})].into();
         let answered = match is_mocked {
             true => {
                 let answer = Mock::completion(&call.request.model, prefix, suffix);

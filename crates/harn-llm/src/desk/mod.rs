@@ -51,7 +51,7 @@ use crate::options::{self, CallOptions};
 use crate::rate::RateLimits;
 use crate::tape::Redaction;
 use crate::transport::Transport;
-use crate::{Category, Error};
+use crate::{Category, Error, Totals};
 
 pub use call_log::timestamp;
 pub use known::KnownModels;
@@ -79,6 +79,8 @@ struct State {
     capabilities: Capabilities,
     mock: Mock,
     spending: Spending,
+    /// The tokens of the conversations that budgets look at.
+    asked_tokens: Option<Totals<1>>,
     rates: RateLimits,
     trace: Trace,
     recording: Recording,

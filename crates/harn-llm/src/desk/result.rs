@@ -116,7 +116,7 @@ impl Desk {
     fn transcript(&self, call: &CallOptions, answered: &Answered) -> Value {
         let reply = &answered.reply;
         let mut id = || (self.ports.new_id)();
-        let mut messages = call.request.messages.clone();
+        let mut messages = call.request.messages.to_vec();
         messages.push(json!({"role": "assistant", "content": reply.text}));
         let calls: Vec<Value> = reply.tool_calls.iter().map(call_dict).collect();
         let payload = json!({

@@ -22,8 +22,8 @@ const ECHO_CHARS_MAX: usize = 100;
 /// How much of the conversation is shown when no fixture fits.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// What an entry says to a conversation with that text.
-pub(super) fn scripted(entry: &Entry, match_text: &str) -> Result<Answer, Error> {
+/// What an entry says to a conversation whose text has so many bytes.
+pub(super) fn scripted(entry: &Entry, asked_bytes: u64) -> Result<Answer, Error> {
     if let Some(failure) = &entry.failure {
         return Err(error(failure));
     }
@@ -41,7 +41,7 @@ pub(super) fn scripted(entry: &Entry, match_text: &str) -> Result<Answer, Error>
             cache_read: entry.cache_read_tokens.unwrap_or_default(),
             cache_write: entry.cache_write_tokens.unwrap_or_default(),
             ..usage(
-                entry.input_tokens.unwrap_or(bytes(match_text)),
+                entry.input_tokens.unwrap_or(asked_bytes),
                 entry.output_tokens.unwrap_or(TEXT_TOKENS),
             )
         },

@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
+use crate::{Messages, Totals};
+
 /// What patterns are compared with: every text inside the messages, roles included, depth
 /// first in the order of keys, one per line; empty ones are left out.
-pub fn match_text(messages: &[Value]) -> String {
+pub fn match_text(messages: &Messages) -> String {
     let mut texts = Vec::new();
     for message in messages {
         collect(message, &mut texts);
@@ -12,21 +14,34 @@ pub fn match_text(messages: &[Value]) -> String {
     texts.join("\n")
 }
 
-/// How long that text is, without writing it.
-pub fn match_text_bytes(messages: &[Value]) -> usize {
-    let (mut texts, mut bytes) = (0, 0);
-    messages
-        .iter()
-        .for_each(|message| measure(message, &mut texts, &mut bytes));
-    // A line break stands between two of them.
-    bytes + usize::saturating_sub(texts, 1)
+/// How long that text is of one conversation after the other, without writing it.
+#[derive(Clone, Debug)]
+pub struct MatchTextBytes(Totals<2>);
+
+impl Default for MatchTextBytes {
+    fn default() -> Self {
+        Self(Totals::of(|message| {
+            let (mut texts, mut bytes) = (0, 0);
+            measure(message, &mut texts, &mut bytes);
+            [texts, bytes]
+        }))
+    }
 }
 
-fn measure(value: &Value, texts: &mut usize, bytes: &mut usize) {
+impl MatchTextBytes {
+    /// That of a conversation.
+    pub fn of(&mut self, messages: &Messages) -> u64 {
+        let [texts, bytes] = self.0.count(messages);
+        // A line break stands between two of them.
+        bytes + texts.saturating_sub(1)
+    }
+}
+
+fn measure(value: &Value, texts: &mut u64, bytes: &mut u64) {
     match value {
         Value::String(text) if !text.is_empty() => {
             *texts += 1;
-            *bytes += text.len();
+            *bytes += text.len() as u64;
         }
         Value::Array(items) => items.iter().for_each(|item| measure(item, texts, bytes)),
         Value::Object(fields) => fields
@@ -37,7 +52,7 @@ fn measure(value: &Value, texts: &mut usize, bytes: &mut usize) {
 }
 
 /// What the default answer is about: the content of the last message that says something.
-pub fn prompt_text(messages: &[Value]) -> String {
+pub fn prompt_text(messages: &Messages) -> String {
     let contents = messages.iter().rev().map(content_text);
     let mut said = contents.filter(|text| !text.trim().is_empty());
     said.next().unwrap_or_default()
@@ -74,20 +89,22 @@ mod tests {
 
     #[test]
     fn the_text_of_a_conversation_has_every_string_in_the_order_of_keys() {
-        let messages = [
+        let messages = Messages::from(vec![
             json!({"role": "user", "content": "hi"}),
             json!({"role": "assistant", "content": "", "tool_calls": [
                 {"id": "c1", "function": {"name": "read", "arguments": {"path": "a"}}},
             ]}),
             json!({"role": "user", "content": [{"type": "text", "text": "more"}, 7, null]}),
-        ];
+        ]);
+        let none = Messages::default();
         assert_eq!(
             match_text(&messages),
             "hi\nuser\nassistant\na\nread\nc1\nmore\ntext\nuser"
         );
-        assert_eq!(match_text(&[]), "");
-        assert_eq!(match_text_bytes(&messages), match_text(&messages).len());
-        assert_eq!(match_text_bytes(&[]), 0);
+        assert_eq!(match_text(&none), "");
+        let mut bytes = MatchTextBytes::default();
+        assert_eq!(bytes.of(&messages), match_text(&messages).len() as u64);
+        assert_eq!(bytes.of(&none), 0);
     }
 
     #[test]
@@ -108,8 +125,8 @@ mod tests {
             ),
         ];
         for (messages, expected) in rows {
-            let messages = messages.as_array().unwrap();
-            assert_eq!(prompt_text(messages), expected);
+            let messages: Messages = serde_json::from_value(messages).unwrap();
+            assert_eq!(prompt_text(&messages), expected);
         }
     }
 }

@@ -33,12 +33,15 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
+use std::cell::LazyCell;
+
 use serde_json::Value;
 
+use crate::glob;
 use crate::{Error, Reply, Request};
 
 pub use answer::stop_of_word;
-pub use matching::{match_text, match_text_bytes, prompt_text};
+pub use matching::{MatchTextBytes, match_text, prompt_text};
 
 use cache::Cache;
 use entry::Entry;
@@ -58,6 +61,7 @@ pub struct Mock {
     scene: Scene,
     /// What was set aside, innermost last.
     scopes: Vec<Scene>,
+    asked_bytes: MatchTextBytes,
 }
 
 /// What a program scripted and what came of it.
@@ -146,11 +150,19 @@ impl Mock {
         native_tools: Option<&[Value]>,
     ) -> Result<Answer, Error> {
         self.scene.log.push(request, native_tools);
-        let text = match_text(&request.messages);
-        let from_fixtures = self.fixtures.as_mut().and_then(|queue| queue.take(&text));
-        let entry = from_fixtures.or_else(|| self.scene.queue.take(&text));
+        // All that was ever said: written down for patterns only.
+        let text = LazyCell::new(|| match_text(&request.messages));
+        let fits = |pattern: &str| glob::matches(pattern, &text);
+        let from_fixtures = self.fixtures.as_mut().and_then(|queue| queue.take(fits));
+        let entry = from_fixtures.or_else(|| self.scene.queue.take(fits));
         let (mut answer, reports_cache) = match entry {
-            Some(entry) => (answer::scripted(&entry, &text)?, entry.reports_cache()),
+            Some(entry) => {
+                let asked_bytes = self.asked_bytes.of(&request.messages);
+                (
+                    answer::scripted(&entry, asked_bytes)?,
+                    entry.reports_cache(),
+                )
+            }
             None if self.fixtures.is_some() => return Err(answer::no_fixture(&text)),
             None => (answer::default(request, native_tools), false),
         };

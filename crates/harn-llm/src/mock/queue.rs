@@ -3,40 +3,40 @@
 use std::collections::VecDeque;
 
 use super::entry::Entry;
-use crate::glob;
 
 /// Scripted answers in the order they were declared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    entries: VecDeque<Entry>,
+    plain: VecDeque<Entry>,
+    /// Those that have a pattern.
+    patterned: VecDeque<Entry>,
 }
 
 impl Queue {
     pub(super) fn add(&mut self, entry: Entry) {
-        self.entries.push_back(entry);
+        match entry.pattern {
+            None => self.plain.push_back(entry),
+            Some(_) => self.patterned.push_back(entry),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.plain.is_empty() && self.patterned.is_empty()
     }
 
-    /// The entry that answers a conversation with that text. One without a pattern goes
+    /// The entry that answers a conversation whose text fits certain patterns. One without a pattern goes
     /// before all that have one, wherever it was declared, and is used up; one with a pattern
     /// stays unless it says otherwise.
-    pub(super) fn take(&mut self, text: &str) -> Option<Entry> {
-        let plain = |entry: &Entry| entry.pattern.is_none();
-        if let Some(at) = self.entries.iter().position(plain) {
-            return self.entries.remove(at);
+    pub(super) fn take(&mut self, fits: impl Fn(&str) -> bool) -> Option<Entry> {
+        if let Some(entry) = self.plain.pop_front() {
+            return Some(entry);
         }
-        let fitting = |entry: &Entry| {
-            let pattern = entry.pattern.as_deref();
-            pattern.is_some_and(|pattern| glob::matches(pattern, text))
-        };
-        let at = self.entries.iter().position(fitting)?;
-        if self.entries[at].consume_match {
-            return self.entries.remove(at);
+        let fitting = |entry: &Entry| entry.pattern.as_deref().is_some_and(&fits);
+        let at = self.patterned.iter().position(fitting)?;
+        if self.patterned[at].consume_match {
+            return self.patterned.remove(at);
         }
-        self.entries.get(at).cloned()
+        self.patterned.get(at).cloned()
     }
 }
 
@@ -45,6 +45,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::glob;
 
     #[track_caller]
     fn check(entries: &[Value], texts: &[&str], expected: &[Option<&str>]) {
@@ -54,7 +55,8 @@ mod tests {
         }
         let answers: Vec<Option<String>> = texts
             .iter()
-            .map(|text| queue.take(text).map(|entry| entry.text))
+            .map(|text| queue.take(|pattern| glob::matches(pattern, text)))
+            .map(|entry| entry.map(|entry| entry.text))
             .collect();
         let answers: Vec<Option<&str>> = answers.iter().map(Option::as_deref).collect();
         assert_eq!(answers, expected);

@@ -8,7 +8,7 @@ use crate::{Category, Effort, StopReason, Thinking};
 fn asking(content: &str) -> Request {
     Request {
         model: "claude-x".to_owned(),
-        messages: vec![json!({"role": "user", "content": content})],
+        messages: vec![json!({"role": "user", "content": content})].into(),
         ..Request::default()
     }
 }
@@ -334,7 +334,8 @@ fn the_default_is_about_the_last_message_that_says_something() {
             json!({"role": "user", "content": "first"}),
             json!({"role": "user", "content": [{"type": "text", "text": "two words"}]}),
             json!({"role": "assistant", "content": ""}),
-        ],
+        ]
+        .into(),
         ..Request::default()
     };
     let reply = Mock::default().answer(&request, None).unwrap().reply;

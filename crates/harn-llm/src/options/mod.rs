@@ -281,17 +281,16 @@ fn fill(
     let request = &mut call.request;
     request.extra = extra;
     request.system = system.map(str::to_owned);
-    request.messages = messages;
+    let mut messages = messages;
     let experiment = options.given("structural_experiment").cloned().or_else(|| {
         let spec = environment.filled("HARN_STRUCTURAL_EXPERIMENT")?;
         Some(spec.into())
     });
     if let Some(experiment) = experiment {
-        let Request {
-            system, messages, ..
-        } = request;
-        call.structural_experiment = experiment::apply(&experiment, system, messages)?;
+        let system = &mut request.system;
+        call.structural_experiment = experiment::apply(&experiment, system, &mut messages)?;
     }
+    request.messages = messages.into();
     request.output = output;
     request.thinking = thinking;
     request.sampling = sampling::parse(options, context.catalog.config, &request.model);

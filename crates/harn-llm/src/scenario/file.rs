@@ -182,9 +182,12 @@ fn script(keys: FileKeys, text: &str) -> Result<Script, Fault> {
         pause_ms: keys.pause_ms.unwrap_or(PAUSE_MS),
         piece_chars: piece_chars(keys.piece_chars)?,
     };
+    let (mut line, mut counted) = (1, 0);
     let read = |keys: Spanned<TurnKeys>| {
         let span = keys.span();
-        let line = line_at(text, span.start);
+        // Turns come in their order, so that no line is counted twice.
+        line += line_at(&text[counted..], span.start - counted) - 1;
+        counted = span.start;
         turn(keys.into_inner(), span, line, pace)
     };
     let turns: Result<Vec<Turn>, Fault> = keys.turn.into_iter().map(read).collect();

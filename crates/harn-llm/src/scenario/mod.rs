@@ -40,7 +40,10 @@ mod said;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use crate::glob;
+use crate::mock::MatchTextBytes;
 use crate::{Category, Error, Request, StreamEvent};
 
 pub use file::Mistake;
@@ -58,10 +61,11 @@ const NAMED_TURNS_MAX: usize = 3;
 pub struct Scenario {
     name: String,
     script: Script,
-    /// Which turns were played.
-    is_played: Vec<bool>,
+    /// The turns that were not played yet, and those that repeat.
+    left: BTreeSet<usize>,
     /// How many answers were given, failures included.
     answers: u64,
+    asked_bytes: MatchTextBytes,
 }
 
 /// A piece of an answer.
@@ -82,9 +86,10 @@ impl Scenario {
         let script = Script::read(name, text)?;
         Ok(Self {
             name: name.to_owned(),
-            is_played: vec![false; script.turns.len()],
+            left: (0..script.turns.len()).collect(),
             script,
             answers: 0,
+            asked_bytes: MatchTextBytes::default(),
         })
     }
 
@@ -96,47 +101,50 @@ impl Scenario {
         let said = said::last(&request.messages);
         let index = self.fitting(&said)?;
         let turn = &self.script.turns[index];
-        self.is_played[index] = !turn.repeat;
+        if !turn.repeat {
+            self.left.remove(&index);
+        }
         self.answers += 1;
         if let Some(error) = &turn.error {
             return Err(error.clone());
         }
         let chance = Chance::new(self.script.seed, self.answers);
         let model = self.script.model.as_deref().unwrap_or(&request.model);
-        let pieces = performance::perform(turn, request, model, self.answers, chance);
+        let system_bytes = request.system.as_deref().map_or(0, str::len) as u64;
+        let asked_bytes = self.asked_bytes.of(&request.messages) + system_bytes;
+        let pieces = performance::perform(turn, asked_bytes, model, self.answers, chance);
         Ok(self.cut_off(turn, pieces))
     }
 
     /// How many turns nobody has heard yet. Those that repeat are not counted.
     pub fn remaining(&self) -> usize {
-        let turns = self.script.turns.iter().zip(&self.is_played);
-        turns
-            .filter(|(turn, played)| !turn.repeat && !**played)
-            .count()
+        self.turns_left().filter(|turn| !turn.repeat).count()
+    }
+
+    fn turns_left(&self) -> impl Iterator<Item = &Turn> {
+        self.left.iter().map(|index| &self.script.turns[*index])
     }
 
     fn fitting(&self, said: &str) -> Result<usize, Error> {
-        let waits = |index: &usize| !self.is_played[*index];
         let fitting = |index: &usize| {
             let when = self.script.turns[*index].when.as_deref();
             when.is_none_or(|pattern| glob::matches(pattern, said))
         };
-        let mut left = (0..self.script.turns.len()).filter(waits);
+        let mut left = self.left.iter().copied();
         left.find(fitting).ok_or_else(|| self.nothing_fits(said))
     }
 
     fn nothing_fits(&self, said: &str) -> Error {
         let name = &self.name;
-        let turns = self.script.turns.iter().zip(&self.is_played);
-        let left = turns.filter(|(_, played)| !**played).map(|(turn, _)| turn);
-        let waiting: Vec<String> = left
+        let waiting: Vec<String> = self
+            .turns_left()
             .map(|turn| {
                 let when = turn.when.as_deref().unwrap_or_default();
                 format!("line {} waits for {when:?}", turn.line)
             })
             .collect();
         let message = if waiting.is_empty() {
-            let count = self.is_played.len();
+            let count = self.script.turns.len();
             format!("the scenario {name} is over: all of its turns ({count}) were played")
         } else {
             let said: String = said.chars().take(SAID_CHARS_MAX).collect();

@@ -1,16 +1,16 @@
 //! One turn as the events of a stream.
 
-use crate::mock::{match_text_bytes, stop_of_word};
-use crate::{Request, Stop, StopReason, StreamEvent, Usage};
+use crate::mock::stop_of_word;
+use crate::{Stop, StopReason, StreamEvent, Usage};
 
 use super::Piece;
 use super::cut::{self, Chance};
 use super::file::{Call, Pace, Turn};
 
-/// The answer of that number, from its beginning to its end.
+/// The answer of that number to a question of so many bytes, from its beginning to its end.
 pub(super) fn perform(
     turn: &Turn,
-    request: &Request,
+    asked_bytes: u64,
     model: &str,
     number: u64,
     chance: Chance,
@@ -38,7 +38,7 @@ pub(super) fn perform(
     for (index, call) in turn.calls.iter().enumerate() {
         stage.call(index, call, number);
     }
-    let usage = usage(turn, request);
+    let usage = usage(turn, asked_bytes);
     stage.at_once(0, StreamEvent::Usage { usage });
     stage.at_once(0, StreamEvent::End { stop: stop(turn) });
     stage.pieces
@@ -102,8 +102,7 @@ fn stop(turn: &Turn) -> Stop {
 }
 
 /// The script's counts, or about a token for every four bytes.
-fn usage(turn: &Turn, request: &Request) -> Usage {
-    let asked = match_text_bytes(&request.messages) + request.system.as_deref().map_or(0, str::len);
+fn usage(turn: &Turn, asked_bytes: u64) -> Usage {
     let texts = [
         &turn.thinking,
         &turn.thinking_summary,
@@ -117,8 +116,8 @@ fn usage(turn: &Turn, request: &Request) -> Usage {
         .map(|call| call.tool.len() + call.arguments.len());
     let said: usize = texts.chain(calls).sum();
     Usage {
-        input: turn.usage.input.unwrap_or(tokens(asked)),
-        output: turn.usage.output.unwrap_or(tokens(said)),
+        input: turn.usage.input.unwrap_or(tokens(asked_bytes)),
+        output: turn.usage.output.unwrap_or(tokens(said as u64)),
         cache_read: turn.usage.cache_read,
         cache_write: turn.usage.cache_write,
         reasoning: turn.usage.reasoning,
@@ -126,6 +125,6 @@ fn usage(turn: &Turn, request: &Request) -> Usage {
     }
 }
 
-fn tokens(bytes: usize) -> u64 {
-    bytes.div_ceil(4) as u64
+fn tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(4)
 }

@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
+use crate::Messages;
+
 /// The text of the last message that is not the model's own. A message with several texts or
 /// results gives one line for each.
-pub(super) fn last(messages: &[Value]) -> String {
+pub(super) fn last(messages: &Messages) -> String {
     let is_heard = |message: &&Value| !matches!(role(message), "assistant" | "system");
     let mut texts = Vec::new();
     if let Some(message) = messages.iter().rev().find(is_heard) {
@@ -62,7 +64,8 @@ mod tests {
             ),
         ];
         for (messages, expected) in rows {
-            assert_eq!(last(messages.as_array().unwrap()), expected);
+            let messages: Messages = serde_json::from_value(messages).unwrap();
+            assert_eq!(last(&messages), expected);
         }
     }
 }

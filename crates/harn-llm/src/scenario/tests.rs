@@ -9,7 +9,7 @@ use crate::{Collector, Reply, StopReason};
 fn asking(said: &str) -> Request {
     Request {
         model: "asked".to_owned(),
-        messages: vec![json!({"role": "user", "content": said})],
+        messages: vec![json!({"role": "user", "content": said})].into(),
         ..Request::default()
     }
 }
@@ -316,7 +316,7 @@ fn the_examples_of_the_book_are_scenarios() {
 fn nothing_said_is_no_value_to_trip_over() {
     let mut scenario = scenario("[[turn]]\ntext = \"x\"\n");
     let request = Request {
-        messages: vec![Value::Null, json!("odd"), json!({"role": 7})],
+        messages: vec![Value::Null, json!("odd"), json!({"role": 7})].into(),
         ..Request::default()
     };
     assert!(scenario.next(&request).is_ok());

@@ -114,7 +114,7 @@ pub enum Source {
 }
 
 /// The turns that `messages` tell of. A message that says nothing is a turn without parts.
-pub fn read(messages: &[Value]) -> Vec<Turn> {
+pub fn read<'a>(messages: impl IntoIterator<Item = &'a Value>) -> Vec<Turn> {
     let mut reader = Reader::default();
     for message in messages {
         let mut turn = read_message(message);

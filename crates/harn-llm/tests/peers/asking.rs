@@ -110,7 +110,7 @@ impl Heard {
 pub(crate) fn question(model: &str, text: &str) -> Request {
     Request {
         model: model.to_owned(),
-        messages: vec![json!({"role": "user", "content": text})],
+        messages: vec![json!({"role": "user", "content": text})].into(),
         stream: true,
         ..Request::default()
     }

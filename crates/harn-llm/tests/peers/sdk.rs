@@ -279,7 +279,7 @@ fn requests() -> Vec<(&'static str, Request)> {
                     {"type": "text", "text": "What is this?"},
                     {"type": "image", "source": source},
                 ]);
-                request.messages = vec![json!({"role": "user", "content": content})];
+                request.messages = vec![json!({"role": "user", "content": content})].into();
             }),
         ),
     ]

@@ -186,7 +186,7 @@ proptest! {
     ) {
         for wire in WIRES {
             let mut request = Request {
-                messages: messages.clone(),
+                messages: messages.clone().into(),
                 tool_choice: Some(tool_choice.clone()),
                 cache: true,
                 ..Request::default()

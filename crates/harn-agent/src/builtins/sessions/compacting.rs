@@ -27,7 +27,7 @@ pub(super) async fn compact_as_usual(call: Call<'_>, session: &Session) -> Resul
 /// Compacts; says whether there was anything to do. There is no model to ask: these options
 /// have no place for one.
 async fn shorten(call: Call<'_>, session: &Session, policy: &Policy) -> Result<bool, Thrown> {
-    let (messages, open) = session.read(|state| (state.messages.clone(), state.open_turn()));
+    let (messages, open) = session.read(|state| (state.messages.to_vec(), state.open_turn()));
     // A loop that is busy with calls goes on with its turn as it is.
     let policy = Policy {
         keep_last: policy.keep_last.max(open),

@@ -171,7 +171,7 @@ fn asked(run: &Run<'_>, turn: &Turn, scope: &Scope) -> Value {
             "session_id": run.session.id(),
             "iteration": turn.iteration,
             "message": newest,
-            "context": messages[first..before],
+            "context": messages.iter_from(first).take(before - first).collect::<Vec<&Value>>(),
             "task": run.task(),
             "system": run.system,
         })

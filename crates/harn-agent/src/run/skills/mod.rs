@@ -13,6 +13,7 @@ mod view;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use harn_llm::Messages;
 use harn_llm::desk::Thrown;
 use serde_json::{Value, json};
 
@@ -171,7 +172,7 @@ async fn ask_host(run: &Run<'_>, prompt: &str) -> Option<Vec<Candidate>> {
 }
 
 /// The last message of a user that is a text.
-fn last_words(messages: &[Value]) -> String {
+fn last_words(messages: &Messages) -> String {
     let mut newest_first = messages.iter().rev();
     let words = newest_first.find_map(|message| {
         let is_user = message["role"] == "user";

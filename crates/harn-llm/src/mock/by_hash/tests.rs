@@ -20,7 +20,7 @@ impl Store for Memory {
 fn request(system: Option<&str>) -> Request {
     Request {
         model: "m".to_owned(),
-        messages: vec![json!({"role": "user", "content": "hi"})],
+        messages: vec![json!({"role": "user", "content": "hi"})].into(),
         system: system.map(str::to_owned),
         ..Request::default()
     }

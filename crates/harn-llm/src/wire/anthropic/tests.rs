@@ -19,7 +19,7 @@ fn target(traits: ModelTraits) -> Target {
 fn ask(messages: Value) -> Request {
     Request {
         model: "claude-sonnet-4-5".to_owned(),
-        messages: messages.as_array().cloned().unwrap_or_default(),
+        messages: messages.as_array().cloned().unwrap_or_default().into(),
         ..Request::default()
     }
 }

@@ -18,7 +18,7 @@ fn target(provider: &str) -> Target {
 fn ask(model: &str, messages: Value) -> Request {
     Request {
         model: model.to_owned(),
-        messages: messages.as_array().cloned().unwrap_or_default(),
+        messages: messages.as_array().cloned().unwrap_or_default().into(),
         ..Request::default()
     }
 }

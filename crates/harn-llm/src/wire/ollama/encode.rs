@@ -194,7 +194,7 @@ mod tests {
     fn request(messages: Value) -> Request {
         Request {
             model: "m".to_owned(),
-            messages: messages.as_array().unwrap().clone(),
+            messages: messages.as_array().unwrap().clone().into(),
             ..Request::default()
         }
     }

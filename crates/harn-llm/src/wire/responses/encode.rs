@@ -134,7 +134,7 @@ mod tests {
     fn request() -> Request {
         Request {
             model: "m".to_owned(),
-            messages: vec![json!({"role": "user", "content": "hi"})],
+            messages: vec![json!({"role": "user", "content": "hi"})].into(),
             ..Request::default()
         }
     }
