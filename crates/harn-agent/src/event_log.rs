@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 
 use harn_events::{
     AgentEventLog, AgentEventSink, DurableSinks, EventLogSink, EventRecord, LogFailure,
-    RecordedEvent, RedactionPolicy, SESSION_HEADER, SystemClock, agent_events_topic,
+    RecordedEvent, RedactionPolicy, SESSION_HEADER, SessionLists, SystemClock, agent_events_topic,
     event_of_log_record,
 };
 use harn_log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic, block_on};
@@ -122,6 +122,7 @@ pub async fn session_events<L: EventLog>(
 ) -> Result<Vec<(EventId, RecordedEvent)>, LogError> {
     let topic = Topic::new(agent_events_topic(session_id))?;
     let mut events = Vec::new();
+    let mut lists = SessionLists::default();
     let mut from = None;
     loop {
         let records = log.read_range(&topic, from, CHUNK_RECORDS as usize).await?;
@@ -131,7 +132,10 @@ pub async fn session_events<L: EventLog>(
         from = Some(*last);
         for (id, record) in records {
             let event = event_of_log_record(&to_events(record), session_id);
-            events.extend(event.map(|event| (id, event)));
+            events.extend(event.map(|mut event| {
+                event.complete(&mut lists);
+                (id, event)
+            }));
         }
     }
 }

@@ -90,6 +90,7 @@ pub mod tool_servers;
 pub mod transcript;
 pub mod verify;
 mod watching;
+mod whole_lists;
 mod workers;
 
 pub use ambient::Level;
@@ -122,6 +123,7 @@ pub use shown::{Showing, Shown};
 pub use storage::SessionStorage;
 pub use subscription::{Seen, Subscription};
 pub use tool::{Declaration, FunctionTool, Tool, ToolCall, ToolError};
+pub use whole_lists::WholeLists;
 pub use workers::WorkerPlaces;
 
 pub use harn_events as events;

@@ -27,13 +27,14 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use harn_events::{
-    AgentEvent, EventBus, LogFailure, SESSION_HEADER, SinkGuard, agent_events_topic,
+    AgentEvent, EventBus, LogFailure, SESSION_HEADER, SessionLists, SinkGuard, agent_events_topic,
     event_of_log_record,
 };
 use harn_log::{AnyEventLog, EventLog, EventStream, LogError, LogEvent, Topic};
 
 use crate::event_log::{LoggedSessions, to_events};
 use crate::runtime::Runtime;
+use crate::whole_lists::lists_before;
 use live::{Bounds, Queue};
 
 /// Something that happened in a session, with its place in the journal.
@@ -67,6 +68,8 @@ pub struct Subscription {
     /// The newest record when the subscription began.
     newest_at_start: Option<u64>,
     source: Source,
+    /// Those that the records after the cursor go on with.
+    lists: SessionLists,
     failure: Option<LogError>,
     /// Stops listening when dropped.
     _listening: SinkGuard,
@@ -126,12 +129,20 @@ impl Subscription {
         let newest_stored = newest.as_ref().and_then(index_of);
         // What has its index may still be on its way into the log.
         let newest_at_start = newest_stored.max(bus.newest_index(session_id));
+        let cursor = after.min(newest_at_start);
+        let lists = match cursor {
+            Some(cursor) if Some(cursor) < newest_stored => {
+                lists_before(&*log, &topic, session_id, cursor.saturating_add(2)).await?
+            }
+            _ => SessionLists::default(),
+        };
         let mut subscription = Self {
             session_id: session_id.to_owned(),
             log,
             topic,
             queue,
-            cursor: after.min(newest_at_start),
+            cursor,
+            lists,
             newest_at_start,
             source: Source::Queue,
             failure: None,
@@ -187,6 +198,9 @@ impl Subscription {
             match self.hear(cx) {
                 Heard::Next(seen) => {
                     self.cursor = Some(seen.index);
+                    if let AgentEvent::IterationEnd { iteration_info, .. } = &seen.event {
+                        self.lists.remember(iteration_info);
+                    }
                     return Poll::Ready(Some(*seen));
                 }
                 Heard::Overflown => self.look_into_log(),
@@ -290,7 +304,8 @@ impl Subscription {
         let index = index_of(&record).filter(|index| *index >= self.next_index())?;
         self.cursor = Some(index);
         let emitted_at_ms = record.occurred_at_ms;
-        let event = event_of_log_record(&to_events(record), &self.session_id)?;
+        let mut event = event_of_log_record(&to_events(record), &self.session_id)?;
+        event.complete(&mut self.lists);
         Some(Seen {
             index,
             event: event.into_event()?,

@@ -207,7 +207,7 @@ impl OpenBrackets {
         closings.extend(self.iteration.map(|iteration| AgentEvent::IterationEnd {
             session_id: session_id.to_owned(),
             iteration,
-            iteration_info: broken_off(reason),
+            iteration_info: broken_off(reason).into(),
         }));
         closings.extend((!self.exited).then(|| AgentEvent::LoopCheckpoint {
             session_id: session_id.to_owned(),

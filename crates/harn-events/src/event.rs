@@ -12,8 +12,8 @@ use crate::define::agent_events;
 use crate::wire::MapWriter;
 use crate::{
     CompositionChildCall, CompositionChildResult, CompositionRunEnvelope, FsWatchEvent,
-    HandoffArtifact, MutationSessionRecord, ToolCallErrorCategory, ToolCallReceipt, ToolCallStatus,
-    ToolExecutor, ToolKind, WorkerEvent,
+    HandoffArtifact, IterationInfo, MutationSessionRecord, ToolCallErrorCategory, ToolCallReceipt,
+    ToolCallStatus, ToolExecutor, ToolKind, WorkerEvent,
 };
 
 agent_events! {
@@ -180,7 +180,7 @@ agent_events! {
         /// input_tokens, output_tokens, thinking_chars. Keys present only when measured (e.g.
         /// client_first_frame_ms, serving_fingerprint) must not be read as zero. Skipped dispatch
         /// adds dispatch_skipped:true and skip_reason.
-        required iteration_info: Value,
+        required iteration_info: IterationInfo,
     }
 
     /// A session was closed explicitly.

@@ -54,6 +54,7 @@ mod raw;
 mod record;
 mod redact;
 mod spread;
+mod stored_lists;
 
 // How it travels.
 mod ambient;
@@ -123,9 +124,9 @@ pub use types::{
     CompositionFailureCategory, CompositionRunEnvelope, EffectKind, EffectRecord, EffectScope,
     FsWatchEvent, HandoffArtifact, HandoffBudgetRemainingRecord, HandoffDeadlineCheckbackRecord,
     HandoffEvidenceRefRecord, HandoffReceiptLinkRecord, HandoffRouteDecisionRecord,
-    HandoffTargetRecord, InvalidTransition, LogEvent, MountMode, MountedRoot,
-    MutationSessionRecord, SideEffectLevel, SystemReminder, ToolAnnotations, ToolApprovalPolicy,
-    ToolArgSchema, ToolCallErrorCategory, ToolCallReceipt, ToolCallStatus,
-    ToolDependencyRangeParams, ToolExecutor, ToolKind, WorkerEvent, WorkerLifecycle, WorkerStatus,
-    WorkspaceAnchor,
+    HandoffTargetRecord, InvalidTransition, IterationInfo, LogEvent, MountMode, MountedRoot,
+    MutationSessionRecord, NameList, SessionLists, SideEffectLevel, SystemReminder,
+    ToolAnnotations, ToolApprovalPolicy, ToolArgSchema, ToolCallErrorCategory, ToolCallReceipt,
+    ToolCallStatus, ToolDependencyRangeParams, ToolExecutor, ToolKind, WorkerEvent,
+    WorkerLifecycle, WorkerStatus, WorkspaceAnchor, has_partial_list,
 };

@@ -25,6 +25,7 @@ use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
     ends_run,
 };
+use crate::stored_lists::StoredLists;
 use crate::types::LogEvent;
 
 /// Start of every topic that holds a session's events.
@@ -185,6 +186,7 @@ struct State {
     newest_index: Option<u64>,
     last_ms: i64,
     projector: DurableAgentEventProjector,
+    lists: StoredLists,
     health: DurableHealth,
     is_failing: bool,
 }
@@ -254,20 +256,24 @@ impl EventLogSink {
             state.health.skipped += 1;
             return;
         }
-        self.append(&mut state, event.tag(), Body::Event(event), emitted_at_ms);
+        let stored = state.lists.stored(event);
+        let body = Body::Event(stored.as_ref().unwrap_or(event));
+        let is_stored = self.append(&mut state, event.tag(), body, emitted_at_ms);
+        state.lists.settle(event, is_stored);
         drop(state);
         if ends_run(event) {
             self.log.sync_soon();
         }
     }
 
-    /// Appends while the state is locked, so that index and order agree.
-    fn append(&self, state: &mut State, tag: &str, event: Body<'_>, emitted_at_ms: i64) {
+    /// Appends while the state is locked, so that index and order agree. Says whether it did.
+    fn append(&self, state: &mut State, tag: &str, event: Body<'_>, emitted_at_ms: i64) -> bool {
         state.health.accepted += 1;
         match self.try_append(state, tag, event, emitted_at_ms) {
             Ok(()) => {
                 state.health.stored += 1;
                 state.is_failing = false;
+                true
             }
             Err(error) => {
                 state.health.drop_event(&error);
@@ -275,6 +281,7 @@ impl EventLogSink {
                     let session_id = &*self.session_id;
                     tracing::warn!(target: "agent.sink", session_id, %error, "an event could not be stored");
                 }
+                false
             }
         }
     }

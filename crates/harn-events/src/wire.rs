@@ -144,6 +144,7 @@ plain_fields!(
     crate::CompositionChildCall,
     crate::CompositionChildResult,
     Vec<crate::FsWatchEvent>,
+    crate::IterationInfo,
     Box<crate::HandoffArtifact>,
 );
 

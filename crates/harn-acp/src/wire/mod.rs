@@ -204,7 +204,7 @@ impl Mapping {
             }
             AgentEvent::TranscriptCompacted { .. } if profile.shows_compaction => compaction(seen),
             AgentEvent::IterationEnd { iteration_info, .. } => {
-                usage(seen, iteration_info).into_iter().collect()
+                usage(seen, iteration_info.facts()).into_iter().collect()
             }
             _ => Vec::new(),
         }

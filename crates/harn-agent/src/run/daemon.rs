@@ -413,7 +413,7 @@ fn restore(run: &Run<'_>, snapshot: &Value) {
         total_iterations: iterations,
         total_text: text("total_text"),
         last_raw_text: text("last_iteration_text"),
-        tools_used: texts("all_tools_used"),
+        tools_used: texts("all_tools_used").into_iter().collect(),
         rejected: texts("rejected_tools"),
         deferred_user_messages: texts("deferred_user_messages"),
         idle_backoff_ms: number("idle_backoff_ms").unwrap_or(IDLE_BACKOFF_MS_FIRST),

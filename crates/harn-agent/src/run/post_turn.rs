@@ -1,6 +1,6 @@
 //! The phase after the calls: whether the loop goes on, and what the model is told.
 
-use harn_events::{AgentEvent, ToolCallErrorCategory};
+use harn_events::{AgentEvent, IterationInfo, NameList, ToolCallErrorCategory};
 use harn_llm::desk::Thrown;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::options::value::truthy;
@@ -10,7 +10,6 @@ use super::messages::with_kept;
 use super::turn::{Flow, Turn};
 use super::{Delivered, Run, begin, compact, daemon, dispatch, resumption, texts};
 use crate::host::Seam;
-use crate::loop_result::distinct;
 use crate::session::{CallOutcome, Change};
 
 /// Decides whether the loop goes on.
@@ -48,7 +47,7 @@ pub(super) async fn close_without_dispatch(run: &Run<'_>, turn: &Turn, reason: &
         let mut info = turn.info();
         info["dispatch_skipped"] = json!(true);
         info["skip_reason"] = json!(reason);
-        info
+        info.into()
     };
     end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
 }
@@ -57,14 +56,14 @@ pub(super) async fn close_without_dispatch(run: &Run<'_>, turn: &Turn, reason: &
 async fn end_iteration(
     run: &Run<'_>,
     turn: &Turn,
-    info: impl FnOnce() -> Value,
+    info: impl FnOnce() -> IterationInfo,
     seam: &str,
     delivered: Delivered,
 ) {
-    let mut iteration_info = Value::Null;
+    let mut iteration_info = IterationInfo::default();
     if run.runtime.bus.has_readers(run.session.id()) {
         iteration_info = info();
-        measure(run, turn, &mut iteration_info);
+        measure(run, turn, iteration_info.facts_mut());
     }
     run.emit(AgentEvent::IterationEnd {
         session_id: run.id(),
@@ -102,19 +101,22 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     run.session.record(Change::ToolTurnEnded {
         calls: turn.calls.len(),
     });
-    // It names every call of the session, so it is put together for those only who read it.
-    let turn_info = match is_told(run) {
-        true => turn_info(run, &turn),
-        false => json!({}),
-    };
-    post_turn_hooks(run, &turn_info).await?;
-    let told = run.options.post_turn.is_some().then(|| turn_info.clone());
+    // It names every call of the session, so it is written out for those only who read it.
+    let turn_info = is_told_to_program(run).then(|| {
+        let (facts, lists) = (turn_facts(run, &turn), SessionTools::of(run));
+        lists.written_into(facts)
+    });
+    if let Some(turn_info) = &turn_info {
+        post_turn_hooks(run, turn_info).await?;
+    }
+    let told = turn_info.filter(|_| run.options.post_turn.is_some());
     let info = || {
         let mut info = turn.info();
-        if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_info) {
+        if let (Some(info), Value::Object(more)) = (info.as_object_mut(), turn_facts(run, &turn)) {
             info.extend(more);
         }
-        info
+        let SessionTools { used, successful } = SessionTools::of(run);
+        IterationInfo::from(info).with_session_tools(used, successful)
     };
     let delivered = Delivered {
         host,
@@ -152,15 +154,34 @@ async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     })
 }
 
-/// Whether anybody is told about turns.
-fn is_told(run: &Run<'_>) -> bool {
-    run.options.post_turn.is_some()
-        || run.runtime.hooks().hears_of_turns()
-        || run.runtime.bus.has_readers(run.session.id())
+/// Whether callbacks or hooks are told about turns.
+fn is_told_to_program(run: &Run<'_>) -> bool {
+    run.options.post_turn.is_some() || run.runtime.hooks().hears_of_turns()
 }
 
-/// What callbacks and hooks are told about a turn with calls.
-fn turn_info(run: &Run<'_>, turn: &Turn) -> Value {
+/// The tools of a session: one for each call, and those that went well, each once.
+struct SessionTools {
+    used: NameList,
+    successful: NameList,
+}
+
+impl SessionTools {
+    fn of(run: &Run<'_>) -> Self {
+        run.session.read(|state| Self {
+            used: state.run.tools_used.clone(),
+            successful: state.run.successful_tools.clone(),
+        })
+    }
+
+    fn written_into(&self, mut facts: Value) -> Value {
+        facts["session_tools_used"] = json!(self.used);
+        facts["session_successful_tools"] = json!(self.successful);
+        facts
+    }
+}
+
+/// What is told about a turn with calls, but for the tools of the session.
+fn turn_facts(run: &Run<'_>, turn: &Turn) -> Value {
     let names: Vec<&str> = turn.calls.iter().map(|call| &*call.name).collect();
     let results: Vec<Value> = turn
         .results
@@ -179,18 +200,15 @@ fn turn_info(run: &Run<'_>, turn: &Turn) -> Value {
             .results
             .iter()
             .any(|result| result.outcome != CallOutcome::Ok);
-    run.session.read(|state| {
-        json!({
-            "tool_names": names,
-            "tool_results": results,
-            "successful_tool_names": successful,
-            "tool_count": turn.calls.len(),
-            "iteration": turn.iteration,
-            "failed": has_failed,
-            "consecutive_single_tool_turns": state.run.single_tool_turns,
-            "session_tools_used": state.run.tools_used,
-            "session_successful_tools": distinct(&state.run.successful),
-        })
+    let single_tool_turns = run.session.read(|state| state.run.single_tool_turns);
+    json!({
+        "tool_names": names,
+        "tool_results": results,
+        "successful_tool_names": successful,
+        "tool_count": turn.calls.len(),
+        "iteration": turn.iteration,
+        "failed": has_failed,
+        "consecutive_single_tool_turns": single_tool_turns,
     })
 }
 
@@ -274,7 +292,7 @@ impl TextTurn<'_> {
 
     async fn end(&self, run: &Run<'_>, delivered: Delivered) -> Result<(), Thrown> {
         self.tell_hooks(run).await?;
-        let info = || self.turn.info();
+        let info = || self.turn.info().into();
         end_iteration(run, self.turn, info, "iteration_end", delivered).await;
         Ok(())
     }
@@ -353,7 +371,7 @@ async fn nudge(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
 
 async fn idle(run: &Run<'_>, turn: &Turn) -> Result<Flow, Thrown> {
     // The iteration is over before the daemon waits; hooks learn afterwards what came of it.
-    let info = || turn.info();
+    let info = || turn.info().into();
     end_iteration(run, turn, info, "iteration_end", Delivered::default()).await;
     let waited = daemon::wait(run).await?;
     TextTurn {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use harn_events::NameList;
 use harn_llm::Messages;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,6 +21,7 @@ use super::turns::Turns;
 use super::untold::UntoldCall;
 use crate::ledger::TaskLedger;
 use crate::loop_detector::LoopDetector;
+use crate::loop_result::distinct;
 use crate::policy::SessionGrants;
 use crate::transcript::add_summary;
 
@@ -108,9 +110,12 @@ pub struct RunState {
     /// What that says to people.
     pub last_text: String,
     /// The tools that were called, one entry per call.
-    pub tools_used: Vec<String>,
+    pub tools_used: NameList,
     /// The calls that went well, one entry per call.
     pub successful: Vec<String>,
+    /// Their tools, each once.
+    #[serde(skip)]
+    pub successful_tools: NameList,
     /// The calls that were refused, one entry per call.
     pub rejected: Vec<String>,
     /// The calls that run.
@@ -372,7 +377,10 @@ impl RunState {
                     ..Self::default()
                 };
             }
-            Change::RunRestored { run } => *self = *run,
+            Change::RunRestored { run } => {
+                *self = *run;
+                self.successful_tools = distinct(&self.successful).into_iter().collect();
+            }
             Change::IterationStarted { iteration } => {
                 self.heard.clear();
                 self.iteration = iteration;
@@ -399,15 +407,15 @@ impl RunState {
                 self.native_fallback_rejections += usize::from(!accepted);
             }
             Change::CallStarted { id, name, .. } => {
-                self.tools_used.push(name.clone());
+                self.tools_used.push(&*name);
                 self.open_calls.insert(id, name);
             }
             Change::CallFinished {
                 id, name, outcome, ..
             } => self.finish_call(&id, name, outcome),
             Change::PseudoToolUsed { name } => {
-                self.tools_used.push(name.clone());
-                self.successful.push(name);
+                self.tools_used.push(&*name);
+                self.succeed(name);
             }
             Change::PseudoToolFailed { name } => self.tools_used.push(name),
             Change::SkillLoaded { id } if !self.loaded_skills.contains(&id) => {
@@ -442,10 +450,17 @@ impl RunState {
         }
     }
 
+    fn succeed(&mut self, name: String) {
+        if !self.successful_tools.contains(&name) {
+            self.successful_tools.push(&*name);
+        }
+        self.successful.push(name);
+    }
+
     fn finish_call(&mut self, id: &str, name: String, outcome: CallOutcome) {
         self.open_calls.remove(id);
         match outcome {
-            CallOutcome::Ok => self.successful.push(name),
+            CallOutcome::Ok => self.succeed(name),
             CallOutcome::Rejected => self.rejected.push(name),
             CallOutcome::Error => {}
         }

@@ -426,3 +426,82 @@ fn tests_keep_nothing_unless_they_are_asked_to() {
     finished(program.env("HARN_EVENT_LOG_DIR", project.path("logs"))).exits_with(0);
     assert_eq!(names_in(&project.path("logs")).len(), 1);
 }
+
+/// An agent with a tool that is called in two turns.
+const TWO_CALLS: &str = r#"
+pipeline default() {
+  for path in ["a", "b"] {
+    llm_mock({text: "I look.", tool_calls: [{name: "look", arguments: {path: path}}]})
+  }
+  llm_mock({text: "So."})
+  let tools = tool_define(tool_registry(), "look", "Looks", {
+    parameters: {path: "string"},
+    annotations: {kind: "read"},
+    handler: { a -> "seen ${a.path}" },
+  })
+  agent_loop("Look", nil, {
+    provider: "mock", model: "gpt-4o", tools: tools, session_id: "s", tool_format: "native",
+  })
+}
+"#;
+
+/// Reads what another program has left, from the middle on.
+const READ_FROM_THE_MIDDLE: &str = r#"
+pipeline default() {
+  let topic = "observability.agent_events.s"
+  let newest = event_log.latest(topic)
+  let events = event_log.subscribe({topic: topic, from_cursor: newest - 12})
+  for event in stream.take(events, 12) {
+    let used = event.payload.event?.iteration_info?.session_tools_used
+    if used != nil {
+      println(used)
+    }
+  }
+}
+"#;
+
+#[test]
+fn whoever_reads_stored_events_sees_all_tools_of_the_session() {
+    let project = Project::new();
+    let log = "[event_log]\nbackend = \"sqlite\"\n";
+    fs::write(project.path("harn.toml"), log).expect("the folder is ours");
+    project.run(TWO_CALLS, &[]).exits_with(0);
+    let events = |arguments: &[&str]| {
+        let call = finished(project.program().arg("events").args(arguments));
+        call.exits_with(0).stdout
+    };
+    let commands: [&[&str]; 2] = [
+        &["tail", "--session", "s", "-n", "12", "--json"],
+        &[
+            "show",
+            "--session",
+            "s",
+            "--type",
+            "iteration_end",
+            "--json",
+        ],
+    ];
+    for command in commands {
+        let lines = events(command);
+        let records = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        let infos =
+            records.map(|record: Value| record["payload"]["event"]["iteration_info"].clone());
+        let lists = infos.filter_map(|info| info.get("session_tools_used").cloned());
+        let last = lists.last();
+        assert_eq!(last, Some(json!(["look", "look"])), "{command:?}: {lines}");
+    }
+    let shown = project
+        .harn(&["show", "s", "--events", "--json"])
+        .exits_with(0)
+        .json();
+    let shown = shown["events"].as_array().expect("a list").iter();
+    let infos = shown.map(|line| &line["event"]["iteration_info"]);
+    let lists: Vec<&Value> = infos
+        .filter_map(|info| info.get("session_tools_used"))
+        .collect();
+    assert_eq!(lists, [&json!(["look"]), &json!(["look", "look"])]);
+    let read = project.run(READ_FROM_THE_MIDDLE, &[]).exits_with(0);
+    assert_eq!(read.stdout, "[look, look]\n");
+}

@@ -18,6 +18,7 @@ use super::sink::{SessionEnd, segment_numbers};
 use super::storage::{FileSystem, Storage};
 use crate::compat::Adaptation;
 use crate::record::{RecordedEvent, StoredRecord};
+use crate::types::SessionLists;
 
 /// A line longer than this is damage, not an event: the writer refuses to make one.
 pub(super) const LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -171,6 +172,10 @@ impl LoadedLog {
 impl SessionLog {
     fn finish(&mut self) {
         self.records.sort_by_key(|record| record.index);
+        let mut lists = SessionLists::default();
+        for record in &mut self.records {
+            record.event.complete(&mut lists);
+        }
         let mut last: Option<u64> = None;
         for record in &self.records {
             if last == Some(record.index) {

@@ -25,6 +25,7 @@ use crate::sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
     ends_run,
 };
+use crate::stored_lists::StoredLists;
 use crate::wire::{FieldWriter, LineWriter};
 
 /// A rotation that failed is tried again after this much more has been written.
@@ -88,6 +89,9 @@ struct Writer {
     /// Whether `sessions` has all sessions of the files, not only the last one's.
     knows_all_sessions: bool,
     projector: DurableAgentEventProjector,
+    /// The lists of each session as the current file has them, so that each file can be read
+    /// alone.
+    lists: HashMap<String, StoredLists>,
     health: DurableHealth,
     /// Between the first failure and the next success; failures are logged once.
     is_failing: bool,
@@ -196,30 +200,42 @@ impl JsonlEventSink {
             writer.health.skipped += 1;
             return;
         }
+        let stored = writer.lists_of(event).and_then(|lists| lists.stored(event));
         let record = Record {
             emitted_at_ms,
             frame_depth,
-            body: Body::Event(event),
+            body: Body::Event(stored.as_ref().unwrap_or(event)),
         };
-        self.append(&mut writer, event.session_id(), record);
+        let is_stored = self.append(&mut writer, event.session_id(), record);
+        if let Some(lists) = writer.lists_of(event) {
+            lists.settle(event, is_stored);
+        }
         if ends_run(event) {
             writer.sync();
         }
     }
 
-    fn append(&self, writer: &mut MutexGuard<'_, Writer>, session_id: &str, record: Record<'_>) {
+    /// Says whether the current file has the record now.
+    fn append(
+        &self,
+        writer: &mut MutexGuard<'_, Writer>,
+        session_id: &str,
+        record: Record<'_>,
+    ) -> bool {
+        let segment = writer.segment;
         let stored = writer.append(self, session_id, record);
-        match stored {
+        match &stored {
             Ok(()) => {
                 writer.health.stored += 1;
                 writer.is_failing = false;
             }
-            Err(error) => writer.fail(&error, &self.names),
+            Err(error) => writer.fail(error, &self.names),
         }
         // A file with a torn end is cut before it is left.
         if writer.bytes >= writer.rotate_at && !writer.may_be_torn {
             writer.rotate(&self.names, &self.options);
         }
+        stored.is_ok() && writer.segment == segment
     }
 }
 
@@ -269,11 +285,20 @@ impl Writer {
             sessions: end.into_iter().collect(),
             knows_all_sessions,
             projector: DurableAgentEventProjector::new(),
+            lists: HashMap::new(),
             health: DurableHealth::default(),
             is_failing: false,
             torn_bytes,
             line: Vec::new(),
         })
+    }
+
+    /// What the current file has of the lists of the event's session, if the event may have some.
+    fn lists_of(&mut self, event: &AgentEvent) -> Option<&mut StoredLists> {
+        let AgentEvent::IterationEnd { session_id, .. } = event else {
+            return None;
+        };
+        Some(self.lists.entry(session_id.clone()).or_default())
     }
 
     /// Empties the base file and deletes the segments.
@@ -291,6 +316,7 @@ impl Writer {
         self.segment = 0;
         self.bytes = 0;
         self.sessions.clear();
+        self.lists.clear();
         self.knows_all_sessions = true;
         Ok(())
     }
@@ -395,6 +421,7 @@ impl Writer {
                 }
                 self.segment = number;
                 self.bytes = 0;
+                self.lists.clear();
                 self.rotate_at = options.rotate_bytes;
             }
             Err(error) => {

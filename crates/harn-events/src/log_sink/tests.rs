@@ -3,7 +3,7 @@
 use std::future::ready;
 
 use super::*;
-use crate::{BusConfig, EventBus, ManualClock};
+use crate::{BusConfig, EventBus, IterationInfo, ManualClock, NameList};
 
 #[derive(Default)]
 struct MemoryLog {
@@ -213,6 +213,37 @@ fn a_failed_append_is_counted_and_leaves_no_gap() {
         error.to_string(),
         "event_log sink flush failed: no space left (2 dropped events)"
     );
+}
+
+/// What a record would have said first is said by the next one.
+#[test]
+fn after_a_failed_append_lists_are_stored_whole() {
+    let log = Arc::new(MemoryLog {
+        failing: vec![1],
+        ..MemoryLog::default()
+    });
+    let sink = EventLogSink::new(log.clone(), "s");
+    let mut used = NameList::default();
+    for iteration in 1..=4 {
+        used.push(format!("tool-{iteration}"));
+        let info = IterationInfo::from(serde_json::json!({}));
+        sink.handle_event(&AgentEvent::IterationEnd {
+            session_id: "s".to_owned(),
+            iteration,
+            iteration_info: info.with_session_tools(used.clone(), NameList::default()),
+        });
+    }
+    let topics = log.topics.recover();
+    let records = topics["observability.agent_events.s"].iter();
+    let stored: Vec<&Value> = records
+        .map(|record| &record.payload["event"]["iteration_info"]["session_tools_used"])
+        .collect();
+    let expected = [
+        serde_json::json!(["tool-1"]),
+        serde_json::json!(["tool-1", "tool-2", "tool-3"]),
+        serde_json::json!({"$first": 3, "$then": ["tool-4"]}),
+    ];
+    assert_eq!(stored, expected.iter().collect::<Vec<_>>());
 }
 
 #[test]

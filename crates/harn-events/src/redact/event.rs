@@ -41,7 +41,9 @@ impl RedactionPolicy {
             AgentEvent::ToolCallAudit { audit, .. } => self.suspects(audit),
             AgentEvent::McpNotification { params, .. } => self.suspects(params),
             AgentEvent::AgentLoopStallWarning { warning, .. } => self.suspects(warning),
-            AgentEvent::IterationEnd { iteration_info, .. } => self.suspects(iteration_info),
+            AgentEvent::IterationEnd { iteration_info, .. } => {
+                self.suspects(iteration_info.facts())
+            }
             AgentEvent::WorkerUpdate { metadata, .. } => self.suspects(metadata),
             AgentEvent::CacheHit { payload, .. } | AgentEvent::CacheMiss { payload, .. } => {
                 self.suspects(payload)
@@ -129,7 +131,7 @@ impl RedactionPolicy {
                     | self.redact_optional_text(error, Completeness::Whole)
             }
             AgentEvent::IterationEnd { iteration_info, .. } => {
-                self.redact_value(iteration_info, Completeness::Whole)
+                self.redact_value(iteration_info.facts_mut(), Completeness::Whole)
             }
             AgentEvent::WorkerUpdate { metadata, .. } => {
                 self.redact_value(metadata, Completeness::Whole)

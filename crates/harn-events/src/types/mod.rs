@@ -8,8 +8,10 @@ mod annotations;
 mod composition;
 mod effect;
 mod handoff;
+mod iteration_info;
 mod log_record;
 mod mutation;
+mod names;
 mod receipt;
 mod string_enum;
 mod tool;
@@ -27,8 +29,10 @@ pub use handoff::{
     HandoffEvidenceRefRecord, HandoffReceiptLinkRecord, HandoffRouteDecisionRecord,
     HandoffTargetRecord, SystemReminder,
 };
+pub use iteration_info::{IterationInfo, SessionLists, has_partial_list};
 pub use log_record::{AgentEventLogPayload, CompactReport, LogEvent};
 pub use mutation::{MutationSessionRecord, ToolApprovalPolicy};
+pub use names::NameList;
 pub use receipt::ToolCallReceipt;
 pub use tool::{SideEffectLevel, ToolCallErrorCategory, ToolCallStatus, ToolExecutor, ToolKind};
 pub use worker::{InvalidTransition, WorkerEvent, WorkerLifecycle, WorkerStatus};

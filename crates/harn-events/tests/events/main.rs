@@ -27,6 +27,7 @@ mod queued;
 mod redaction;
 mod round_trip;
 mod session_end;
+mod session_lists;
 mod support;
 mod unknown_material;
 mod versions;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use futures_core::Stream;
+use harn_agent::WholeLists;
 use harn_agent::log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,7 +53,11 @@ pub(super) enum Asked {
 }
 
 /// What the log answers.
-pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value, LogError> {
+pub(super) async fn answer(
+    log: Arc<AnyEventLog>,
+    whole_lists: Arc<Mutex<WholeLists>>,
+    asked: Asked,
+) -> Result<Value, LogError> {
     match asked {
         Asked::Check { topic } => Topic::new(topic).map(|_| Value::Null),
         Asked::Append {
@@ -75,7 +80,8 @@ pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value,
             limit,
         } => {
             let topic = Topic::new(topic)?;
-            let events = log.read_range(&topic, Some(cursor), limit).await?;
+            let mut events = log.read_range(&topic, Some(cursor), limit).await?;
+            complete(&log, &whole_lists, &topic, &mut events).await?;
             Ok(described(&topic, events))
         }
         Asked::Wait { topic, cursor } => {
@@ -83,11 +89,29 @@ pub(super) async fn answer(log: Arc<AnyEventLog>, asked: Asked) -> Result<Value,
             let first = next(Arc::clone(&log), &topic, cursor).await?;
             let after = first.as_ref().map_or(cursor, |(id, _)| *id);
             let more = log.read_range(&topic, Some(after), BATCH - 1).await?;
-            let events = first.into_iter().chain(more).collect();
+            let mut events: Vec<_> = first.into_iter().chain(more).collect();
+            complete(&log, &whole_lists, &topic, &mut events).await?;
             Ok(described(&topic, events))
         }
         Asked::WaitAny { topics } => any(log, topics).await.map(|()| Value::Null),
     }
+}
+
+/// Makes the lists in events of sessions whole. Nearly all programs read topics from one end to
+/// the other, so what was read is kept for the records that follow.
+async fn complete(
+    log: &AnyEventLog,
+    whole_lists: &Mutex<WholeLists>,
+    topic: &Topic,
+    events: &mut [(EventId, LogEvent)],
+) -> Result<(), LogError> {
+    let lock = || whole_lists.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut whole = std::mem::take(&mut *lock());
+    for (id, event) in events {
+        whole.complete(log, topic, (*id, event)).await?;
+    }
+    *lock() = whole;
+    Ok(())
 }
 
 /// Waits until one of several topics has an event after its cursor.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use harn_agent::WholeLists;
 use harn_agent::log::{
     AnyEventLog, DEFAULT_QUEUE_DEPTH, EventId, EventLog, LogError, LogEvent, MemoryEventLog, Topic,
     block_on,
@@ -27,6 +28,8 @@ pub(crate) struct EventLogPort {
     is_project: bool,
     /// What came of opening the log of the project, if the program's own is in memory.
     keep: Option<Option<Arc<AnyEventLog>>>,
+    /// How far events of sessions were read.
+    whole_lists: Arc<Mutex<WholeLists>>,
     /// What was begun and has no answer yet. It is polled on the thread of the program.
     tasks: HashMap<EffectId, Task>,
 }
@@ -44,6 +47,7 @@ impl EventLogPort {
             log: None,
             is_project: false,
             keep: None,
+            whole_lists: Arc::default(),
             tasks: HashMap::new(),
         }
     }
@@ -62,7 +66,10 @@ impl EventLogPort {
                 let id = block_on(self.logs().append(&topic, event, kept));
                 answered(id.map(|id| json!(id)))
             }
-            Ok(asked) => answered(block_on(answer(self.log(), asked))),
+            Ok(asked) => {
+                let log = self.log();
+                answered(block_on(answer(log, Arc::clone(&self.whole_lists), asked)))
+            }
             Err(error) => failed(&error),
         }
     }
@@ -92,7 +99,8 @@ impl EventLogPort {
             Ok(asked) => asked,
             Err(error) => return self.outside.complete(id, failed(&error)),
         };
-        let future = Box::pin(answer(self.log(), asked));
+        let log = self.log();
+        let future = Box::pin(answer(log, Arc::clone(&self.whole_lists), asked));
         let waker = self.outside.waker(id);
         self.tasks.insert(id, Task { future, waker });
         self.resume(id);

@@ -322,7 +322,7 @@ fn state(run: &Run<'_>, facts: &Facts, ruling: &Ruling, idle_turns: u64) -> Valu
                 "native_fallback_used": facts.fell_back,
             },
             "session": {
-                "successful_tool_names": distinct(&state.run.successful),
+                "successful_tool_names": state.run.successful_tools,
                 "rejected_tool_names": distinct(&state.run.rejected),
                 "required_tools_satisfied": is_satisfied,
                 "required_tools_missing": missing,

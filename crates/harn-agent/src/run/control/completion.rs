@@ -11,7 +11,6 @@ use super::super::Run;
 use super::options::Given;
 use super::{Facts, judge};
 use crate::callback::Callback;
-use crate::loop_result::distinct;
 
 /// How often all judges together may refuse an end.
 const VETOES_MAX: u64 = 20;
@@ -240,7 +239,7 @@ fn payload(run: &Run<'_>, facts: &Facts) -> Value {
             "last_text": state.run.last_text,
             "transcript": transcript,
             "all_tools_used": state.run.tools_used,
-            "successful_tools_used": distinct(&state.run.successful),
+            "successful_tools_used": state.run.successful_tools,
             "iteration": facts.iteration,
         })
     })

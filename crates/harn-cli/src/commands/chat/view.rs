@@ -236,7 +236,7 @@ impl View {
                 ..
             } => {
                 let is_own = self.is_lead(session_id);
-                self.meter.add(iteration_info, is_own, prices);
+                self.meter.add(iteration_info.facts(), is_own, prices);
             }
             AgentEvent::AgentMessageChunk {
                 session_id,

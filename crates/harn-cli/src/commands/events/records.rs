@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use harn_log::{AnyEventLog, EventId, EventLog, LogError, LogEventBytes, Topic, block_on};
+use harn_vm::agent::WholeLists;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -99,6 +100,7 @@ pub(super) struct Records<'a> {
     /// The reader whose record was handed out last. It reads on when the next one is
     /// asked for, so that a failure comes after all that could be read.
     unqueued: Option<usize>,
+    whole_lists: Option<WholeLists>,
 }
 
 impl<'a> Records<'a> {
@@ -133,12 +135,19 @@ impl<'a> Records<'a> {
             log,
             next: BinaryHeap::with_capacity(readers.len()),
             unqueued: None,
+            whole_lists: None,
             readers,
         };
         for at in 0..records.readers.len() {
             records.queue(at)?;
         }
         Ok(records)
+    }
+
+    /// The same for those who read what the events say, and not how they are stored.
+    pub(super) fn whole(mut self) -> Self {
+        self.whole_lists = Some(WholeLists::default());
+        self
     }
 
     /// The next record.
@@ -155,8 +164,11 @@ impl<'a> Records<'a> {
         self.unqueued = Some(at);
         let reader = &mut self.readers[at];
         let first = reader.chunk.pop_front();
-        let (id, event) = first.expect("a reader in the queue has a record");
+        let (id, mut event) = first.expect("a reader in the queue has a record");
         let topic = reader.topic.clone();
+        if let Some(whole) = &mut self.whole_lists {
+            block_on(whole.complete_bytes(self.log, &topic, (id, &mut event)))?;
+        }
         Ok(Some(Record { topic, id, event }))
     }
 

@@ -67,7 +67,11 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
         None => Records::after(&log.log, &topics, filters.after()),
     };
     let lines_max = arguments.limit.unwrap_or(usize::MAX);
-    let lines = write(records?, &filter, lines_max, arguments.time, ctx)?;
+    let records = match ctx.form {
+        Form::Json => records?.whole(),
+        Form::Text => records?,
+    };
+    let lines = write(records, &filter, lines_max, arguments.time, ctx)?;
     if lines == 0 && ctx.form == Form::Text {
         ctx.output.note(format_args!("no records"));
     }

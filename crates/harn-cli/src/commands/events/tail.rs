@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use harn_log::{EventId, EventLog, OnDamage, Topic, block_on};
+use harn_vm::agent::WholeLists;
 
 use super::filter::FilterArguments;
 use super::line::{Lines, TimeArguments};
@@ -97,6 +98,9 @@ fn write_last(
     let filter = arguments.filters.filter(ctx.clock.now_ms());
     let after = arguments.filters.after();
     let mut records = Records::last(&log.log, topics, after, &filter, arguments.lines)?;
+    if ctx.form == Form::Json {
+        records = records.whole();
+    }
     let ends = records.ends().map(|(topic, end)| (topic.clone(), end));
     let ends: Vec<(Topic, EventId)> = ends.collect();
     let lines = Lines::new(ctx, arguments.time, records.ends());
@@ -129,8 +133,13 @@ fn follow(
         let stream = block_on(Arc::clone(&log.log).subscribe(&topic, Some(after)))?;
         followed.add(topic, stream);
     }
-    while let Some(record) = block_on(followed.next())? {
+    let mut whole = WholeLists::default();
+    while let Some(mut record) = block_on(followed.next())? {
         if filter.takes(&record.event) {
+            if ctx.form == Form::Json {
+                let (topic, of_record) = (&record.topic, (record.id, &mut record.event));
+                block_on(whole.complete_bytes(&*log.log, topic, of_record))?;
+            }
             lines.write(&record, ctx.output)?;
             ctx.output.flush()?;
         }

@@ -254,7 +254,7 @@ mod tests {
             AgentEvent::IterationEnd {
                 session_id: session_id.clone(),
                 iteration: 1,
-                iteration_info: json!({"input_tokens": 12, "output_tokens": 3}),
+                iteration_info: json!({"input_tokens": 12, "output_tokens": 3}).into(),
             },
             AgentEvent::LoopCheckpoint {
                 session_id,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use clap::Args;
+use harn_events::SessionLists;
 use harn_log::OnDamage;
 use harn_vm::agent::session::{CallOutcome, Change, SessionState};
 use serde::Serialize;
@@ -89,7 +90,14 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     })?;
     let session = stored::one(&log, &arguments.id)?;
     if arguments.events {
-        let records = stored::records_of(&log, &session.id)?;
+        let mut records = stored::records_of(&log, &session.id)?;
+        if ctx.form == Form::Json {
+            let mut lists = SessionLists::default();
+            let ends = records
+                .iter_mut()
+                .filter(|one| one.event.kind == "iteration_end");
+            ends.for_each(|one| lists.complete_value(&mut one.event.payload));
+        }
         let pieces = match arguments.raw {
             true => Pieces::Each,
             false => Pieces::Joined,

@@ -177,7 +177,7 @@ fn tokens_are_counted_and_fill_the_context() {
     let end = |session: &str, input: u64| AgentEvent::IterationEnd {
         session_id: session.to_owned(),
         iteration: 1,
-        iteration_info: json!({"input_tokens": input, "output_tokens": 10, "model": "m"}),
+        iteration_info: json!({"input_tokens": input, "output_tokens": 10, "model": "m"}).into(),
     };
     let mut view = after(&[end(S, 100), end("child", 5000), end(S, 200)]);
     let meter = &mut view.meter;

@@ -116,7 +116,7 @@ impl Activity {
                 iteration_info,
                 ..
             } => {
-                let spent = spent_in(iteration_info, prices);
+                let spent = spent_in(iteration_info.facts(), prices);
                 Some(self.touch(session_id, now_ms).end_turn(spent, now_ms))
             }
             AgentEvent::LoopCheckpoint {
