@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::state::SessionState;
+use super::stored_reply::StoredReply;
 
 /// What programs are told about calls where there is no channel for results.
 pub(crate) const TEXT_RESULTS: &str = "<runtime_feedback kind=\"tool_results\">";
@@ -54,7 +55,28 @@ pub fn of(state: &SessionState) -> Vec<Part> {
         add(&mut parts, message);
         parts.extend(summaries.remove(&at).into_iter().flatten());
     }
+    if let Some(unread) = &state.unread {
+        parts.push(answered(unread));
+    }
+    // Their messages come a moment later, or never, if the process has died.
+    let known = state.untold.iter().filter(|call| call.has_channel);
+    for call in known {
+        if let Some(result) = &call.result {
+            attach(&mut parts, &call.model_id, result.clone());
+        }
+    }
     parts
+}
+
+/// An answer that is no message yet.
+fn answered(reply: &StoredReply) -> Part {
+    let calls = reply.tool_calls.iter().map(|call| Call {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: call.arguments.to_string(),
+        result: None,
+    });
+    said("assistant", reply.text.clone(), calls.collect())
 }
 
 fn add(parts: &mut Vec<Part>, message: &Value) {
@@ -174,7 +196,7 @@ fn text_of(content: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Change;
+    use crate::session::{CallOutcome, Change};
     use serde_json::json;
 
     fn state(messages: &[Value]) -> SessionState {
@@ -228,6 +250,35 @@ mod tests {
             assert_eq!(of(&state(&messages)), expected(Some("text")));
             assert_eq!(of(&state(&messages[..2])), expected(None));
         }
+    }
+
+    #[test]
+    fn what_was_received_is_shown_before_it_is_a_message() {
+        let call = json!({"id": "1", "name": "read", "arguments": {"path": "a"}});
+        let reply = json!({"text": "I read.", "tool_calls": [call]});
+        let mut state = state(&[json!({"role": "user", "content": "Go"})]);
+        state.apply(Change::Answered {
+            text: String::new(),
+            input_tokens: 0,
+            output_tokens: 0,
+            cost_usd: 0.0,
+            reply: Some(Box::new(serde_json::from_value(reply).unwrap())),
+        });
+        assert_eq!(of(&state), expected(None));
+        let listed = json!({"id": "tool-1", "model_id": "1", "name": "read", "has_channel": true});
+        let calls = vec![serde_json::from_value(listed).unwrap()];
+        state.apply(Change::CallsListed { calls });
+        let message = json!({"role": "assistant", "content": "I read.", "tool_calls": [{
+            "id": "1", "function": {"name": "read", "arguments": "{\"path\":\"a\"}"}}]});
+        state.apply(Change::MessageAdded { message });
+        assert_eq!(of(&state), expected(None));
+        state.apply(Change::CallFinished {
+            id: "tool-1".to_owned(),
+            name: "read".to_owned(),
+            outcome: CallOutcome::Ok,
+            text: "text".to_owned(),
+        });
+        assert_eq!(of(&state), expected(Some("text")));
     }
 
     #[test]
