@@ -47,6 +47,11 @@ impl HookChain {
             .retain(|entry| matches!(entry, Entry::Custom(_)));
     }
 
+    /// Whether nobody hears of calls.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// What was registered, to be kept with the state of a program.
     pub fn registered(&self) -> impl Iterator<Item = &RegisteredHook> {
         self.entries.iter().filter_map(|entry| match entry {

@@ -48,6 +48,9 @@ pub(super) async fn pass(
     let began_ms = run.runtime.now_ms();
     run.announce(call).await;
     let mut call = call.clone();
+    if run.asks_before_calls() {
+        run.secure_answers().await;
+    }
     if let Err(refused) = admit(run, &mut call).await? {
         refuse(run, turn, &call, refused).await;
         return Ok(None);
@@ -66,9 +69,11 @@ pub(super) async fn pass(
     });
     let annotations = run.annotations_of(&call.name);
     let only_reads = annotations.is_some_and(|known| is_read_only(known.kind));
-    if skip.is_none() && !only_reads {
+    match (&skip, only_reads) {
+        (Some(_), _) => {}
+        (None, true) => run.secure_answers().await,
         // If the process dies now, the call must be known to have begun.
-        run.before_side_effect(&call.name).await?;
+        (None, false) => run.before_side_effect(&call.name).await?,
     }
     Ok(Some(Started {
         call,
@@ -243,6 +248,13 @@ async fn refuse(run: &Run<'_>, turn: &mut Turn, call: &Call, refused: Refused) {
 }
 
 impl Run<'_> {
+    /// Whether functions of the program, or people, hear of a call before it is made.
+    fn asks_before_calls(&self) -> bool {
+        !self.runtime.hook_chain().is_empty()
+            || !self.ambient.permissions.is_empty()
+            || self.ambient.approval.is_some()
+    }
+
     /// What is known about a tool: what the policy says, else what the tool says about itself.
     pub(in crate::run) fn annotations_of(&self, name: &str) -> Option<&ToolAnnotations> {
         let own = self.own_annotations(name);

@@ -56,8 +56,6 @@ pub(super) async fn dispatch(run: &Run<'_>, mut turn: Turn) -> Result<Turn, Thro
         return Ok(turn);
     }
     record_turn(run, &turn);
-    // Hooks and calls act upon the answer.
-    run.secure_answers().await;
     run.session.record(Change::TextOnlyTurns { count: 0 });
     daemon::reset_backoff(run);
     let calls = std::mem::take(&mut turn.calls);
