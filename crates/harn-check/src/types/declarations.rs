@@ -194,8 +194,25 @@ impl Declarations {
                 all.declare_type(item);
             }
         }
+        if imported.unresolved {
+            all.imported_names_mean_anything();
+        }
         all.forget_opaque();
         all
+    }
+
+    /// What a module declares that cannot be read is not known. Of its names, types that do not
+    /// fit would be an error that nobody could understand.
+    fn imported_names_mean_anything(&mut self) {
+        for name in &self.imported_names {
+            let is_declared = self.structs.contains_key(name)
+                || self.enums.contains_key(name)
+                || self.interfaces.contains_key(name)
+                || self.aliases.contains_key(name);
+            if !is_declared {
+                self.opaque.entry(name.clone()).or_default();
+            }
+        }
     }
 
     fn forget_opaque(&mut self) {

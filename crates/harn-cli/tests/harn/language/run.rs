@@ -76,7 +76,24 @@ fn a_failed_import_is_shown_where_it_is() {
     assert!(call.stderr.contains("\n  --> main.harn:1:1\n"), "{call:?}");
 }
 
-/// A process leads a group of its own, so it hears nothing of what ends the program.
+/// What the types of a module are that cannot be read is not known, so the module is the error.
+#[test]
+fn types_of_a_failed_import_fit_everything() {
+    let program = "import { Id, Point, id_of } from \"./broken\"\n\
+                   fn show(id: Id) -> Point {\n  return {x: id_of(id)}\n}\n\
+                   let ids: list<Id> = [1, \"a\"]\nprintln(show(ids[0]))\n";
+    let programs = Programs::new(&[("a.harn", program), ("broken.harn", "pub type Id = int\n")]);
+    let call = programs.harn(&["run", "a.harn"]).exits_with(1);
+    let error = "error: Runtime error: Import parse error: Expected fn, tool, ";
+    assert!(call.stderr.starts_with(error), "{call:?}");
+    let call = programs.harn(&["check", "a.harn"]).exits_with(1);
+    let errors = call
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error: "));
+    assert_eq!(errors.count(), 1, "{call:?}");
+}
+
 /// Builtins 16.2: the system knows the user also where no variable does.
 #[cfg(target_os = "linux")]
 #[test]
@@ -89,6 +106,7 @@ fn the_system_names_the_user_where_no_variable_does() {
     assert_eq!(call.stdout, user);
 }
 
+/// A process leads a group of its own, so it hears nothing of what ends the program.
 #[test]
 fn an_interrupt_ends_what_the_program_has_started() {
     let programs = Programs::new(&[(
