@@ -6,17 +6,34 @@ cd /
 # Nothing is ever written. This ends when the process that holds the other end has died.
 while read -r _; do :; done
 
+has_proc=$([ -r /proc/self/stat ] && echo yes)
+
+# State, parent and group of a process. What stands before them is its name, and may be anything.
+facts_of() {
+  line=$(cat "/proc/$1/stat") && echo "${line##*) }"
+}
+
+# Whether a process has this number and has not ended. One that nobody has reaped yet has.
+is_alive() {
+  if [ "$has_proc" ]; then
+    case $(facts_of "$1") in '' | Z*) return 1 ;; esac
+  else
+    kill -s 0 -- "$1"
+  fi
+}
+
 groups= pipes=
 while read -r kind number; do
   case $kind in
   group) groups="$groups $number" ;;
   # The leader was reaped. Where a process has its number, that belongs to somebody else by now.
-  rest) kill -s 0 -- "$number" || groups="$groups $number" ;;
+  rest) is_alive "$number" || groups="$groups $number" ;;
   pipe) pipes="$pipes $number" ;;
   esac
 done <&3
 
-# What was just being started: we know no number of it, only a pipe that it has.
+# What was just being started: we know no number of it, only a pipe that it has, or what it has
+# started already.
 if [ -n "$pipes" ]; then
   holders=$(ls -l /proc/[0-9]*/fd | while read -r line; do
     case $line in
@@ -26,18 +43,20 @@ if [ -n "$pipes" ]; then
     done ;;
     esac
   done)
-  groups="$groups $holders"
+  for holder in $holders; do
+    set -- $(facts_of "$holder")
+    groups="$groups $3"
+  done
 fi
 
 signal() {
   for group in $groups; do kill -s "$1" -- "-$group"; done
 }
 
-# Those of the groups in which something runs. A member that nobody has reaped yet has ended.
+# Those of the groups in which something runs.
 groups_alive() {
-  if [ -r /proc/self/stat ]; then
+  if [ "$has_proc" ]; then
     cat /proc/[0-9]*/stat | while read -r line; do
-      # After the name, in which anything may stand: state, parent, group.
       set -- ${line##*) }
       [ "$1" = Z ] || printf '%s ' "$3"
     done

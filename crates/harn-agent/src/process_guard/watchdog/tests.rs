@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use tempfile::TempDir;
 
 use super::super::PipeMark;
@@ -143,6 +145,41 @@ fn what_was_being_started_is_found_by_its_pipe() {
     born.wait_until_gone();
     assert!(watchdog.wait().unwrap().success());
     other.end_alive();
+}
+
+/// It has ended already, and what it has started has the pipe.
+#[test]
+fn what_was_being_started_is_found_by_what_it_has_left() {
+    let mut scene = Scene::new();
+    let (output, writer) = io::pipe().unwrap();
+    let mark = PipeMark::of(&writer).unwrap();
+    drop(output);
+    let path = scene.folder.path().join("born");
+    let mut born = start(
+        &path,
+        "sh -c 'echo there >&3; exec sleep 600' &",
+        |command| {
+            command.stdout(writer);
+        },
+    );
+    born.leader.wait().unwrap();
+    scene.watchdog.enter(Watched::Pipe(mark.0)).unwrap();
+    let mut watchdog = scene.die();
+    born.wait_until_gone();
+    assert!(watchdog.wait().unwrap().success());
+}
+
+#[test]
+fn what_a_leader_has_left_ends_also_before_the_leader_is_reaped() {
+    let mut scene = Scene::new();
+    let path = scene.folder.path().join("rest");
+    let rest = start(&path, "sh -c 'echo there >&3; exec sleep 600' &", |_| {});
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(rest.number()), options).unwrap();
+    scene.watchdog.enter(Watched::Rest(rest.number())).unwrap();
+    let mut watchdog = scene.die();
+    rest.wait_until_gone();
+    assert!(watchdog.wait().unwrap().success());
 }
 
 #[test]
