@@ -17,8 +17,9 @@
 //!
 //! While a child is being started, its number is not known. So the table first names a pipe that
 //! the child will have as its output; where a watchdog finds such an entry, it looks in `/proc`
-//! for the process that holds the pipe. Other systems have no `/proc`: there, a child that was
-//! born in the very moment in which this process was killed is not found.
+//! for the processes that hold the pipe. What is not found is a child that was born in the very
+//! moment in which this process was killed, if it has ended already and has left something behind
+//! that has no part of its output; and where there is no `/proc`, any child of that moment.
 //!
 //! A process that makes itself the leader of another group or session is not in the group any
 //! more and lives on, as it does when its command ends in good order.
