@@ -102,6 +102,28 @@ pub struct JournalRecord {
     pub change: Change,
 }
 
+impl JournalRecord {
+    /// Reads the payload of a record.
+    ///
+    /// # Errors
+    /// It is none, or one of a later version.
+    pub fn decode(payload: &[u8]) -> serde_json::Result<Self> {
+        /// What is beside the change. Read apart from it, because whoever reads both at once
+        /// keeps everything until it is known which change it is.
+        #[derive(Deserialize)]
+        struct Place {
+            index: u64,
+            events_before: u64,
+        }
+        let place: Place = serde_json::from_slice(payload)?;
+        Ok(Self {
+            index: place.index,
+            events_before: place.events_before,
+            change: serde_json::from_slice(payload)?,
+        })
+    }
+}
+
 /// A [`JournalRecord`] that is written and not kept.
 #[derive(Serialize)]
 struct NewRecord<'a> {
@@ -326,20 +348,36 @@ pub async fn session_records<L: EventLog>(
     log: &L,
     session_id: &str,
 ) -> Result<Vec<JournalRecord>, LogError> {
-    let topic = Topic::new(journal_topic(session_id))?;
     let mut records = Vec::new();
+    for_each_record(log, session_id, |record| records.push(record)).await?;
+    Ok(records)
+}
+
+/// Looks at the records of a session's journal one after the other.
+async fn for_each_record<L: EventLog>(
+    log: &L,
+    session_id: &str,
+    mut look: impl FnMut(JournalRecord),
+) -> Result<(), LogError> {
+    let topic = Topic::new(journal_topic(session_id))?;
     let mut from = None;
     loop {
-        let chunk = log.read_range(&topic, from, CHUNK_RECORDS).await?;
+        let chunk = log.read_range_bytes(&topic, from, CHUNK_RECORDS).await?;
         let Some((last, _)) = chunk.last() else {
-            return Ok(records);
+            return Ok(());
         };
         from = Some(*last);
-        let own = chunk.into_iter().filter(|(_, event)| {
-            event.headers.get(SESSION_HEADER).map(String::as_str) == Some(session_id)
-        });
-        // A record of a later version is no reason to lose the others.
-        records.extend(own.filter_map(|(_, event)| serde_json::from_value(event.payload).ok()));
+        for (_, event) in &chunk {
+            if event.headers.get(SESSION_HEADER).map(String::as_str) != Some(session_id) {
+                continue;
+            }
+            match JournalRecord::decode(&event.payload) {
+                Ok(record) => look(record),
+                // A record of a later version is no reason to lose the others.
+                Err(error) if error.is_data() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
@@ -353,10 +391,14 @@ pub async fn load_session<L: EventLog>(
     records: Option<usize>,
 ) -> Result<SessionState, LogError> {
     let mut state = SessionState::default();
-    let all = session_records(log, session_id).await?;
-    for record in all.into_iter().take(records.unwrap_or(usize::MAX)) {
-        state.apply(record.change);
-    }
+    let mut left = records.unwrap_or(usize::MAX);
+    for_each_record(log, session_id, |record| {
+        if left > 0 {
+            left -= 1;
+            state.apply(record.change);
+        }
+    })
+    .await?;
     Ok(state)
 }
 
@@ -419,6 +461,8 @@ mod tests {
             };
             let new = serde_json::to_value(new).unwrap();
             assert_eq!(new, serde_json::to_value(&record).unwrap());
+            let payload = serde_json::to_vec(&new).unwrap();
+            assert_eq!(JournalRecord::decode(&payload).unwrap(), record);
         }
     }
 

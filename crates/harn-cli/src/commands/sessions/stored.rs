@@ -14,6 +14,8 @@ use harn_vm::agent::session::{
     Change, JOURNAL_TOPIC_PREFIX, JournalRecord, SessionState, journal_topic,
 };
 
+use serde::de::IgnoredAny;
+
 use super::super::events::failure::Failure;
 use super::super::events::log::OpenLog;
 use crate::suggestion::closest;
@@ -109,22 +111,29 @@ pub(in crate::commands) fn one(log: &OpenLog, id: &str) -> Result<Stored, Failur
 
 /// The session of exactly this id.
 pub(in crate::commands) fn named(log: &OpenLog, id: &str) -> Result<Option<Stored>, Failure> {
-    let Readable {
-        records,
-        is_damaged,
-    } = readable_of(log, id)?;
-    let first_ms = records.first().map(|record| record.event.occurred_at_ms);
-    let first_ms = match (first_ms, is_damaged) {
-        (Some(first_ms), _) => first_ms,
-        (None, true) => 0,
-        (None, false) => return Ok(None),
-    };
-    let mut session = Stored::new(id, first_ms);
-    session.is_damaged = is_damaged;
-    records
-        .into_iter()
-        .for_each(|record| session.add(record.event));
-    Ok(Some(session))
+    let mut session = None;
+    let mut is_damaged = false;
+    for topic in known_topics_of(log, id)? {
+        let is_journal = is_of_journal(&topic);
+        // Of events it matters when they happened, and that they can be read.
+        is_damaged |= readable::look_through(log, &topic, |_, event| {
+            if event.headers.get(SESSION_HEADER).map(String::as_str) != Some(id) {
+                return Ok(());
+            }
+            let at_ms = event.occurred_at_ms;
+            let session = session.get_or_insert_with(|| Stored::new(id, at_ms));
+            session.has_happened(at_ms);
+            match is_journal {
+                true => session.add_record(at_ms, &event.payload),
+                false => serde_json::from_slice::<IgnoredAny>(&event.payload).map(drop),
+            }
+        })?;
+    }
+    if is_damaged {
+        let session = session.get_or_insert_with(|| Stored::new(id, 0));
+        session.is_damaged = true;
+    }
+    Ok(session)
 }
 
 /// The ids of all sessions.
@@ -165,18 +174,6 @@ pub(in crate::commands) fn records_of(log: &OpenLog, id: &str) -> Result<Vec<Pla
 /// What can be read of a topic.
 pub(super) fn readable(log: &OpenLog, topic: &Topic) -> Result<Readable, Failure> {
     Readable::of(log, topic)
-}
-
-/// What can be read of a session: of its journal, then of its events.
-fn readable_of(log: &OpenLog, id: &str) -> Result<Readable, Failure> {
-    let mut all = Readable::default();
-    for topic in known_topics_of(log, id)? {
-        let readable = Readable::of(log, &topic)?;
-        all.records.extend(readable.records);
-        all.is_damaged |= readable.is_damaged;
-    }
-    all.records.retain(|record| record.is_of(id));
-    Ok(all)
 }
 
 /// The topics of a session that are there.
@@ -222,8 +219,12 @@ impl Placed {
 
     /// Whether it is of a journal, and not an event.
     pub(in crate::commands) fn is_of_journal(&self) -> bool {
-        self.topic.as_str().starts_with(JOURNAL_TOPIC_PREFIX)
+        is_of_journal(&self.topic)
     }
+}
+
+fn is_of_journal(topic: &Topic) -> bool {
+    topic.as_str().starts_with(JOURNAL_TOPIC_PREFIX)
 }
 
 impl Stored {
@@ -237,10 +238,24 @@ impl Stored {
         }
     }
 
-    fn add(&mut self, event: LogEvent) {
-        let at_ms = event.occurred_at_ms;
+    /// Adds a record of its journal. Those of a later version are not understood.
+    fn add_record(&mut self, at_ms: i64, payload: &[u8]) -> serde_json::Result<()> {
+        match JournalRecord::decode(payload) {
+            Ok(record) => self.journal.push((at_ms, record)),
+            Err(error) if error.is_data() => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn has_happened(&mut self, at_ms: i64) {
         self.first_ms = self.first_ms.min(at_ms);
         self.last_ms = self.last_ms.max(at_ms);
+    }
+
+    fn add(&mut self, event: LogEvent) {
+        let at_ms = event.occurred_at_ms;
+        self.has_happened(at_ms);
         // Events are no records of a journal, and those of a later version are not understood.
         if let Ok(record) = serde_json::from_value(event.payload) {
             self.journal.push((at_ms, record));

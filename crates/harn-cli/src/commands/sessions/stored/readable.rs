@@ -1,6 +1,6 @@
 //! The records of a topic that can be read, where others cannot.
 
-use harn_log::{EventLog, LogError, Topic, block_on};
+use harn_log::{EventId, EventLog, LogError, LogEvent, LogEventBytes, Topic, block_on};
 
 use super::{CHUNK_RECORDS, Placed};
 use crate::commands::events::failure::Failure;
@@ -23,33 +23,58 @@ impl Readable {
     /// # Errors
     /// The log as a whole cannot be read.
     pub(super) fn of(log: &OpenLog, topic: &Topic) -> Result<Self, Failure> {
-        let mut readable = Self::default();
-        let (mut from, mut size, mut skipped) = (0, CHUNK_RECORDS, 0);
-        while skipped < SKIPPED_MAX {
-            match block_on(log.log.read_range(topic, Some(from), size)) {
-                Ok(chunk) => {
-                    let Some((last, _)) = chunk.last() else {
-                        break;
-                    };
-                    (from, size, skipped) = (*last, (size * 2).min(CHUNK_RECORDS), 0);
-                    let placed = chunk.into_iter().map(|(id, event)| Placed {
-                        topic: topic.clone(),
-                        id,
-                        event,
-                    });
-                    readable.records.extend(placed);
-                }
-                Err(error) if !is_about_records(&error) => return Err(error.into()),
-                Err(_) if size > 1 => size /= 2,
-                Err(_) => {
-                    readable.is_damaged = true;
-                    from += 1;
-                    skipped += 1;
+        let mut records = Vec::new();
+        let is_damaged = look_through(log, topic, |id, event| {
+            let event = LogEvent {
+                payload: serde_json::from_slice(&event.payload)?,
+                kind: event.kind,
+                headers: event.headers,
+                occurred_at_ms: event.occurred_at_ms,
+            };
+            let topic = topic.clone();
+            records.push(Placed { topic, id, event });
+            Ok(())
+        })?;
+        Ok(Self {
+            records,
+            is_damaged,
+        })
+    }
+}
+
+/// Looks at the records of a topic one after the other, around what is damaged in it; says
+/// whether something is. A record is also damaged where `look` says so.
+///
+/// # Errors
+/// The log as a whole cannot be read.
+pub(super) fn look_through(
+    log: &OpenLog,
+    topic: &Topic,
+    mut look: impl FnMut(EventId, LogEventBytes) -> serde_json::Result<()>,
+) -> Result<bool, Failure> {
+    let mut is_damaged = false;
+    let (mut from, mut size, mut skipped) = (0, CHUNK_RECORDS, 0);
+    while skipped < SKIPPED_MAX {
+        match block_on(log.log.read_range_bytes(topic, Some(from), size)) {
+            Ok(chunk) => {
+                let Some((last, _)) = chunk.last() else {
+                    break;
+                };
+                (from, size, skipped) = (*last, (size * 2).min(CHUNK_RECORDS), 0);
+                for (id, event) in chunk {
+                    is_damaged |= look(id, event).is_err();
                 }
             }
+            Err(error) if !is_about_records(&error) => return Err(error.into()),
+            Err(_) if size > 1 => size /= 2,
+            Err(_) => {
+                is_damaged = true;
+                from += 1;
+                skipped += 1;
+            }
         }
-        Ok(readable)
     }
+    Ok(is_damaged)
 }
 
 /// Whether an error is about what was to be read, and not about the way to it.
