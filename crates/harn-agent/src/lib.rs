@@ -54,6 +54,7 @@ mod fence;
 pub mod handoff;
 mod host;
 mod keeper;
+mod known_options;
 mod ledger;
 mod long_running;
 mod loop_detector;

@@ -11,10 +11,11 @@ use crate::metadata::{Kind, Metadata, Package};
 const ARROWS: &[(&str, &[&str])] = &[
     ("harn-events", &[]),
     ("harn-log", &[]),
-    ("harn-llm", &[]),
+    ("harn-options", &[]),
+    ("harn-llm", &["harn-options"]),
     ("harn-listen", &[]),
     ("harn-syntax", &[]),
-    ("harn-check", &["harn-syntax"]),
+    ("harn-check", &["harn-syntax", "harn-options"]),
     ("harn-machine", &["harn-check"]),
     ("harn-stdlib", &["harn-machine"]),
     ("harn-agent", &["harn-events", "harn-log", "harn-llm"]),

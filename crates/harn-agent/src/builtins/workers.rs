@@ -5,9 +5,11 @@ use std::sync::Arc;
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{Options, display, truthy};
 use harn_llm::sorted_json;
+use harn_options::{SUB_AGENT, WORKER};
 use serde_json::Value;
 
 use super::Asked;
+use crate::known_options;
 use crate::runtime::Runtime;
 use crate::workers::{self, Asking, AtHand, Slot, Start, Status, SubAgent, WorkerPlaces};
 
@@ -41,8 +43,9 @@ fn asking(asked: &Asked) -> Asking<'_> {
 /// `sub_agent_run(task, options?)`
 async fn sub_agent_run(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
     let task = workers::read_task(asked.argument(0))?;
-    let agent = SubAgent::read(asked.argument(1), asked.functions.below("/1"))?;
-    let options = asked.dict(1);
+    let (options, functions) = (asked.dict(1), asked.functions.below("/1"));
+    known_options::refuse(runtime, "sub_agent_run", &SUB_AGENT, &options, &functions)?;
+    let agent = SubAgent::read(asked.argument(1), functions)?;
     if !Options(&options).given("background").is_some_and(truthy) {
         return workers::run_and_wait(runtime, &task, &agent, asking(asked)).await;
     }
@@ -55,7 +58,8 @@ async fn sub_agent_run(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, T
 
 /// `spawn_agent(config)`
 async fn spawn_agent(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, Thrown> {
-    let functions = asked.functions.below("/0");
+    let (config, functions) = (asked.dict(0), asked.functions.below("/0"));
+    known_options::refuse(runtime, "spawn_agent", &WORKER, &config, &functions)?;
     let (start, waits) = Start::of_config(asked.arguments.first(), functions)?;
     let slot = start
         .begin(runtime, asking(asked), &asked.worker_id)

@@ -4,23 +4,11 @@ use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::Options;
+use harn_options::{AGENT_SESSION_COMPACT, Unknown};
 use serde_json::{Map, Value};
 
 use super::policy::{Custom, Policy, RENDER, Strategy};
 use crate::callback::{Callback, Functions};
-
-/// The keys of `agent_session_compact`, in the order of its complaint.
-const SESSION_KEYS: [&str; 9] = [
-    "keep_last",
-    "token_threshold",
-    "tool_output_max_chars",
-    "compact_strategy",
-    "hard_limit_tokens",
-    "hard_limit_strategy",
-    "custom_compactor",
-    "mask_callback",
-    "compress_callback",
-];
 
 impl Policy {
     /// How `agent_session_compact(id, opts?)` compacts. The functions are those of `opts`.
@@ -91,13 +79,11 @@ fn session_error(complaint: &str) -> Thrown {
 }
 
 fn refuse_unknown(fields: &Map<String, Value>) -> Result<(), Thrown> {
+    let dict = &AGENT_SESSION_COMPACT;
     let mut keys = fields.keys();
-    match keys.find(|key| !SESSION_KEYS.contains(&key.as_str())) {
+    match keys.find_map(|key| Unknown::find(dict, "", key, |_| false)) {
         None => Ok(()),
-        Some(key) => Err(session_error(&format!(
-            "unknown option key '{key}' (expected one of: {})",
-            SESSION_KEYS.join(", ")
-        ))),
+        Some(unknown) => Err(session_error(&unknown.listed())),
     }
 }
 

@@ -2,12 +2,14 @@
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{Options, display};
+use harn_options::DAEMON;
 use serde_json::{Map, Value, json};
 
 use super::queue::CAPACITY_DEFAULT;
 use super::runtime_error;
 use crate::builtins::Asked;
 use crate::callback::Functions;
+use crate::known_options;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy};
 use crate::runtime::{Ambient, Runtime};
 
@@ -51,6 +53,8 @@ impl Config {
         let Value::Object(config) = asked.argument(0) else {
             return runtime_error("daemon_spawn: expected a config dict");
         };
+        let functions = asked.functions.below("/0");
+        known_options::refuse(runtime, "daemon_spawn", &DAEMON, config, &functions)?;
         let given = Options(config);
         let first = |keys: [&str; 2]| {
             let mut texts = keys.into_iter().filter_map(|key| given.given_text(key));

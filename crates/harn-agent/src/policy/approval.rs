@@ -2,13 +2,16 @@
 
 use harn_events::{ToolAnnotations, ToolApprovalPolicy};
 use harn_llm::desk::Thrown;
+use harn_options::APPROVAL_POLICY;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::annotations::{declared_paths, is_read_only};
 use super::glob::{any_glob_matches, any_glob_matches_path, glob_matches};
 use super::reading::{fields, texts};
+use crate::known_options::refuse_unknown;
 
+/// The keys that are followed. The others of the table are those of later revisions.
 const KEYS: [&str; 4] = [
     "auto_approve",
     "auto_deny",
@@ -59,11 +62,13 @@ impl ApprovalPolicy {
     /// here are kept.
     ///
     /// # Errors
-    /// A field of the wrong kind is thrown, because a question must not get lost.
+    /// A field of the wrong kind or of an unknown name is thrown, because a question must not get
+    /// lost.
     pub fn read(label: &str, value: &Value) -> Result<Self, Thrown> {
         let Some(fields) = fields(label, value)? else {
             return Ok(Self::default());
         };
+        refuse_unknown(label, &APPROVAL_POLICY, fields)?;
         let list = |key: &str| texts(&format!("{label}.{key}"), fields.get(key));
         let later = fields.iter().filter(|(key, _)| !KEYS.contains(&&***key));
         Ok(Self(ToolApprovalPolicy {
@@ -234,7 +239,7 @@ mod tests {
     fn policies_are_intersected() {
         let outer = policy(json!({
             "auto_approve": ["a", "b"], "auto_deny": ["x"], "require_approval": ["r"],
-            "write_path_allowlist": ["src/*"], "later_key": 1,
+            "write_path_allowlist": ["src/*"], "repeat_limit": 1,
         }));
         let inner = policy(json!({
             "auto_approve": ["b", "c"], "auto_deny": ["x", "y"], "require_approval": ["s"],
@@ -242,11 +247,11 @@ mod tests {
         let both = ApprovalPolicy::intersect(&outer, &inner);
         let expected = policy(json!({
             "auto_approve": ["b"], "auto_deny": ["x", "y"], "require_approval": ["r", "s"],
-            "write_path_allowlist": ["src/*"], "later_key": 1,
+            "write_path_allowlist": ["src/*"], "repeat_limit": 1,
         }));
         assert_eq!(both, expected);
         let written = serde_json::to_value(&both).expect("it is data");
-        assert_eq!(written["later_key"], 1);
+        assert_eq!(written["repeat_limit"], 1);
         assert_eq!(serde_json::from_value(written).ok(), Some(both));
     }
 
@@ -266,6 +271,10 @@ mod tests {
     fn what_cannot_be_read_is_thrown() {
         let rows = [
             (json!(1), "approval_policy: expected a dict, got int"),
+            (
+                json!({"auto_denny": ["run"]}),
+                "approval_policy: unknown option key 'auto_denny'; did you mean 'auto_deny'?",
+            ),
             (
                 json!({"auto_deny": [1]}),
                 "approval_policy.auto_deny: list entries must be strings",

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use harn_events::{SideEffectLevel, ToolAnnotations};
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
+use harn_options::POLICY;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::annotations::read_annotations;
 use super::reading::{fields, texts, unexpected};
+use crate::known_options::refuse_unknown;
 
 /// How deep loops may start loops when nobody says otherwise.
 pub(crate) const RECURSION_LIMIT: u64 = 8;
@@ -59,12 +61,24 @@ impl CapabilityPolicy {
         }
     }
 
-    /// Reads a policy from a program's dict. Nil is a policy without limits, unknown keys are
-    /// left alone, and a level nobody knows counts as `none`, the lowest.
+    /// Reads a policy from a program's dict. Nil is a policy without limits, and a level
+    /// nobody knows counts as `none`, the lowest.
     ///
     /// # Errors
-    /// A field of the wrong kind is thrown, because a limit must not get lost.
+    /// A field of the wrong kind or of an unknown name is thrown, because a limit must not get
+    /// lost.
     pub fn read(label: &str, value: &Value) -> Result<Self, Thrown> {
+        if let Some(fields) = fields(label, value)? {
+            refuse_unknown(label, &POLICY, fields)?;
+        }
+        Self::read_of_session(label, value)
+    }
+
+    /// The same of the policy of a session, in which programs may keep other keys too.
+    ///
+    /// # Errors
+    /// A field of the wrong kind is thrown.
+    pub(crate) fn read_of_session(label: &str, value: &Value) -> Result<Self, Thrown> {
         let Some(fields) = fields(label, value)? else {
             return Ok(Self::default());
         };
@@ -285,7 +299,7 @@ mod tests {
             "tools": ["a"], "capabilities": {"workspace": ["list"], "process": []},
             "workspace_roots": ["/w"], "side_effect_level": "read_only", "recursion_limit": 3,
             "tool_arg_constraints": [{"tool": "run*", "arg_patterns": ["ls*"], "arg_key": "cmd"}],
-            "tool_annotations": {"a": {"kind": "read"}}, "other": 1,
+            "tool_annotations": {"a": {"kind": "read"}},
         }));
         assert_eq!(read.tools, ["a"]);
         assert_eq!(read.capabilities["workspace"], ["list"]);
@@ -316,6 +330,10 @@ mod tests {
     fn a_limit_that_cannot_be_read_is_thrown() {
         let rows = [
             (json!("x"), "policy: expected a dict, got string"),
+            (
+                json!({"tolls": ["read"]}),
+                "policy: unknown option key 'tolls'; did you mean 'tools'?",
+            ),
             (
                 json!({"tools": 5}),
                 "policy.tools: expected a list of strings, got int",

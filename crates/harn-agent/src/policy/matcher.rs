@@ -5,10 +5,12 @@ use std::sync::Arc;
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{kind, truthy};
 use harn_llm::sorted_json;
+use harn_options::ARGUMENT_MATCHER;
 use serde_json::{Map, Value};
 
 use super::glob::{any_glob_matches, glob_matches};
 use crate::callback::{Callback, Functions};
+use crate::known_options::refuse_unknown;
 
 /// One entry of `allow` or `deny`.
 #[derive(Clone)]
@@ -166,10 +168,11 @@ fn read_argument(label: &str, fields: &Map<String, Value>) -> Result<Matcher, Th
         None => None,
     };
     match (key, globs) {
-        (Some(key), Some(globs)) => Ok(Matcher::Argument {
-            key: key.to_owned(),
-            globs,
-        }),
+        (Some(key), Some(globs)) => {
+            refuse_unknown(label, &ARGUMENT_MATCHER, fields)?;
+            let key = key.to_owned();
+            Ok(Matcher::Argument { key, globs })
+        }
         _ => Err(Thrown::Plain(format!(
             "{label}: dict matchers must include arg_key and patterns"
         ))),

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
+use harn_options::PERMISSIONS;
 use serde_json::Value;
 
 use super::matcher::{Rule, read_rules};
 use crate::callback::{Callback, Functions};
+use crate::known_options::refuse_unknown;
 
 /// One level of permissions. Levels stack, from the outermost loop to the innermost one, and
 /// every level must grant a call.
@@ -39,6 +41,7 @@ impl Permissions {
                 return Err(Thrown::Plain(text));
             }
         };
+        refuse_unknown(label, &PERMISSIONS, fields)?;
         let rules = |key: &str| {
             let value = fields.get(key).unwrap_or(&Value::Null);
             read_rules(
@@ -95,7 +98,7 @@ mod tests {
             .expect("it is well formed")
             .expect("it is given");
         assert!(level.allow.is_none() && level.deny.is_empty() && level.on_escalation.is_none());
-        let value = json!({"allow": ["a", "b"], "deny": {"c": true}, "other": 1});
+        let value = json!({"allow": ["a", "b"], "deny": {"c": true}});
         let level = read(value)
             .expect("it is well formed")
             .expect("it is given");
@@ -115,6 +118,10 @@ mod tests {
             (
                 json!({"deny": [1]}),
                 "permissions.deny: list entries must be strings",
+            ),
+            (
+                json!({"allows": ["a"]}),
+                "permissions: unknown option key 'allows'; did you mean 'allow'?",
             ),
             (
                 json!({"deny": {"run": 2}}),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use harn_llm::desk::{Question, Thrown};
 use harn_llm::options::CallOptions;
 use harn_llm::options::value::Options;
+use harn_options::AGENT_LOOP;
 use serde_json::{Map, Value, json};
 
 use super::Experiment;
@@ -17,6 +18,7 @@ use super::resumption::{self, AwaitResumption};
 use crate::callback::Functions;
 use crate::compaction;
 use crate::fence::refused;
+use crate::known_options;
 use crate::loop_options::{LoopOptions, call_options};
 use crate::progress;
 use crate::registry::ToolRegistry;
@@ -54,6 +56,8 @@ pub(crate) fn prepare(
     mut request: LoopRequest,
 ) -> Result<Prepared, Thrown> {
     let label = request.label.unwrap_or(LABEL);
+    let given = (&request.options, &request.functions);
+    known_options::refuse(runtime, label, &AGENT_LOOP, given.0, given.1)?;
     let resumption = resumption::tool(&request.options);
     let resumption_tool = resumption.clone().map(|tool| tool as _);
     request.tools.extend(resumption_tool);

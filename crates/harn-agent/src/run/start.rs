@@ -222,13 +222,12 @@ fn narrow(runtime: &Runtime, request: &LoopRequest, session: &Session) -> Result
     }
     ambient.depth += 1;
     let of_session = session.kept(kept::WORKSPACE_POLICY);
-    let policies = [
-        ("agent_loop: workspace_policy", of_session.as_ref()),
-        ("agent_loop: policy", given.given("policy")),
-    ];
-    for (label, policy) in policies {
-        let policy = policy.map(|policy| CapabilityPolicy::read(label, policy));
-        let policy = policy.transpose()?;
+    let of_session = of_session
+        .as_ref()
+        .map(|policy| CapabilityPolicy::read_of_session("agent_loop: workspace_policy", policy));
+    let own = given.given("policy");
+    let own = own.map(|policy| CapabilityPolicy::read("agent_loop: policy", policy));
+    for policy in [of_session.transpose()?, own.transpose()?] {
         ambient
             .narrow(policy.as_ref(), None)
             .map_err(Thrown::Plain)?;

@@ -2,9 +2,11 @@
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{Options, kind};
+use harn_options::TOOL_HOOK;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::known_options::refuse_unknown;
 use crate::policy::glob_matches;
 
 /// What `register_tool_hook` was given.
@@ -23,13 +25,14 @@ impl RegisteredHook {
     /// `max_output` that is no int or negative.
     ///
     /// # Errors
-    /// An argument that is no dict.
+    /// An argument that is no dict, or has a key that hooks do not have.
     pub fn read(config: &Value) -> Result<Self, Thrown> {
         let Value::Object(fields) = config else {
             let got = kind(config);
             let text = format!("register_tool_hook: expected a config dict, got {got}");
             return Err(Thrown::Plain(text));
         };
+        refuse_unknown("register_tool_hook", &TOOL_HOOK, fields)?;
         let options = Options(fields);
         Ok(Self {
             pattern: options

@@ -7,6 +7,7 @@ builtins! {
     "Ok(value: any = nil) -> Result<any, never>" [] Pure "Makes a success of a value.";
     "__agent_loop(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Lets a model work with tools until it is done.";
     "__agent_turn(prompt: any = nil, options: any = nil) -> dict" [] Model "Lets a model work with tools and tells about the turn.";
+    "__known_options(builtin: string, options: dict | nil) -> dict" [dict] Pure "Gives options back after a look at their keys.";
     "__llm_call(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model.";
     "__llm_call_safe(prompt: any = nil, system: any = nil, options: any = nil) -> dict" [] Model "Asks a model and gives an error instead of throwing it.";
     "__llm_call_structured(prompt: any = nil, schema: any = nil, options: any = nil) -> any" [] Model "Asks a model for data of a schema.";

@@ -31,6 +31,7 @@ impl Desk {
         question: &Question,
         suffix: Option<&str>,
     ) -> Result<Value, Thrown> {
+        self.refuse_unknown("llm_completion", question)?;
         let call = self.read(question)?;
         let prefix = &question.prompt;
         let is_mocked = self.state().is_mocked(&call.provider);

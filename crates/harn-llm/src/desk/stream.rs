@@ -16,6 +16,7 @@ impl Desk {
     /// # Errors
     /// The options are not understood.
     pub fn open_stream(&self, question: &Question) -> Result<StreamCall, Thrown> {
+        self.refuse_unknown("llm_stream", question)?;
         let mut call = self.read(question)?;
         call.request.stream = true;
         // A second try would say again what was heard already.

@@ -8,7 +8,7 @@ use crate::Category;
 use crate::classify::classify;
 use crate::exchange::Listener;
 use crate::grammar::extract::extract;
-use crate::options::{CallOptions, ReplyListener};
+use crate::options::{CallOptions, ReplyListener, known};
 
 /// What a program passes to one of them.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,12 @@ impl Desk {
     /// # Errors
     /// What the program catches.
     pub async fn call(&self, question: &Question) -> Result<Value, Thrown> {
+        self.refuse_unknown("llm_call", question)?;
+        self.call_known(question).await
+    }
+
+    /// The same, of a question whose options were looked at.
+    async fn call_known(&self, question: &Question) -> Result<Value, Thrown> {
         let call = self.read(question)?;
         let attempted = self.attempt(&call, &mut silent()).await?;
         self.settle(&call, &attempted)?;
@@ -40,7 +46,12 @@ impl Desk {
 
     /// `llm_call_safe`
     pub async fn call_safe(&self, question: &Question) -> Value {
-        match self.call(question).await {
+        let known = self.refuse_unknown("llm_call_safe", question);
+        let response = match known {
+            Ok(()) => self.call_known(question).await,
+            Err(thrown) => Err(thrown),
+        };
+        match response {
             Ok(response) => json!({"ok": true, "response": response, "error": null}),
             Err(thrown) => json!({"ok": false, "response": null, "error": thrown.as_dict()}),
         }
@@ -55,14 +66,24 @@ impl Desk {
         question: &Question,
         schema: &Value,
     ) -> Result<Value, Thrown> {
+        self.refuse_unknown("llm_call_structured", question)?;
+        self.data_of(question, schema).await
+    }
+
+    async fn data_of(&self, question: &Question, schema: &Value) -> Result<Value, Thrown> {
         let question = structured(question, schema);
-        let result = self.call(&question).await?;
+        let result = self.call_known(&question).await?;
         Ok(result.get("data").cloned().unwrap_or_default())
     }
 
     /// `llm_call_structured_safe`
     pub async fn call_structured_safe(&self, question: &Question, schema: &Value) -> Value {
-        match self.call_structured(question, schema).await {
+        let known = self.refuse_unknown("llm_call_structured_safe", question);
+        let data = match known {
+            Ok(()) => self.data_of(question, schema).await,
+            Err(thrown) => Err(thrown),
+        };
+        match data {
             Ok(data) => json!({"ok": true, "data": data, "error": null}),
             Err(thrown) => json!({"ok": false, "data": null, "error": thrown.as_dict()}),
         }
@@ -70,6 +91,9 @@ impl Desk {
 
     /// `llm_call_structured_result`
     pub async fn call_structured_result(&self, question: &Question, schema: &Value) -> Value {
+        if let Err(thrown) = self.refuse_unknown("llm_call_structured_result", question) {
+            return argument_envelope(&thrown.to_string());
+        }
         let repair = repair(&question.options);
         let mut question = structured(question, schema);
         question.options.remove("repair");
@@ -135,6 +159,21 @@ impl Desk {
             dict,
             is_repairable: !is_ok,
         }
+    }
+
+    /// Refuses options that nobody reads. Loops have more of them, and look themselves.
+    pub(super) fn refuse_unknown(&self, builtin: &str, question: &Question) -> Result<(), Thrown> {
+        let Some(place) = harn_options::place_of(builtin) else {
+            return Ok(());
+        };
+        let is_provider = |name: &str| self.knows_provider(name);
+        let known = known::refuse_unknown(builtin, place.dict, &question.options, &is_provider);
+        known.map_err(|invalid| Thrown::Plain(invalid.to_string()))
+    }
+
+    /// Whether there is a provider of that name.
+    pub fn knows_provider(&self, name: &str) -> bool {
+        self.catalog(&self.state()).config.knows(name)
     }
 
     /// Reads the options of a question.

@@ -7,6 +7,7 @@
 //! Options arrive as JSON, with closures as `null`; messages name kinds as the language does.
 
 mod gate;
+pub mod known;
 pub mod limits;
 mod messages;
 pub mod output;

@@ -2,6 +2,7 @@
 
 use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
+use harn_options::{COMMAND_POLICY, Unknown};
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[("command_policy", command_policy)]);
@@ -17,6 +18,11 @@ fn command_policy(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
 
 /// A policy with all that nobody said.
 pub(super) fn policy(config: &Dict) -> Result<Dict, Failure> {
+    for (key, _) in config.iter() {
+        if let Some(unknown) = Unknown::find(&COMMAND_POLICY, "", key, |_| false) {
+            return Err(Fault::runtime(format!("command_policy: {unknown}")));
+        }
+    }
     for key in [
         "tools",
         "workspace_roots",

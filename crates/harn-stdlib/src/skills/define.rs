@@ -2,6 +2,7 @@
 
 use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Value, argument, take, thrown};
+use harn_options::{SKILL, Unknown};
 
 use crate::registries::{SKILLS, given, text_of};
 
@@ -44,6 +45,11 @@ fn refuse<T>(reason: &str) -> Result<T, Failure> {
 }
 
 fn entry(name: &Text, mut config: Dict) -> Result<Dict, Failure> {
+    for (key, _) in config.iter() {
+        if let Some(unknown) = Unknown::find(&SKILL, "", key, |_| false) {
+            return refuse(&unknown.to_string());
+        }
+    }
     for key in TEXTS {
         if !matches!(given(&config, key), None | Some(Value::Text(_))) {
             return refuse(&format!("'{key}' must be a string"));
@@ -111,6 +117,11 @@ mod tests {
         );
         let both = [("short", "a".into()), ("description", "b".into())];
         check(both, "{description: b, name: s, short: a}");
+        // What others read stays; what looks like a slip of the hand would get lost.
+        check_refusal(
+            [("alowed_tools", Value::list(vec![]))],
+            "unknown option key 'alowed_tools'; did you mean 'allowed_tools'?",
+        );
         let other = [("priority", Value::Int(5)), ("name", "other".into())];
         check(other, "{description: , name: s, priority: 5}");
     }

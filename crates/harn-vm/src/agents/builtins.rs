@@ -11,6 +11,7 @@ use super::artifacts;
 use super::convert;
 use super::daemons;
 use super::guard;
+use super::known;
 use super::question;
 use super::workers;
 use super::{KIND, POLICY, SESSION, SUBSCRIBER_DEPTH};
@@ -134,7 +135,10 @@ pub(crate) fn register(registry: &mut Registry) {
         ("resume_agent", workers::resume_agent),
         ("spawn_agent", workers::spawn_agent),
     ]);
-    registry.plain(&[("agent_session_current_id", current_id)]);
+    registry.plain(&[
+        ("__known_options", known::known_options),
+        ("agent_session_current_id", current_id),
+    ]);
     registry.file("agents", include_str!("../../harn/agents.harn"));
     let written_in_harn = [
         "agent_loop",

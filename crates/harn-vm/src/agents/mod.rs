@@ -16,6 +16,7 @@ mod closure;
 mod convert;
 mod daemons;
 mod guard;
+mod known;
 mod manifest;
 mod options;
 mod port;

@@ -6,12 +6,11 @@ use harn_events::{AgentEvent, WorkspaceAnchor};
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::truthy;
 use harn_llm::transcript::runtime_event;
+use harn_options::{AGENT_SESSION_REANCHOR, Unknown};
 use serde_json::{Map, Value, json};
 
 use super::{Call, compacting, forks, workspace};
 use crate::session::{Change, Content, Session, kept};
-
-const KEYS: [&str; 3] = ["carry_transcript", "compact", "reason"];
 
 /// A move, as it was asked for.
 struct Move {
@@ -43,11 +42,10 @@ pub(super) async fn reanchor(call: Call<'_>) -> Result<Value, Thrown> {
 }
 
 fn read_options(call: Call<'_>, options: &Map<String, Value>) -> Result<(bool, bool), Thrown> {
-    if let Some(key) = options.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return call.refuse(format!(
-            "unknown option key '{key}' (expected one of: {})",
-            KEYS.join(", ")
-        ));
+    let dict = &AGENT_SESSION_REANCHOR;
+    let mut keys = options.keys();
+    if let Some(unknown) = keys.find_map(|key| Unknown::find(dict, "", key, |_| false)) {
+        return call.refuse(unknown.listed());
     }
     let given = |key: &str| options.get(key).filter(|value| !value.is_null());
     let carry_transcript = given("carry_transcript").is_none_or(truthy);

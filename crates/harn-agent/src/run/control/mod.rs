@@ -14,7 +14,6 @@ mod input;
 mod judge;
 mod options;
 mod structure;
-mod unavailable;
 
 use std::sync::Arc;
 
@@ -51,7 +50,6 @@ impl Controls {
         max_iterations: usize,
     ) -> Result<Self, Thrown> {
         let given = options::Given(options, functions);
-        unavailable::refuse(given)?;
         Ok(Self {
             budget: budget::Budget::read(given, max_iterations)?,
             completion: completion::Judges::read(given)?,

@@ -35,6 +35,8 @@ fn the_built_in_providers_are_those_of_the_book() {
         "vllm",
     ];
     assert_eq!(names, expected);
+    // `harn check` has them from there.
+    assert_eq!(names, harn_options::BUILT_IN_PROVIDERS);
     let economics = [
         ("anthropic", Some((0.003, 0.015)), Some(2500)),
         ("openai", Some((0.0025, 0.010)), Some(1800)),
