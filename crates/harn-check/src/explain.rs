@@ -76,6 +76,7 @@ const PAGES: &[(&str, &str)] = pages! {
     "unknown-field"
     "unknown-import"
     "unknown-interface-method"
+    "unknown-option"
     "unknown-struct"
     "unnecessary-cast"
     "unnecessary-else-return"

@@ -41,6 +41,7 @@ code_list! {
     UNKNOWN_INTERFACE_METHOD "unknown-interface-method" "a bound does not offer the method that is called"
     VARIANCE "variance" "a type parameter stands where its variance does not allow it"
     DEPRECATED "deprecated" "a deprecated function is called"
+    UNKNOWN_OPTION "unknown-option" "an option that the builtin does not have"
     UNKNOWN_ATTRIBUTE "unknown-attribute" "an attribute nobody knows"
     ATTRIBUTE_USE "attribute-use" "an attribute is used in a way that has no effect"
     UNVALIDATED_VALUE "unvalidated-value" "a value from outside is used before it was validated"

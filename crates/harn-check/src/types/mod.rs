@@ -39,8 +39,8 @@ use harn_syntax::tree::Module;
 use harn_syntax::{Diagnostic, Span};
 
 pub use codes::TYPE_CODES;
+pub use harn_options::distance_within;
 pub use schema::{Aliases, Schema, SchemaField, schema_of_parameter, schema_of_type};
-pub use suggest::distance_within;
 pub(crate) use suggest::suggest;
 pub use ty::{Applied, FunctionTy, Shape, ShapeField, Ty, Union};
 
@@ -52,6 +52,9 @@ use checker::Checker;
 pub struct CheckOptions {
     /// Whether to warn where values from outside are used without validation.
     pub strict_types: bool,
+    /// Whether to tell of what a run finds out by itself and can catch, such as an option that a
+    /// builtin refuses.
+    pub before_a_run: bool,
 }
 
 /// What a check found out.

@@ -84,7 +84,10 @@ fn mixture() -> impl Strategy<Value = String> {
 fn check(source: &str) {
     let parsed = harn_syntax::parse(source);
     for strict_types in [false, true] {
-        let options = CheckOptions { strict_types };
+        let options = CheckOptions {
+            strict_types,
+            before_a_run: strict_types,
+        };
         let checked = inspect_types(&parsed.module, &Imported::default(), options);
         for diagnostic in &checked.diagnostics {
             assert!(diagnostic.span.end as usize <= source.len());

@@ -19,6 +19,7 @@ mod interfaces;
 mod methods;
 mod narrowing;
 mod operators;
+mod options;
 mod order;
 mod returns;
 mod same_names;

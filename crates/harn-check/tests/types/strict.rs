@@ -9,7 +9,10 @@ use crate::support::{check_body, inspect};
 fn strict(statements: &str, expected: &[&str]) {
     check_body(statements, &[]);
     let source = format!("type P = {{a: int}}\nfn body(c) {{\n{statements}\n}}");
-    let options = CheckOptions { strict_types: true };
+    let options = CheckOptions {
+        strict_types: true,
+        before_a_run: false,
+    };
     let checked = inspect(&source, &Imported::default(), options);
     let said: Vec<_> = checked.diagnostics.iter().map(|one| &one.message).collect();
     assert_eq!(said, expected, "{statements}");
@@ -63,7 +66,10 @@ fn what_clears_the_mark() {
 
 #[test]
 fn helps() {
-    let options = CheckOptions { strict_types: true };
+    let options = CheckOptions {
+        strict_types: true,
+        before_a_run: false,
+    };
     let source = "fn f() { json_parse(\"\").a\n let v = mcp_call()\n v.a }";
     let checked = inspect(source, &Imported::default(), options);
     let helps: Vec<_> = checked

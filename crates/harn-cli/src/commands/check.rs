@@ -150,6 +150,7 @@ impl Checker {
         let settings = self.projects.settings(path)?;
         let options = CheckOptions {
             strict_types: self.strict_types || settings.check.strict_types,
+            before_a_run: true,
         };
         let analysis = self
             .checks

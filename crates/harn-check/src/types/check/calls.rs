@@ -82,7 +82,11 @@ impl Checker {
         }
         let declarations = &self.known.declarations;
         let hidden = declarations.callable.contains(name) || declarations.imported.contains(name);
-        if hidden || builtins::find(name).is_none() {
+        if hidden {
+            return;
+        }
+        self.check_options(call);
+        if builtins::find(name).is_none() {
             return;
         }
         let (given, declared) = (call.type_arguments.len(), type_parameter_count(name));

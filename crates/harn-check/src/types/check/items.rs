@@ -50,6 +50,7 @@ impl Checker {
                 self.environment.leave_body(barrier);
             }
             ItemKind::Skill(skill) => {
+                self.check_skill_fields(skill);
                 for field in &skill.fields {
                     self.check(&field.value);
                 }

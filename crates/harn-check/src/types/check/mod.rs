@@ -13,6 +13,7 @@ mod functions;
 mod items;
 mod matches;
 mod operators;
+mod options;
 mod postfix;
 mod returns;
 mod statements;
