@@ -52,6 +52,60 @@ async fn a_judge_speaks_after_the_iteration_it_judges() {
     assert_eq!(story[story.len() - 2..], ["judge_decision", "@loop_exit"]);
 }
 
+/// One who judges is asked over a network that never answers.
+fn hanging() -> Value {
+    json!({"enabled": true, "provider": "openai", "model": "gpt-4o", "timeout_ms": 50})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_that_takes_too_long_does_not_hold_the_loop_up() {
+    let stage = Stage::proving_online(&["judge_decision"]);
+    stage.network.fall_silent();
+    let request = request(json!({"verify_completion_judge": hanging()}));
+    let result = stage.run_with(request).await.unwrap();
+    assert_eq!(result["status"], "done");
+    let reasoning = "the judge could not be asked: no answer within 50 ms";
+    assert_eq!(stage.one("judge_decision")["reasoning"], reasoning);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_classifier_that_takes_too_long_lets_the_message_through() {
+    let stage = Stage::proving_online(&["scope_classifier_verdict"]);
+    stage.network.fall_silent();
+    let request = request(json!({"pre_turn_scope_classifier": hanging()}));
+    let result = stage.run_with(request).await.unwrap();
+    assert_eq!(result["status"], "done");
+    let verdict = stage.one("scope_classifier_verdict");
+    assert_eq!(verdict["original_label"], "error");
+    assert_eq!(verdict["error"], "no answer within 50 ms");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_ends_a_loop_in_its_rhythm() {
+    let verdict =
+        |verdict: &str| saying(&json!({"verdict": verdict, "reasoning": "So."}).to_string());
+    let answers = [
+        calling("look", json!({})),
+        calling("look", json!({"at": 2})),
+        verdict("continue"),
+        calling("look", json!({"at": 3})),
+        calling("look", json!({"at": 4})),
+        verdict("done"),
+    ];
+    let stage = Stage::proving(&["judge_decision"], &answers);
+    let options = json!({"tool_format": "native", "done_judge": {"cadence": {"every": 2}}});
+    let request = request(options).tool(tool("look", Ok("seen")));
+    let result = stage.run_with(request).await.unwrap();
+    assert_eq!(result["status"], "done");
+    assert_eq!(result["llm"]["iterations"], 4);
+    let told = |at: usize| {
+        let verdict = &stage.of_type("judge_decision")[at];
+        (verdict["iteration"].clone(), verdict["verdict"].clone())
+    };
+    assert_eq!(told(0), (json!(2), json!("continue")));
+    assert_eq!(told(1), (json!(4), json!("done")));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_limit_is_raised_and_a_loop_is_stopped() {
     let answers = [calling("look", json!({})), calling("look", json!({}))];

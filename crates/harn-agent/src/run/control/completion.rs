@@ -8,7 +8,8 @@ use harn_llm::grammar::visible;
 use serde_json::{Map, Value, json};
 
 use super::super::Run;
-use super::options::Given;
+use super::options::{Config, Given, whole};
+use super::rhythm::{Beat, Rhythm};
 use super::{Facts, judge};
 use crate::callback::Callback;
 
@@ -34,6 +35,9 @@ struct ModelJudge {
     cap_reason: &'static str,
     vetoes_max: u64,
     config: Map<String, Value>,
+    timeout_ms: Option<u64>,
+    /// When it is asked although the model does not propose to end.
+    rhythm: Option<Rhythm>,
 }
 
 /// What came of asking them.
@@ -53,6 +57,8 @@ struct Verdict {
     is_done: bool,
     reasoning: String,
     next_step: Option<String>,
+    /// Whether it comes from whom was asked.
+    was_heard: bool,
 }
 
 impl Judges {
@@ -73,16 +79,9 @@ impl Judges {
                 let Some(config) = given.config(key)? else {
                     continue;
                 };
-                let max = config
-                    .options
-                    .get("max_invocations")
-                    .and_then(Value::as_u64);
-                models.push(ModelJudge {
-                    name: keys[0],
-                    cap_reason,
-                    vetoes_max: max.unwrap_or(VETOES_OF_A_JUDGE_MAX),
-                    config: config.options,
-                });
+                if given.is_on(key)? {
+                    models.push(ModelJudge::read(key, (keys[0], cap_reason), config)?);
+                }
                 break;
             }
         }
@@ -94,13 +93,75 @@ impl Judges {
         })
     }
 
+    /// Those that are asked although the model does not propose to end.
+    fn with_rhythm(&self) -> impl Iterator<Item = (&ModelJudge, &Rhythm)> {
+        let judges = self.models.iter();
+        judges.filter_map(|judge| Some((judge, judge.rhythm.as_ref()?)))
+    }
+
     pub(super) fn is_on(&self) -> bool {
         self.verify.is_some() || !self.models.is_empty()
     }
 }
 
-/// Asks everybody who has a say, until somebody refuses.
-pub(super) async fn rule(run: &Run<'_>, facts: &Facts) -> Result<Ruling, Thrown> {
+impl ModelJudge {
+    fn read(
+        key: &str,
+        (name, cap_reason): (&'static str, &'static str),
+        config: Config,
+    ) -> Result<Self, Thrown> {
+        let vetoes_max = whole(&config.options, key, "max_invocations", 0)?;
+        Ok(Self {
+            name,
+            cap_reason,
+            vetoes_max: vetoes_max.unwrap_or(VETOES_OF_A_JUDGE_MAX),
+            timeout_ms: whole(&config.options, key, "timeout_ms", 1)?,
+            rhythm: Rhythm::read(key, &config)?,
+            config: config.options,
+        })
+    }
+}
+
+/// Asks the judges whose time has come although the loop would go on. Gives the one that ends it.
+/// What such a judge says against an end is no veto, because nobody has proposed one.
+pub(super) async fn ended_by_rhythm(
+    run: &Run<'_>,
+    facts: &Facts,
+) -> Result<Option<&'static str>, Thrown> {
+    for (judge, rhythm) in run.controls.completion.with_rhythm() {
+        let beat = beat(run, facts, judge);
+        if !rhythm.is_due(beat, || payload(run, facts)).await? {
+            continue;
+        }
+        let began = run.runtime.now_ms();
+        let verdict = ask_model(run, facts, judge).await;
+        told(run, facts, (judge.name, began, true), &verdict).await;
+        if verdict.is_done && verdict.was_heard {
+            return Ok(Some(judge.name));
+        }
+    }
+    Ok(None)
+}
+
+/// How often and when a judge was asked by its rhythm.
+fn beat(run: &Run<'_>, facts: &Facts, judge: &ModelJudge) -> Beat {
+    let verdicts = run.control_state().verdicts;
+    let by_rhythm = |noted: &&Value| noted["cadence"] == true && noted["trigger"] == judge.name;
+    let asked: Vec<&Value> = verdicts.iter().filter(by_rhythm).collect();
+    Beat {
+        iterations: u64::try_from(facts.iteration + 1).unwrap_or(u64::MAX),
+        last: asked.last().and_then(|noted| noted["iteration"].as_u64()),
+        asked: u64::try_from(asked.len()).unwrap_or(u64::MAX),
+        is_stalled: facts.successful.is_empty(),
+    }
+}
+
+/// Asks everybody who has a say, until somebody refuses. `asked` has said that the loop may end.
+pub(super) async fn rule(
+    run: &Run<'_>,
+    facts: &Facts,
+    asked: Option<&str>,
+) -> Result<Ruling, Thrown> {
     let judges = &run.controls.completion;
     let mut ruling = Ruling {
         is_proposed: true,
@@ -110,17 +171,21 @@ pub(super) async fn rule(run: &Run<'_>, facts: &Facts) -> Result<Ruling, Thrown>
         let began = run.runtime.now_ms();
         let answer = verify.call(vec![payload(run, facts)]).await?;
         let verdict = of_function(&answer);
-        told(run, facts, ("verify_completion", began), &verdict).await;
+        told(run, facts, ("verify_completion", began, false), &verdict).await;
         ruling.take(&verdict);
         if !verdict.is_done {
             refuse(run, &mut ruling, ("verify_completion", None), &verdict);
             return Ok(ruling);
         }
     }
-    for judge in &judges.models {
+    for judge in judges
+        .models
+        .iter()
+        .filter(|judge| asked != Some(judge.name))
+    {
         let began = run.runtime.now_ms();
         let verdict = ask_model(run, facts, judge).await;
-        told(run, facts, (judge.name, began), &verdict).await;
+        told(run, facts, (judge.name, began, false), &verdict).await;
         ruling.take(&verdict);
         if !verdict.is_done {
             refuse(run, &mut ruling, (judge.name, Some(judge)), &verdict);
@@ -187,10 +252,15 @@ fn refuse(
     ruling.feedback = Some(feedback);
 }
 
-async fn told(run: &Run<'_>, facts: &Facts, (trigger, began): (&str, i64), verdict: &Verdict) {
+async fn told(
+    run: &Run<'_>,
+    facts: &Facts,
+    (trigger, began, by_rhythm): (&str, i64, bool),
+    verdict: &Verdict,
+) {
     let took = run.runtime.now_ms() - began;
     let judge_duration_ms = u64::try_from(took).unwrap_or(0);
-    let noted = json!({
+    let mut noted = json!({
         "iteration": facts.iteration + 1,
         "verdict": verdict.word(),
         "reasoning": verdict.reasoning,
@@ -198,6 +268,9 @@ async fn told(run: &Run<'_>, facts: &Facts, (trigger, began): (&str, i64), verdi
         "judge_duration_ms": judge_duration_ms,
         "trigger": trigger,
     });
+    if by_rhythm {
+        noted["cadence"] = json!(true);
+    }
     run.set_controls(|state| state.verdicts.push(noted));
     run.emit(AgentEvent::JudgeDecision {
         session_id: run.id(),
@@ -222,6 +295,7 @@ fn of_function(answer: &Value) -> Verdict {
         is_done,
         reasoning: reasoning.to_owned(),
         next_step: None,
+        was_heard: true,
     }
 }
 
@@ -278,6 +352,7 @@ async fn ask_model(run: &Run<'_>, facts: &Facts, judge: &ModelJudge) -> Verdict 
             "required": ["verdict", "reasoning"],
         }),
         config: &judge.config,
+        timeout_ms: judge.timeout_ms,
     };
     match judge::ask(run, case).await {
         Ok(said) => {
@@ -286,12 +361,14 @@ async fn ask_model(run: &Run<'_>, facts: &Facts, judge: &ModelJudge) -> Verdict 
                 is_done: text("verdict") != "continue",
                 reasoning: text("reasoning"),
                 next_step: Some(text("next_step")).filter(|step| !step.is_empty()),
+                was_heard: true,
             }
         }
         Err(error) => Verdict {
             is_done: true,
             reasoning: format!("the judge could not be asked: {error}"),
             next_step: None,
+            was_heard: false,
         },
     }
 }

@@ -11,7 +11,7 @@ use super::super::Run;
 use super::super::post_turn::close_without_dispatch;
 use super::super::turn::Turn;
 use super::judge;
-use super::options::Given;
+use super::options::{Given, whole};
 use crate::callback::Callback;
 use crate::registry::told;
 
@@ -28,6 +28,7 @@ struct Scope {
     threshold: f64,
     context_window: usize,
     skips_main_turn: bool,
+    timeout_ms: Option<u64>,
 }
 
 /// The model that decides unless another one is configured.
@@ -37,6 +38,10 @@ impl Gate {
     pub(super) fn read(given: Given<'_>) -> Result<Self, Thrown> {
         let scope = given.config("pre_turn_scope_classifier")?;
         let scope = scope.filter(|scope| scope.options.get("enabled").is_some_and(truthy));
+        let timeout_ms = match &scope {
+            Some(scope) => whole(&scope.options, "pre_turn_scope_classifier", "timeout_ms", 1)?,
+            None => None,
+        };
         let scope = scope.map(|scope| {
             let option = |key: &str| scope.options.get(key).filter(|value| !value.is_null());
             let window = option("context_window")
@@ -50,6 +55,7 @@ impl Gate {
                 context_window: usize::try_from(window).unwrap_or(usize::MAX),
                 skips_main_turn: option("skip_main_turn").is_none_or(truthy),
                 config: scope.options,
+                timeout_ms,
             }
         });
         Ok(Self {
@@ -254,6 +260,7 @@ async fn ask_model(run: &Run<'_>, scope: &Scope, asked: &Value) -> Result<Value,
             "required": ["label", "confidence"],
         }),
         config: &config,
+        timeout_ms: scope.timeout_ms,
     };
     judge::ask(run, case).await
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use harn_llm::desk::Question;
 use harn_llm::options::ReplyListener;
@@ -15,15 +16,16 @@ pub(super) struct Case<'a> {
     pub(super) system: String,
     pub(super) prompt: String,
     pub(super) schema: Value,
-    /// Options of whoever asks: `provider`, `model`, `timeout_ms`, …
+    /// Options of the judge: `provider`, `model`, …
     pub(super) config: &'a Map<String, Value>,
+    /// How long it may take.
+    pub(super) timeout_ms: Option<u64>,
 }
 
 /// The options that a judge may have of its own.
 const OWN_OPTIONS: &[&str] = &[
     "provider",
     "model",
-    "timeout_ms",
     "temperature",
     "max_tokens",
     "llm_retries",
@@ -50,8 +52,18 @@ pub(super) async fn ask(run: &Run<'_>, case: Case<'_>) -> Result<Value, String> 
     run.secure_answers().await;
     let desk = &run.runtime.desk;
     // In a box: few loops have a judge, and every turn would carry the room for one.
-    let mut answer = Box::pin(desk.call_structured_result(&question, &case.schema)).await;
     run.answers_secured.store(false, Ordering::Relaxed);
+    let asking = Box::pin(desk.call_structured_result(&question, &case.schema));
+    let mut answer = match case.timeout_ms {
+        None => asking.await,
+        Some(timeout_ms) => tokio::select! {
+            biased;
+            answer = asking => answer,
+            () = run.runtime.sleep(Duration::from_millis(timeout_ms)) => {
+                return Err(format!("no answer within {timeout_ms} ms"));
+            }
+        },
+    };
     let tokens = |key: &str| answer["usage"][key].as_u64().unwrap_or(0);
     let tokens = tokens("input_tokens") + tokens("output_tokens");
     run.set_controls(|state| state.tokens += tokens);

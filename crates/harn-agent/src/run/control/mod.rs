@@ -13,6 +13,7 @@ mod completion;
 mod input;
 mod judge;
 mod options;
+mod rhythm;
 mod structure;
 
 use std::sync::Arc;
@@ -161,8 +162,15 @@ pub(super) async fn after_answer(run: &Run<'_>, turn: &Turn) -> Result<bool, Thr
 
 /// Decides how the loop goes on after a turn.
 pub(super) async fn after_turn(run: &Run<'_>, facts: &Facts, flow: Flow) -> Result<Flow, Thrown> {
+    let (flow, asked) = match flow {
+        Flow::Continue => match completion::ended_by_rhythm(run, facts).await? {
+            Some(judge) => (Flow::Break("done".to_owned()), Some(judge)),
+            None => (Flow::Continue, None),
+        },
+        ended => (ended, None),
+    };
     let ruling = match &flow {
-        Flow::Break(status) if status == "done" => completion::rule(run, facts).await?,
+        Flow::Break(status) if status == "done" => completion::rule(run, facts, asked).await?,
         _ => Ruling::default(),
     };
     let flow = match &ruling.end {

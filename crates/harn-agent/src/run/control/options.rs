@@ -73,6 +73,38 @@ impl Given<'_> {
     }
 }
 
+impl Given<'_> {
+    /// What is thrown for an option of the wrong type.
+    pub(super) fn wrong(key: &str, expected: &str, value: &Value) -> Thrown {
+        let got = kind(value);
+        Thrown::Plain(format!("agent_loop: `{key}` must be {expected}; got {got}"))
+    }
+}
+
+/// A whole number of a dict that is an option: at least 1, or at least 0.
+///
+/// # Errors
+/// It is none.
+pub(super) fn whole(
+    fields: &Map<String, Value>,
+    place: &str,
+    key: &str,
+    least: u64,
+) -> Result<Option<u64>, Thrown> {
+    let Some(value) = fields.get(key).filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    let place = format!("{place}.{key}");
+    match value.as_u64().filter(|number| *number >= least) {
+        Some(number) => Ok(Some(number)),
+        None if least == 0 => refuse(&place, ">= 0"),
+        None => refuse(
+            &place,
+            &format!("a positive integer; got {}", display(value)),
+        ),
+    }
+}
+
 fn refuse<T>(key: &str, expected: &str) -> Result<T, Thrown> {
     Err(Thrown::Plain(format!(
         "agent_loop: `{key}` must be {expected}"
