@@ -97,7 +97,7 @@ async fn worker_trigger(runtime: &Arc<Runtime>, asked: &Asked) -> Result<Value, 
     if task.trim().is_empty() {
         return fail("worker_trigger: payload must not be empty");
     }
-    workers::trigger(runtime, &slot, &task).await?;
+    workers::trigger(runtime, &slot, asked.argument(1), &task).await?;
     Ok(slot.summary())
 }
 

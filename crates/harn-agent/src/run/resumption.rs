@@ -12,6 +12,7 @@ use super::turn::Flow;
 use crate::callback::BoxFuture;
 use crate::session::{Change, kept};
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
+use crate::workers::AwaitedEvent;
 
 /// What the model calls it, and what switches it on.
 const NAME: &str = "agent_await_resumption";
@@ -126,12 +127,14 @@ fn check_conditions(conditions: &Value) -> Result<(), String> {
             trigger,
         ));
     }
-    let is_event = |value: &Value| is_name(value) || value.is_array();
-    if let Some(event) = given.given("on_event").filter(|value| !is_event(value)) {
-        let expected = "a string, a list or a dict";
-        return Err(wrong("HARN-SUS-009", "on_event", expected, event));
+    let event = given.given("on_event").unwrap_or(&Value::Null);
+    match event.is_null() || AwaitedEvent::read(event).is_some() {
+        true => Ok(()),
+        false => {
+            let expected = "the type of an event, a list of them or {type, session_id?}";
+            Err(wrong("HARN-SUS-009", "on_event", expected, event))
+        }
     }
-    Ok(())
 }
 
 fn check_timeout(timeout: &Value) -> Result<(), String> {

@@ -192,7 +192,7 @@ async fn settle(runtime: &Arc<Runtime>, slot: &Arc<Slot>, cycle: u64, done: Done
             }
         });
         if gate::suspend(runtime, slot, cycle, suspension.clone()).await {
-            suspension::limit(runtime, slot, cycle, suspension);
+            suspension::watch(runtime, slot, cycle, suspension);
         }
         return;
     }

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use harn_events::WorkerEvent;
 use harn_llm::desk::Thrown;
+use serde_json::Value;
 
 use super::artifacts;
+use super::awaited;
 use super::cycle;
 use super::status::Status;
+use super::suspension;
 use super::table::{Inner, Slot};
 use super::transition::Transition;
 use super::worker::Worker;
@@ -36,15 +39,31 @@ pub(crate) async fn send(
     begin(runtime, slot, task, WorkerEvent::WorkerSpawned, refuse).await
 }
 
-/// Gives a worker that waits for it another task.
+/// Gives a worker that waits for it another task, or lets one go on that pauses until a trigger.
 ///
 /// # Errors
-/// It does not wait.
+/// It does not wait, or for another trigger.
 pub(crate) async fn trigger(
     runtime: &Arc<Runtime>,
     slot: &Arc<Slot>,
+    payload: &Value,
     task: &str,
 ) -> Result<(), Thrown> {
+    let awaited = slot.read(|inner| {
+        let is_suspended = inner.worker.status == Status::Suspended;
+        let condition = &inner.worker.suspension["conditions"]["trigger"];
+        (is_suspended && !condition.is_null()).then(|| condition.clone())
+    });
+    if let Some(condition) = awaited {
+        if !awaited::is_trigger(&condition, payload) {
+            let id = slot.read(|inner| inner.worker.id.clone());
+            return Err(Thrown::Runtime(format!(
+                "worker_trigger: worker {id} is suspended until another trigger: {condition}"
+            )));
+        }
+        suspension::resume(runtime, slot, Some(task.to_owned())).await?;
+        return Ok(());
+    }
     let refuse = |inner: &Inner| {
         let id = &inner.worker.id;
         let problem = match inner.worker.status {

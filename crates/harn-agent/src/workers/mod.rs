@@ -15,6 +15,7 @@
 //! when a child is asked for, travels with it, and its own policies are intersected with that.
 
 mod artifacts;
+mod awaited;
 mod carried;
 mod carry;
 mod child;
@@ -42,6 +43,7 @@ mod worker;
 
 pub use places::WorkerPlaces;
 
+pub(crate) use awaited::AwaitedEvent;
 pub(crate) use child::Asking;
 pub(crate) use ending::{close, wait};
 pub(crate) use execution::surroundings;

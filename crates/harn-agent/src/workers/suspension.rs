@@ -7,6 +7,7 @@ use harn_events::WorkerEvent;
 use harn_llm::desk::Thrown;
 use serde_json::Value;
 
+use super::awaited::{AwaitedEvent, Listening};
 use super::cycle;
 use super::status::Status;
 use super::table::{Inner, Slot};
@@ -51,21 +52,26 @@ pub(crate) async fn resume(
     Ok(true)
 }
 
-/// Sees to it that a pause with a time limit ends.
-pub(crate) fn limit(runtime: &Arc<Runtime>, slot: &Arc<Slot>, cycle: u64, suspension: &Value) {
-    let timeout = suspension["conditions"]["timeout"].clone();
-    let Some(minutes) = timeout["duration_minutes"].as_f64() else {
+/// Sees to it that a pause ends when its time is over, or when the event happens that the worker
+/// waits for.
+pub(crate) fn watch(runtime: &Arc<Runtime>, slot: &Arc<Slot>, cycle: u64, suspension: &Value) {
+    let conditions = &suspension["conditions"];
+    let limit = Limit::read(&conditions["timeout"]);
+    let event = AwaitedEvent::read(&conditions["on_event"]);
+    if limit.is_none() && event.is_none() {
         return;
-    };
-    let Ok(time) = Duration::try_from_secs_f64(minutes * 60.0) else {
-        return;
-    };
+    }
+    let sessions = slot.read(|inner| {
+        let caller = inner.worker.hearing_session().map(str::to_owned);
+        [Some(inner.worker.session_id.clone()), caller]
+    });
+    let sessions = sessions.into_iter().flatten().collect();
+    let event = event.map(|event| event.listen(runtime, sessions));
     let (here, slot) = (Arc::downgrade(runtime), Arc::downgrade(slot));
     let waiting = async move {
-        // Not through the runtime, which need not outlive its program for this.
-        tokio::time::sleep(time).await;
+        let ended = first(limit.as_ref(), event).await;
         if let (Some(runtime), Some(slot)) = (here.upgrade(), slot.upgrade()) {
-            end(&runtime, &slot, cycle, minutes, &timeout).await;
+            end(&runtime, &slot, cycle, ended).await;
         }
     };
     if let Err(thrown) = runtime.spawn(Box::pin(waiting)) {
@@ -73,24 +79,80 @@ pub(crate) fn limit(runtime: &Arc<Runtime>, slot: &Arc<Slot>, cycle: u64, suspen
     }
 }
 
-/// Nobody has resumed a worker in time.
-async fn end(runtime: &Arc<Runtime>, slot: &Arc<Slot>, cycle: u64, minutes: f64, timeout: &Value) {
+/// How long a worker waits, and what then.
+struct Limit {
+    minutes: f64,
+    time: Duration,
+    timeout: Value,
+}
+
+impl Limit {
+    fn read(timeout: &Value) -> Option<Self> {
+        let minutes = timeout["duration_minutes"].as_f64()?;
+        Some(Self {
+            minutes,
+            time: Duration::try_from_secs_f64(minutes * 60.0).ok()?,
+            timeout: timeout.clone(),
+        })
+    }
+}
+
+/// Why a pause ends.
+enum Ended<'a> {
+    Late(&'a Limit),
+    /// The event has happened; what the model is told.
+    Happened(String),
+}
+
+async fn first(limit: Option<&Limit>, event: Option<Listening>) -> Ended<'_> {
+    let late = async {
+        match limit {
+            Some(limit) => {
+                // Not through the runtime, which need not outlive its program for this.
+                tokio::time::sleep(limit.time).await;
+                limit
+            }
+            None => std::future::pending().await,
+        }
+    };
+    let happened = async {
+        match event {
+            Some(mut event) => event.heard().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        told = happened => Ended::Happened(told),
+        limit = late => Ended::Late(limit),
+    }
+}
+
+/// The pause ends, unless somebody has ended it already.
+async fn end(runtime: &Arc<Runtime>, slot: &Arc<Slot>, cycle: u64, ended: Ended<'_>) {
     let is_same =
         slot.read(|inner| inner.cycle == cycle && inner.worker.status == Status::Suspended);
     if !is_same {
         return;
     }
-    let late = format!("nobody has resumed the worker within {minutes} minutes");
-    match timeout["on_timeout"].as_str() {
-        Some("fail") => cycle::fail(runtime, slot, cycle, Thrown::Runtime(late)).await,
-        action => {
-            let given = timeout["input"].as_str().map(str::to_owned);
-            let input = given.filter(|_| action == Some("resume_with_input"));
-            let text = || format!("You are resumed: {late}. Sum up where you are and go on.");
-            let resumed = resume(runtime, slot, Some(input.unwrap_or_else(text))).await;
-            if let Err(thrown) = resumed {
-                cycle::fail(runtime, slot, cycle, thrown).await;
+    let input = match ended {
+        Ended::Happened(told) => told,
+        Ended::Late(Limit {
+            minutes, timeout, ..
+        }) => {
+            let late = format!("nobody has resumed the worker within {minutes} minutes");
+            let action = timeout["on_timeout"].as_str();
+            if action == Some("fail") {
+                return cycle::fail(runtime, slot, cycle, Thrown::Runtime(late)).await;
             }
+            let given = timeout["input"].as_str().map(str::to_owned);
+            let given = given.filter(|_| action == Some("resume_with_input"));
+            given.unwrap_or_else(|| {
+                format!("You are resumed: {late}. Sum up where you are and go on.")
+            })
         }
+    };
+    if let Err(thrown) = resume(runtime, slot, Some(input)).await {
+        cycle::fail(runtime, slot, cycle, thrown).await;
     }
 }

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use harn_events::AgentEvent;
 use serde_json::json;
 
 use super::*;
@@ -85,6 +86,62 @@ fn a_pause_with_a_limit_ends() {
             reach(&program, &handle, status).await;
         });
     }
+}
+
+#[test]
+fn a_worker_that_waits_for_an_event_goes_on_when_it_happens() {
+    for condition in [
+        json!("plan"),
+        json!(["artifact", "plan"]),
+        json!({"type": "plan", "session_id": "elsewhere"}),
+    ] {
+        run(async {
+            let session = condition["session_id"].as_str().unwrap_or("parent");
+            let program = Program::default();
+            program.runtime.open_session("parent").await.unwrap();
+            mock_waiting(&program, json!({"on_event": condition}));
+            program.mock("It happened.");
+            let options = json!({
+                "agent_await_resumption": true, "audit": {"parent_session_id": "parent"},
+            });
+            let handle = program.start(options, Functions::default()).await;
+            reach(&program, &handle, "suspended").await;
+            let plan = |session_id: &str| AgentEvent::Plan {
+                session_id: session_id.to_owned(),
+                plan: json!({"title": "Next"}),
+            };
+            program.runtime.bus.emit(&plan("nobody's"));
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            assert_eq!(program.status(&handle).await, "suspended");
+            program.runtime.bus.emit(&plan(session));
+            reach(&program, &handle, "completed").await;
+            let done = program.done("wait_agent", json!([handle])).await;
+            let transcript = done["result"]["transcript"]["messages"].to_string();
+            let told = format!("`plan` happened in session {session}.");
+            assert!(transcript.contains(&told), "{transcript}");
+        });
+    }
+}
+
+#[test]
+fn a_worker_that_waits_for_a_trigger_goes_on_when_it_is_triggered() {
+    run(async {
+        let program = Program::default();
+        mock_waiting(&program, json!({"trigger": "review"}));
+        program.mock("Reviewed.");
+        let options = json!({"agent_await_resumption": true});
+        let handle = program.start(options, Functions::default()).await;
+        reach(&program, &handle, "suspended").await;
+        let other = json!([handle, {"trigger": "deploy"}]);
+        let text = program.refused("worker_trigger", other).await;
+        assert!(text.contains("until another trigger: \"review\""), "{text}");
+        let review = json!([handle, {"trigger": "review", "verdict": "fine"}]);
+        program.done("worker_trigger", review).await;
+        reach(&program, &handle, "completed").await;
+        let done = program.done("wait_agent", json!([handle])).await;
+        let transcript = done["result"]["transcript"]["messages"].to_string();
+        assert!(transcript.contains("verdict"), "{transcript}");
+    });
 }
 
 #[test]
