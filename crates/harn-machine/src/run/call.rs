@@ -459,6 +459,17 @@ pub(crate) fn call_method(
             None => Ok(nothing(fiber, with_receiver)),
         };
     }
+    if let Value::Builtin(id) = receiver
+        && let Some(member) = BuiltinId::find(&format!("{}.{}", id.name(), name.name))
+    {
+        // `transcript` is a builtin and the namespace of others.
+        let inner = Site {
+            window: site.window + 1,
+            flags: 0,
+            ..site
+        };
+        return call_builtin(machine, fiber, member, inner);
+    }
     let kind = Receiver::of(receiver);
     if let Value::Dict(dict) = receiver {
         let field = dict.get_text(&name.name);
