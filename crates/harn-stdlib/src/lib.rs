@@ -78,7 +78,6 @@ pub use files::background::{LONG_RUNNING, Sighted, Sought};
 pub use formats::yaml_value;
 pub use host::EFFECT as HOST_EFFECT;
 pub use observability::{event_log, spans};
-pub use offers::Offers;
 pub use people::EFFECT as PEOPLE_EFFECT;
 pub use schema::schema_errors;
 pub use server::tls::CERTIFICATE as CERTIFICATE_EFFECT;

@@ -1,7 +1,8 @@
 //! What a program offers to those who connect to it.
 //!
-//! Nothing is served here. A server that looks at [`Offers`] after the program has run is
-//! specified (`harn serve mcp`) and not built.
+//! A server that looks at [`Offers`] after the program has run is specified (`harn serve mcp`) and
+//! not built. So an offer is checked and then refused: a program that makes one relies on being
+//! found by it.
 
 use harn_machine::value::Dict;
 use harn_machine::{Context, Failure, Fault, Registry, Value, take};
@@ -18,71 +19,54 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
 }
 
-/// What a program offers, as it was given.
-#[derive(Debug, Default)]
-pub struct Offers {
-    /// The tools: the registry that was offered last.
-    pub tools: Option<Dict>,
-    /// Resources, in the order they were offered.
-    pub resources: Vec<Dict>,
-    /// Templates of resources.
-    pub resource_templates: Vec<Dict>,
-    /// Prompts.
-    pub prompts: Vec<Dict>,
+/// What is said of an offer that is in order: there is no server that would make it.
+fn no_server(function: &str) -> Result<Value, Failure> {
+    let text = format!("{function} is not available in this build");
+    Err(Fault::runtime(text))
 }
 
 /// `mcp_tools(registry)`, also known as `mcp_serve`
-fn mcp_tools(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+fn mcp_tools(_: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
     if args.is_empty() {
         return Err(Fault::runtime(
             "mcp_tools: requires a tool_registry argument",
         ));
     }
-    let registry = match take(args, 0) {
-        Value::Dict(registry) if TOOLS.is_registry(&registry) => registry,
-        Value::Dict(_) => {
-            return Err(Fault::runtime(
-                "mcp_tools: argument must be a tool registry (created with tool_registry())",
-            ));
-        }
-        _ => {
-            return Err(Fault::runtime(
-                "mcp_tools: argument must be a tool registry",
-            ));
-        }
-    };
-    context.state::<Offers>().tools = Some(registry);
-    Ok(Value::Nil)
+    match take(args, 0) {
+        Value::Dict(registry) if TOOLS.is_registry(&registry) => no_server("mcp_tools"),
+        Value::Dict(_) => Err(Fault::runtime(
+            "mcp_tools: argument must be a tool registry (created with tool_registry())",
+        )),
+        _ => Err(Fault::runtime(
+            "mcp_tools: argument must be a tool registry",
+        )),
+    }
 }
 
 /// `mcp_resource({uri, name, text, …})`
-fn mcp_resource(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+fn mcp_resource(_: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
     let kind = "argument must be a dict with {uri, name, text}";
     let resource = offer("mcp_resource", kind, args)?;
     require("mcp_resource", &resource, &["uri", "name", "text"])?;
-    context.state::<Offers>().resources.push(resource);
-    Ok(Value::Nil)
+    no_server("mcp_resource")
 }
 
 /// `mcp_resource_template({uri_template, name, handler, …})`
-fn mcp_resource_template(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+fn mcp_resource_template(_: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
     let function = "mcp_resource_template";
     let template = offer(function, "argument must be a dict", args)?;
     require(function, &template, &["uri_template", "name"])?;
     require_handler(function, &template)?;
-    let templates = &mut context.state::<Offers>().resource_templates;
-    templates.push(template);
-    Ok(Value::Nil)
+    no_server(function)
 }
 
 /// `mcp_prompt({name, handler, …})`
-fn mcp_prompt(context: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
+fn mcp_prompt(_: &mut Context<'_>, args: &mut [Value]) -> Result<Value, Failure> {
     let kind = "argument must be a dict with {name, handler}";
     let prompt = offer("mcp_prompt", kind, args)?;
     require("mcp_prompt", &prompt, &["name"])?;
     require_handler("mcp_prompt", &prompt)?;
-    context.state::<Offers>().prompts.push(prompt);
-    Ok(Value::Nil)
+    no_server("mcp_prompt")
 }
 
 fn offer(function: &str, reason: &str, args: &mut [Value]) -> Result<Dict, Failure> {
