@@ -42,3 +42,6 @@ pub(crate) fn refuse_unknown(
     known::refuse_unknown(label, dict, options, &|_| false)
         .map_err(|invalid| Thrown::Plain(invalid.to_string()))
 }
+
+#[cfg(test)]
+mod every_option;

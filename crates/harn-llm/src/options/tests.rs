@@ -584,3 +584,92 @@ proptest! {
         let _ = with(&Keys(&[]), mocked, options.into());
     }
 }
+
+/// Options that change a call as it was understood, each with what has to stand beside it.
+fn probes() -> Vec<(&'static str, Value, Value)> {
+    let nothing = || json!({});
+    let schema = || json!({"type": "object"});
+    let tool = json!([{"name": "look", "parameters": {}}]);
+    let with_tool = || json!({"tools": tool});
+    vec![
+        ("provider", json!("ollama"), nothing()),
+        ("model", json!("small"), nothing()),
+        ("model_tier", json!("small"), json!({"provider": null})),
+        ("max_tokens", json!(5), nothing()),
+        ("temperature", json!(1), nothing()),
+        ("top_p", json!(0.5), nothing()),
+        ("top_k", json!(7), nothing()),
+        ("seed", json!(3), nothing()),
+        ("frequency_penalty", json!(0.1), nothing()),
+        ("presence_penalty", json!(0.2), nothing()),
+        ("stop", json!(["a"]), nothing()),
+        ("timeout", json!(9), nothing()),
+        ("idle_timeout", json!(8), nothing()),
+        ("stream", json!(false), nothing()),
+        ("cache", json!(true), nothing()),
+        ("tools", tool.clone(), nothing()),
+        ("tool_choice", json!("any"), nothing()),
+        ("tool_format", json!("native"), nothing()),
+        (
+            "tool_search",
+            json!({"mode": "client", "always_loaded": ["look"]}),
+            with_tool(),
+        ),
+        (
+            "messages",
+            json!([{"role": "user", "content": "else"}]),
+            nothing(),
+        ),
+        ("prefill", json!("{"), nothing()),
+        ("thinking", json!("high"), nothing()),
+        ("reasoning_effort", json!("high"), nothing()),
+        ("interleaved_thinking", json!(true), nothing()),
+        ("anthropic_beta_features", json!("a-1"), nothing()),
+        ("response_format", json!("json"), nothing()),
+        ("json_schema", schema(), nothing()),
+        ("schema", schema(), nothing()),
+        ("output_schema", schema(), nothing()),
+        ("output_format", json!("json"), nothing()),
+        ("output_validation", json!("error"), nothing()),
+        ("schema_retries", json!(3), nothing()),
+        ("schema_retry_nudge", json!(false), nothing()),
+        ("llm_retries", json!(3), nothing()),
+        ("llm_backoff_ms", json!(3), nothing()),
+        ("budget", json!({"max_cost_usd": 1}), nothing()),
+        ("max_cost_usd", json!(1), nothing()),
+        ("total_budget_usd", json!(1), nothing()),
+        ("max_input_tokens", json!(1), nothing()),
+        ("max_output_tokens", json!(1), nothing()),
+        ("route_policy", json!("always(openai:gpt-4o)"), nothing()),
+        ("fallback_chain", json!("openai"), nothing()),
+        ("structural_experiment", json!("doubled_prompt"), nothing()),
+        ("session_id", json!("s"), nothing()),
+        ("user_visible", json!(true), nothing()),
+    ]
+}
+
+/// Options that ask whether something is possible, or are refused whatever they say.
+const GATED: &[&str] = &["vision", "audio", "pdf", "transcript"];
+
+#[test]
+fn every_option_of_a_call_makes_a_difference() {
+    let understood = |options: Value| format!("{:?}", with(&Keys(&[]), true, options));
+    for (key, value, beside) in probes() {
+        let mut options = json!({"provider": "mock"});
+        for (key, value) in beside.as_object().unwrap() {
+            options[key] = value.clone();
+        }
+        let without = understood(options.clone());
+        options[key] = value;
+        assert_ne!(without, understood(options), "`{key}` is taken and ignored");
+    }
+    for key in GATED {
+        let options = json!({"provider": "local", "model": "unheard-of", *key: true});
+        assert!(refused(options).contains(key), "{key}");
+    }
+    let looked_at: Vec<&str> = probes().iter().map(|probe| probe.0).collect();
+    for key in harn_options::MODEL_CALL.keys {
+        let is_looked_at = looked_at.contains(&key.name) || GATED.contains(&key.name);
+        assert!(is_looked_at, "{}", key.name);
+    }
+}
