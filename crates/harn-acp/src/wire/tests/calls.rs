@@ -347,6 +347,15 @@ fn candidates_are_told_to_those_only_who_asked() {
     assert_eq!(json!(parsing), json!([true, false, null]));
 }
 
+/// Editors cut texts themselves, so the last line, which says why, reaches them with the first.
+#[test]
+fn a_failure_is_told_whole() {
+    let error = "the command was stopped\nmuch\nerror: no such crate";
+    let failed = update(json!({"status": "failed", "error": error}));
+    let told = tell_plain(&[start(json!({})), failed]);
+    assert_eq!(told[1]["content"][0]["content"]["text"], error);
+}
+
 #[test]
 fn a_candidate_that_was_none_has_failed() {
     let aborted =
