@@ -11,7 +11,7 @@ use std::time::Duration;
 use harn_llm::Category;
 use harn_llm::desk::Thrown;
 use harn_options::{AGENT_LOOP, Status};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::refuse_unknown;
 use crate::callback::{Callback, Functions};
@@ -40,6 +40,8 @@ enum Script {
     CallsInVain,
     /// It writes a call down although there is a channel for calls.
     WritesCalls,
+    /// It cannot be asked at first.
+    Fails,
 }
 
 impl Script {
@@ -49,6 +51,10 @@ impl Script {
             Self::Calls => vec![call("look"), call("look"), json!({"text": "I looked."})],
             Self::Talks => vec![json!({"text": "Well.\nnext_phase: other"})],
             Self::CallsInVain => vec![call("reach"), json!({"text": "No luck."})],
+            Self::Fails => {
+                let fails = || json!({"error": {"category": "rate_limit", "message": "Later."}});
+                vec![fails(), fails(), fails(), json!({"text": "Here I am."})]
+            }
             Self::WritesCalls => vec![json!({"text": "<tool_call>\nlook({})\n</tool_call>"})],
         }
     }
@@ -255,6 +261,125 @@ fn judges() -> Vec<Probe> {
     ]
 }
 
+/// Options inside of options, with the way to them.
+fn inner_probes() -> Vec<Probe> {
+    let adaptive = || json!({"iteration_budget": {"mode": "adaptive", "initial": 1, "max": 9}});
+    let failing = || {
+        let failures = json!({"consecutive_failures": {"max": 3}});
+        json!({"iteration_budget": failures, "llm_retries": 0})
+    };
+    let skill = |name: &str| json!({"name": name, "description": format!("{name} around")});
+    let skills = json!({"_type": "skill_registry", "skills": [skill("look"), skill("looks")]});
+    let skilled = || json!({"skills": skills});
+    let judged = || json!({"turn_end_condition": {}});
+    let scoped = || {
+        let classifier = giving(json!({"label": "out_of_scope", "confidence": 0.7}));
+        json!({"pre_turn_scope_classifier": {"enabled": true, "classifier": classifier}})
+    };
+    let collected = |key: &str, value: u64| json!({"transcript_projection": {"policy": "reachability_gc", key: value}});
+    vec![
+        probe("turn_policy.require_action_or_yield", json!(true)),
+        probe("turn_policy.allow_done_sentinel", json!(false)).beside(json!({"persistent": true})),
+        probe("turn_policy.max_prose_chars", json!(1)).says(Script::Talks),
+        probe("compaction.type", json!("bogus")),
+        probe("compaction.kind", json!("bogus")),
+        probe("compaction.strategy", json!("bogus")),
+        probe("compaction.keep_first_n", json!(-1)),
+        probe("compaction.keep_first", json!(-1)),
+        probe("compaction.keep_last_n", json!(-1)),
+        probe("compaction.keep_last", json!(-1)),
+        probe("task_ledger.root_task", json!("Write."))
+            .beside(json!({"task_ledger": {"deliverables": ["a page"]}})),
+        probe("task_ledger.deliverables", json!(["a page"])),
+        probe("task_ledger.rationale", json!("It is short.")),
+        probe("task_ledger.observations", json!(["It is late."])),
+        probe("iteration_budget.mode", json!("adaptive")),
+        probe("iteration_budget.initial", json!(1)),
+        probe("iteration_budget.max", json!(1)).beside(adaptive()),
+        probe("iteration_budget.extend_by", json!(1)).beside(adaptive()),
+        probe("iteration_budget.progress_window", json!(0)).beside(adaptive()),
+        probe("iteration_budget.expose_decisions", json!(false)).beside(adaptive()),
+        probe("iteration_budget.wall_clock_ms", json!(0)),
+        probe("iteration_budget.total_cost_usd", json!(0)),
+        probe("iteration_budget.consecutive_failures", json!({"max": 9})).says(Script::Fails),
+        probe("iteration_budget.consecutive_failures.max", json!(2))
+            .beside(failing())
+            .says(Script::Fails),
+        probe(
+            "iteration_budget.consecutive_failures.kinds",
+            json!(["timeout"]),
+        )
+        .beside(failing())
+        .says(Script::Fails),
+        probe(
+            "iteration_budget.consecutive_failures.paused_for_ms",
+            json!(50),
+        )
+        .beside(failing())
+        .says(Script::Fails),
+        probe("skill_match.strategy", json!("bm25")).beside(skilled()),
+        probe("skill_match.top_n", json!(2)).beside(skilled()),
+        probe("skill_match.sticky", json!(false)).beside(skilled()),
+        probe("skill_match.min_score", json!(50)).beside(skilled()),
+        probe("turn_end_condition.enabled", json!(false)).beside(judged()),
+        probe("turn_end_condition.provider", json!("nobody")).beside(judged()),
+        probe("turn_end_condition.rubric", json!("Be strict.")).beside(judged()),
+        probe("turn_end_condition.max_invocations", json!(0)).beside(judged()),
+        probe("turn_end_condition.timeout_ms", json!(0)).beside(judged()),
+        probe("turn_end_condition.every", json!(1)).beside(judged()),
+        probe("turn_end_condition.when", json!("often")).beside(judged()),
+        probe("turn_end_condition.min_iterations_before_first", json!(2)).beside(judged()),
+        probe("turn_end_condition.cadence", json!({})).beside(judged()),
+        probe("turn_end_condition.cadence.every", json!(2)),
+        probe("turn_end_condition.cadence.when", json!("stalled")),
+        probe(
+            "turn_end_condition.cadence.min_iterations_before_first",
+            json!(2),
+        ),
+        probe("turn_end_condition.cadence.max_invocations", json!(0)),
+        probe("pre_turn_scope_classifier.enabled", json!(false)).beside(scoped()),
+        probe("pre_turn_scope_classifier.classifier", giving(json!(5))).beside(scoped()),
+        probe("pre_turn_scope_classifier.confidence_threshold", json!(0.9)).beside(scoped()),
+        probe("pre_turn_scope_classifier.skip_main_turn", json!(false)).beside(scoped()),
+        probe("pre_turn_scope_classifier.timeout_ms", json!(0)).beside(scoped()),
+        probe("progress_tool.enabled", json!(false)).beside(json!({"progress_tool": {}})),
+        probe("progress_tool.description", json!("Says so.")),
+        probe("transcript_projection.policy", json!("bogus")),
+        probe("transcript_projection.type", json!("bogus")),
+        probe("transcript_projection.kind", json!("bogus")),
+        probe("transcript_projection.name", json!("bogus")),
+        probe("transcript_projection.keep_last", json!(0)).beside(collected("large_bytes", 1)),
+        probe("transcript_projection.large_bytes", json!(1)).beside(collected("keep_last", 0)),
+        probe("policy.tools", json!(["reach"])),
+        probe("policy.capabilities", json!(5)),
+        probe("policy.workspace_roots", json!(5)),
+        probe("policy.recursion_limit", json!("x")),
+        probe("policy.tool_arg_constraints", json!(5)),
+        probe("policy.tool_annotations", json!(5)),
+        probe("approval_policy.auto_deny", json!(["look"])),
+        probe("approval_policy.require_approval", json!(["look"])),
+        probe("approval_policy.auto_approve", json!(5)),
+        probe("approval_policy.write_path_allowlist", json!(5)),
+        probe("permissions.allow", json!(["reach"])),
+        probe("permissions.deny", json!(["look"])),
+        probe("permissions.on_escalation", giving(json!(true)))
+            .beside(json!({"permissions": {"deny": ["look"]}})),
+    ]
+}
+
+/// Puts an option where its path leads.
+fn insert(options: &mut Value, path: &str, value: Value) {
+    let (way, key) = path.rsplit_once('.').unwrap_or(("", path));
+    let steps = way.split('.').filter(|step| !step.is_empty());
+    let place = steps.fold(options, |place, step| {
+        if !place[step].is_object() {
+            place[step] = json!({});
+        }
+        &mut place[step]
+    });
+    place[key] = value;
+}
+
 /// Takes the functions out of options.
 fn without_functions(value: &Value, path: &str, functions: &mut Functions) -> Value {
     match value {
@@ -277,7 +402,7 @@ fn without_functions(value: &Value, path: &str, functions: &mut Functions) -> Va
 }
 
 /// Everything that can be seen of a loop with these options.
-fn seen(options: &Map<String, Value>, script: Script) -> String {
+fn seen(options: &Value, script: Script) -> String {
     let executor = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -295,7 +420,7 @@ fn seen(options: &Map<String, Value>, script: Script) -> String {
         let watch = program.watch("s");
         let reached = Arc::new(AtomicU64::new(0));
         let mut functions = Functions::default();
-        let given = without_functions(&Value::Object(options.clone()), "", &mut functions);
+        let given = without_functions(options, "", &mut functions);
         let request = LoopRequest {
             options: given.as_object().expect("options are a dict").clone(),
             functions,
@@ -342,28 +467,43 @@ fn unreachable(reached: &Arc<AtomicU64>) -> Arc<dyn Tool> {
     )
 }
 
-#[test]
-fn every_option_of_a_loop_makes_a_difference() {
-    let mut ignored = Vec::new();
-    for probe in probes() {
+/// The options that make none.
+fn ignored(probes: Vec<Probe>) -> Vec<&'static str> {
+    let makes_none = |probe: &Probe| {
         let mut options = json!({"provider": "mock", "session_id": "s", "tool_format": "native"});
         for (key, value) in probe.beside.as_object().expect("options are a dict") {
             options[key] = value.clone();
         }
-        let mut options = options.as_object().expect("they are a dict").clone();
-        let without = seen(&options, probe.script);
-        assert_eq!(
-            without,
-            seen(&options, probe.script),
-            "{} is not stable",
-            probe.key
-        );
-        options.insert(probe.key.to_owned(), probe.value);
-        if without == seen(&options, probe.script) {
-            ignored.push(probe.key);
+        // A dict that is given at all may already mean something.
+        if let Some((way, _)) = probe.key.rsplit_once('.')
+            && options
+                .pointer(&format!("/{}", way.replace('.', "/")))
+                .is_none()
+        {
+            insert(&mut options, way, json!({}));
         }
-    }
-    assert!(ignored.is_empty(), "taken and ignored: {ignored:?}");
+        let without = seen(&options, probe.script);
+        let again = seen(&options, probe.script);
+        assert_eq!(without, again, "{} is not stable", probe.key);
+        insert(&mut options, probe.key, probe.value.clone());
+        without == seen(&options, probe.script)
+    };
+    let probes = probes.iter().filter(|probe| makes_none(probe));
+    probes.map(|probe| probe.key).collect()
+}
+
+#[test]
+fn every_option_of_a_loop_makes_a_difference() {
+    assert_eq!(ignored(probes()), [""; 0], "they are taken and ignored");
+}
+
+#[test]
+fn every_option_inside_of_an_option_makes_a_difference() {
+    assert_eq!(
+        ignored(inner_probes()),
+        [""; 0],
+        "they are taken and ignored"
+    );
 }
 
 #[test]
@@ -397,7 +537,7 @@ fn what_this_build_cannot_follow_is_refused_for_each_of_them() {
             harn_options::Form::Switch | harn_options::Form::Anything => json!(true),
         };
         let options = json!({"provider": "mock", "session_id": "s", key.name: value});
-        let seen = seen(options.as_object().expect("it is a dict"), Script::Talks);
+        let seen = seen(&options, Script::Talks);
         let text = format!("agent_loop: `{}` is not available in this build", key.name);
         assert!(seen.contains(&text), "{}: {seen}", key.name);
     }
