@@ -23,6 +23,7 @@ mod creation;
 mod finding;
 mod growth;
 mod idle;
+mod long;
 mod ours;
 mod peer;
 mod people;
@@ -41,11 +42,12 @@ static HEAP: PeakHeap<MiMalloc> = PeakHeap::new(MiMalloc);
 /// A part of the benchmark.
 type Part = fn(Effort, &mut Table) -> Result<(), String>;
 
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("turn", turns::without_storage),
     ("durable", turns::durable),
     ("create", creation::measure),
     ("growth", growth::measure),
+    ("long", long::measure),
     ("idle", idle::measure),
     ("subscriber", subscriber::measure),
     ("children", children::measure),

@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(state.origins, [(0, 1), (2, 2), (3, 3)]);
         assert_eq!(state.as_given, BTreeSet::from([3]));
         state.apply(Change::Trimmed { keep_last: 1 });
-        assert_eq!(state.recorded, [given.clone()]);
+        assert_eq!(state.recorded, *std::slice::from_ref(&given));
         assert_eq!(state.origins, [(0, 0)]);
         assert_eq!(state.shown_messages(), [given]);
         state.apply(Change::Trimmed { keep_last: 0 });

@@ -488,8 +488,8 @@ fn whoever_reads_stored_events_sees_all_tools_of_the_session() {
             .map(|line| serde_json::from_str(line).expect("JSON"));
         let infos =
             records.map(|record: Value| record["payload"]["event"]["iteration_info"].clone());
-        let lists = infos.filter_map(|info| info.get("session_tools_used").cloned());
-        let last = lists.last();
+        let mut lists = infos.filter_map(|info| info.get("session_tools_used").cloned());
+        let last = lists.next_back();
         assert_eq!(last, Some(json!(["look", "look"])), "{command:?}: {lines}");
     }
     let shown = project

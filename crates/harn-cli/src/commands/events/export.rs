@@ -28,8 +28,8 @@ const EXAMPLES: &str = "  \
 /// Write records as lines of JSON
 ///
 /// Each line is {"topic", "id", "event"}, and event has kind, payload, headers and
-/// occurred_at_ms as they are in the log, hashes included. Topics come one after the
-/// other.
+/// occurred_at_ms as they are in the log, hashes included: of the lists of an iteration_end that
+/// is what the one before had not. Topics come one after the other.
 ///
 /// With -o the file is there when it is complete, or not at all; an earlier one is
 /// replaced. With -o and --json the answer is {"file", "topics", "records"}.
