@@ -3,10 +3,6 @@
     unsafe_code,
     reason = "an allocator is unsafe by nature; this one only counts and passes on"
 )]
-#![expect(
-    clippy::disallowed_macros,
-    reason = "tests run side by side, and nothing can be handed to an allocator"
-)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
