@@ -3,7 +3,7 @@
 //! ```text
 //! `harn doc --json` ─────────► builtins and functions without a body
 //! catalogue of events ───────► events nobody emits
-//! outputs of conformance ────► options that are refused
+//! tables of options ─────────► options that are refused
 //! catalogue of providers ────► those that cannot be asked in every way
 //! `harn reference` ──┐
 //! specified.toml ────┴───────► commands and options of commands that are not there
@@ -64,7 +64,7 @@ pub(super) fn render(facts: &Facts<'_>) -> Result<String, Error> {
         builtins(&areas),
         functions(&areas),
         events(facts.catalogue),
-        refused_options(&options::refused(facts.files)?),
+        refused_options(&options::refused()),
         lacking_providers(&providers::lacking(facts.files)?),
         missing_commands(&specified.commands, &commands),
         missing_crates(&crates::planned(facts.files)?, &specified.crates)?,

@@ -1,86 +1,106 @@
-//! The options that are refused, as the programs of conformance have them refused.
+//! The options that are refused, as the tables of options have them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::Error;
-use crate::sources::SourceFile;
+use harn_options::{Holds, OptionDict, OptionPlace, PLACES, Status};
 
-/// What is said of an option behind its name.
-const REFUSAL: &str = "` is not available in this build";
-
-/// The options that are refused, by the builtin that refuses them.
-///
-/// This is the one place that knows where they are found: what a program of conformance must
-/// print is what the program prints, whichever table of options it comes from.
-///
-/// # Errors
-/// There are none: then the text that says so has changed, or they are all built.
-pub(super) fn refused(files: &[SourceFile]) -> Result<BTreeMap<String, Vec<String>>, Error> {
-    let is_expectation = |file: &&SourceFile| {
-        file.path.starts_with("conformance/")
-            && (file.has_extension("expected") || file.has_extension("error"))
-    };
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let lines = files
-        .iter()
-        .filter(is_expectation)
-        .flat_map(|file| file.text.lines());
-    for (builtin, option) in lines.filter_map(refusal) {
-        found
-            .entry(builtin.to_owned())
-            .or_default()
-            .insert(option.to_owned());
-    }
-    if found.is_empty() {
-        let why = format!("no program of conformance has an option refused with `…{REFUSAL}`");
-        return Err(Error::malformed("conformance", why));
-    }
-    let sorted = found.into_iter();
-    Ok(sorted
-        .map(|(builtin, options)| (builtin, options.into_iter().collect()))
-        .collect())
+/// The options that are refused, by the builtin that refuses them. One of a dict inside of the
+/// options is named with its path.
+pub(super) fn refused() -> BTreeMap<String, Vec<String>> {
+    refused_in(PLACES)
 }
 
-/// The builtin and the option of `Runtime error: agent_loop: `compass` is not …`.
-fn refusal(line: &str) -> Option<(&str, &str)> {
-    let (before, _) = line.split_once(REFUSAL)?;
-    let (before, option) = before.rsplit_once('`')?;
-    let words = before.trim_end().strip_suffix(':')?;
-    let builtin = words.rsplit_once(' ').map_or(words, |(_, builtin)| builtin);
-    Some((builtin, option))
+fn refused_in(places: &[OptionPlace]) -> BTreeMap<String, Vec<String>> {
+    let mut refused: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for place in places {
+        let options = refused.entry(place.builtin.to_owned()).or_default();
+        add(options, place.dict, "", &mut Vec::new());
+    }
+    let refused = refused.into_iter();
+    refused
+        .filter(|(_, options)| !options.is_empty())
+        .map(|(builtin, options)| (builtin, options.into_iter().collect()))
+        .collect()
+}
+
+/// Adds what a dict refuses. `around` are the dicts that it stands in, for some may hold
+/// themselves.
+fn add(
+    refused: &mut BTreeSet<String>,
+    dict: &'static OptionDict,
+    path: &str,
+    around: &mut Vec<&'static str>,
+) {
+    if around.contains(&dict.name) {
+        return;
+    }
+    around.push(dict.name);
+    for key in dict.keys {
+        let name = format!("{path}{}", key.name);
+        if let Status::Unavailable(_) = key.status {
+            refused.insert(name);
+            continue;
+        }
+        let inside = match key.holds {
+            Holds::Nothing => continue,
+            Holds::Dict(inside) => (inside, "."),
+            Holds::ListOf(inside) => (inside, "[]."),
+            Holds::DictOf(inside) => (inside, ".*."),
+        };
+        add(refused, inside.0, &format!("{name}{}", inside.1), around);
+    }
+    around.pop();
 }
 
 #[cfg(test)]
 mod tests {
+    use harn_options::{Form, OptionKey, Others};
+
     use super::*;
 
-    #[test]
-    fn options_are_found_where_a_program_has_them_refused() {
-        let expected = "1\nRuntime error: agent_loop: `compass` is not available in this build\n\
-                        ran\nagent_loop: `compass` is not available in this build\n\
-                        std/agents: x is not available in this build\n";
-        let error = "llm_call: `vision` is not available in this build";
-        let files = [
-            SourceFile::new("conformance/a/b.expected", expected),
-            SourceFile::new("conformance/a/c.error", error),
-            SourceFile::new(
-                "docs/src/page.md",
-                "chat: `page` is not available in this build",
-            ),
-        ];
-        let refused = refused(&files).unwrap();
-        let told: Vec<String> = refused.iter().map(|one| format!("{one:?}")).collect();
-        assert_eq!(
-            told,
-            [
-                r#"("agent_loop", ["compass"])"#,
-                r#"("llm_call", ["vision"])"#
-            ]
-        );
+    const fn key(name: &'static str, status: Status, holds: Holds) -> OptionKey {
+        OptionKey {
+            name,
+            status,
+            holds,
+        }
     }
 
+    const fn dict(name: &'static str, keys: &'static [OptionKey]) -> OptionDict {
+        OptionDict {
+            name,
+            keys,
+            family: &[],
+            others: Others::Refused,
+        }
+    }
+
+    static INSIDE_KEYS: [OptionKey; 2] = [
+        key("later", Status::Unavailable(Form::Function), Holds::Nothing),
+        key("itself", Status::Read, Holds::Dict(&INSIDE)),
+    ];
+    static INSIDE: OptionDict = dict("inside", &INSIDE_KEYS);
+
+    static OUTSIDE_KEYS: [OptionKey; 3] = [
+        key("now", Status::Read, Holds::Nothing),
+        key("compass", Status::Unavailable(Form::Switch), Holds::Nothing),
+        key("parts", Status::Read, Holds::ListOf(&INSIDE)),
+    ];
+    static OUTSIDE: OptionDict = dict("outside", &OUTSIDE_KEYS);
+
+    static ALL_READ_KEYS: [OptionKey; 1] = [key("now", Status::Read, Holds::Nothing)];
+    static ALL_READ: OptionDict = dict("all_read", &ALL_READ_KEYS);
+
     #[test]
-    fn a_text_that_has_changed_is_noticed() {
-        assert!(refused(&[SourceFile::new("conformance/a/b.expected", "ran\n")]).is_err());
+    fn options_that_are_not_built_are_listed_with_their_paths() {
+        let place = |builtin, dict| OptionPlace {
+            builtin,
+            argument: 0,
+            dict,
+        };
+        let places = [place("ask", &OUTSIDE), place("look", &ALL_READ)];
+        let refused: Vec<_> = refused_in(&places).into_iter().collect();
+        let of_ask = ["compass", "parts[].later"].map(str::to_owned).to_vec();
+        assert_eq!(refused, [("ask".to_owned(), of_ask)]);
     }
 }
