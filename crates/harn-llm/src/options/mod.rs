@@ -104,9 +104,12 @@ pub struct CallOptions {
     pub replies: Option<ReplyListener>,
 }
 
+/// Hears an answer, its provider and its model.
+type HearReply = dyn Fn(&Reply, &str, &str) + Send + Sync;
+
 /// Is told of whole answers, with who has given them: the provider and the model.
 #[derive(Clone)]
-pub struct ReplyListener(Arc<dyn Fn(&Reply, &str, &str) + Send + Sync>);
+pub struct ReplyListener(Arc<HearReply>);
 
 impl ReplyListener {
     /// One that calls a function.
