@@ -39,7 +39,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "crash",
         arguments: "[run [--scenarios N] [--seed S] [--part PART] | replay SCENARIO...]",
-        about: "break a log in every way we know; a name replays what failed",
+        about: "break logs in every way we know and kill `harn` in its sessions; a name replays what failed",
         run: crash::run,
     },
     Command {

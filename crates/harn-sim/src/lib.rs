@@ -3,7 +3,8 @@
 //! ```text
 //! random    chance that can be repeated
 //! disk      a disk that fails, forgets and dies as it is told
-//! campaign  breaks a log in every way we can think of, and checks what is left
+//! campaign  breaks a log in every way we can think of, kills `harn` in its sessions, and checks
+//!           what is left
 //! agents    runs agents with a model, tools and readers that misbehave
 //! ```
 //!

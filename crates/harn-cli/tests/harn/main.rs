@@ -8,6 +8,7 @@ mod chat;
 mod check;
 mod coding_tools;
 mod completions;
+mod crashes;
 mod event_log;
 mod examples;
 mod help;

@@ -10,23 +10,26 @@ use std::time::Instant;
 
 use harn_log::FileOptions;
 use harn_sim::campaign::{
-    Campaign, Report, Scenario, Telling, child, disk_scenarios, kill_scenarios, run_all,
-    sweep_scenarios,
+    Campaign, Report, SESSION_KILLS, Scenario, Telling, child, disk_scenarios, kill_scenarios,
+    run_all, session_scenarios, sweep_scenarios,
 };
 
 const USAGE: &str = "\
-Usage: harn-crash run [--scenarios N] [--seed S] [--part disk|files|kill|all]
+Usage: harn-crash run [--scenarios N] [--seed S] [--part disk|files|kill|sessions|all]
        harn-crash replay SCENARIO...
        harn-crash child FOLDER NAME SEGMENT_BYTES   (what `run` kills)
 
 Examples:
   harn-crash run --scenarios 100000
+  harn-crash run --part sessions --seed 7
   harn-crash replay disk-17";
 
 /// Outcomes of every fault in the sweep; half of them lose power.
 const SWEEP_SEEDS: u64 = 4;
 /// Real processes are slow, so there are fewer of them.
 const KILLS_ONE_IN: u64 = 200;
+/// Conversations are slower still: 250 of them kill 1250 processes.
+const SESSIONS_ONE_IN: u64 = 400;
 /// Failures after which a part stops.
 const FAILURES_MAX: usize = 20;
 
@@ -55,7 +58,10 @@ fn run(options: &[&str]) -> Result<ExitCode, String> {
         match pair {
             ["--scenarios", value] => count = number(value)?,
             ["--seed", value] => seed = number(value)?,
-            ["--part", value @ ("disk" | "files" | "kill" | "all")] => part = value,
+            [
+                "--part",
+                value @ ("disk" | "files" | "kill" | "sessions" | "all"),
+            ] => part = value,
             _ => return Err(USAGE.to_owned()),
         }
     }
@@ -74,6 +80,14 @@ fn run(options: &[&str]) -> Result<ExitCode, String> {
             &kill_scenarios(seed, count / KILLS_ONE_IN),
         );
     }
+    if matches!(part, "sessions" | "all") {
+        let count = count / SESSIONS_ONE_IN;
+        failed |= tell(&campaign, "sessions", &session_scenarios(seed, count));
+        println!(
+            "  {} processes of `harn` were killed",
+            count * SESSION_KILLS
+        );
+    }
     if matches!(part, "disk" | "all") {
         failed |= tell(&campaign, "sweep", &sweep_scenarios(SWEEP_SEEDS));
         failed |= tell(&campaign, "disk", &disk_scenarios(seed, count));
@@ -86,7 +100,10 @@ fn run(options: &[&str]) -> Result<ExitCode, String> {
 
 fn campaign() -> Result<Campaign, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    Ok(Campaign::new(FileOptions::default()).with_program(program))
+    // `cargo xtask crash` builds it into the same folder.
+    let harn = program.with_file_name("harn");
+    let campaign = Campaign::new(FileOptions::default());
+    Ok(campaign.with_program(program).with_harn(harn))
 }
 
 fn run_child(folder: &str, name: &str, bytes: &str) -> Result<ExitCode, String> {

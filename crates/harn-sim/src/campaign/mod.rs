@@ -7,13 +7,15 @@
 //!                                                        and is every loss reported?
 //! ```
 //!
-//! | part  | what breaks                                                         |
-//! |-------|---------------------------------------------------------------------|
-//! | disk  | a simulated disk: any operation fails, halves, forgets; power cuts   |
-//! | files | files on the disk: cut off, overwritten with NULs, with flipped bits |
-//! | kill  | real processes, killed while they append to real files               |
+//! | part     | what breaks                                                         |
+//! |----------|---------------------------------------------------------------------|
+//! | disk     | a simulated disk: any operation fails, halves, forgets; power cuts   |
+//! | files    | files on the disk: cut off, overwritten with NULs, with flipped bits |
+//! | kill     | real processes, killed while they append to real files               |
+//! | sessions | processes of `harn`, killed while they converse with a model         |
 //!
-//! A scenario is decided by its name alone, so whatever fails can be run again.
+//! A scenario is decided by its name alone, so whatever fails can be run again. Where real
+//! processes are killed, the moment is as exact as the clock of the machine.
 
 mod broken_disk;
 mod damaged_files;
@@ -23,6 +25,7 @@ mod model;
 mod program;
 mod run;
 mod scenario;
+mod sessions;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +40,7 @@ use damaged_files::SmallLogs;
 pub use killed::child;
 pub use model::Violation;
 pub use scenario::Scenario;
+pub use sessions::SESSION_KILLS;
 
 /// How much is told about a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,8 @@ pub struct Campaign {
     options: FileOptions,
     /// The program whose `child` is killed.
     program: Option<PathBuf>,
+    /// The `harn` whose sessions are interrupted.
+    harn: Option<PathBuf>,
     small_logs: OnceLock<Result<SmallLogs, Violation>>,
 }
 
@@ -81,6 +87,7 @@ impl Campaign {
         Self {
             options,
             program: None,
+            harn: None,
             small_logs: OnceLock::new(),
         }
     }
@@ -89,6 +96,13 @@ impl Campaign {
     #[must_use]
     pub fn with_program(mut self, program: PathBuf) -> Self {
         self.program = Some(program);
+        self
+    }
+
+    /// The same, with the `harn` whose sessions are interrupted.
+    #[must_use]
+    pub fn with_harn(mut self, harn: PathBuf) -> Self {
+        self.harn = Some(harn);
         self
     }
 
@@ -114,6 +128,10 @@ impl Campaign {
             Scenario::Kill(seed) => match &self.program {
                 Some(program) => killed::run(seed, &self.options, program),
                 None => Outcome::failed(Violation("there is no program to kill".to_owned())),
+            },
+            Scenario::Session(seed) => match &self.harn {
+                Some(harn) => sessions::run(seed, harn),
+                None => Outcome::failed(Violation("there is no `harn` to kill".to_owned())),
             },
         };
         let panicked = || Outcome::failed(Violation("it panicked".to_owned()));
@@ -145,6 +163,11 @@ pub fn disk_scenarios(seed: u64, count: u64) -> Vec<Scenario> {
 /// Rounds of killed processes from a seed on.
 pub fn kill_scenarios(seed: u64, count: u64) -> Vec<Scenario> {
     (seed..seed + count).map(Scenario::Kill).collect()
+}
+
+/// Conversations whose processes are killed, from a seed on.
+pub fn session_scenarios(seed: u64, count: u64) -> Vec<Scenario> {
+    (seed..seed + count).map(Scenario::Session).collect()
 }
 
 /// Every fault at every operation of the fixed programs, with so many outcomes each.

@@ -32,6 +32,8 @@ pub enum Scenario {
     },
     /// A real process that is killed: `kill-SEED`.
     Kill(u64),
+    /// A conversation whose processes are killed: `session-SEED`.
+    Session(u64),
 }
 
 impl fmt::Display for Scenario {
@@ -51,6 +53,7 @@ impl fmt::Display for Scenario {
                 change,
             } => write!(f, "files-{log}-{file}-{at}-{change}"),
             Self::Kill(seed) => write!(f, "kill-{seed}"),
+            Self::Session(seed) => write!(f, "session-{seed}"),
         }
     }
 }
@@ -65,6 +68,7 @@ impl FromStr for Scenario {
         match (part, numbers.as_deref()) {
             (Some("disk"), Ok([seed])) => Ok(Self::Disk(*seed)),
             (Some("kill"), Ok([seed])) => Ok(Self::Kill(*seed)),
+            (Some("session"), Ok([seed])) => Ok(Self::Session(*seed)),
             (Some("sweep"), Ok([program, at, fault, seed])) => Ok(Self::Sweep {
                 program: *program,
                 at: *at,
@@ -88,7 +92,13 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for name in ["disk-7", "sweep-1-2-3-4", "files-0-1-2-3", "kill-9"] {
+        for name in [
+            "disk-7",
+            "sweep-1-2-3-4",
+            "files-0-1-2-3",
+            "kill-9",
+            "session-3",
+        ] {
             assert_eq!(name.parse::<Scenario>().unwrap().to_string(), name);
         }
         for name in ["disk", "disk-x", "sweep-1", "tape-1", ""] {
