@@ -40,7 +40,7 @@ use harn_log::{
 use tokio::sync::oneshot;
 
 use crate::event_log::LoggedSessions;
-use crate::session::{JournalRecord, session_records};
+use crate::session::{JOURNAL_TOPIC_PREFIX, JournalRecord, session_records};
 pub use claims::{CannotClaim, SessionClaim, describe_owner};
 pub use kept::KeptSessions;
 pub(crate) use kept::session_headers;
@@ -401,7 +401,7 @@ impl Shared {
     /// # Errors
     /// The log cannot do that. They come back.
     fn write_here(&self, taken: Taken) -> Result<(), Taken> {
-        let batches = Batch::by_topic(taken.records);
+        let batches = journals_first(taken.records);
         match self.log().and_then(|log| log.append_batches_here(&batches)) {
             Some(outcomes) => {
                 self.tell(batches, outcomes);
@@ -446,7 +446,7 @@ impl Shared {
             return Err(taken);
         };
         let shared = Arc::clone(self);
-        let batches = Batch::by_topic(taken.records);
+        let batches = journals_first(taken.records);
         let handed_over = log.append_batches_then(batches, move |batches, outcomes| {
             shared.tell(batches, outcomes);
             shared.serve();
@@ -516,7 +516,7 @@ impl Shared {
         let Some(log) = self.log() else {
             return Ok(()); // Nothing is taken where nothing is open.
         };
-        let batches = Batch::by_topic(taken.records);
+        let batches = journals_first(taken.records);
         let appended = block_on(append(log, &batches, taken.is_retry));
         let (written, _batches) = self.settle(batches, appended);
         written?;
@@ -727,6 +727,15 @@ async fn unstored(log: &Arc<AnyEventLog>, batch: &Batch) -> Result<Vec<LogEvent>
         unstored.push(event);
     }
     Ok(unstored)
+}
+
+/// A batch per topic, those of journals before those of events. A process may die between two
+/// topics: then readers of events lack what the journal has, and never the other way round, for
+/// events of a run that no journal knows would belong to nothing.
+fn journals_first(records: Vec<Draft>) -> Vec<Batch> {
+    let mut batches = Batch::by_topic(records);
+    batches.sort_by_key(|batch| !batch.topic().as_str().starts_with(JOURNAL_TOPIC_PREFIX));
+    batches
 }
 
 /// The records of batches one by one again.

@@ -244,3 +244,18 @@ mod told_by_the_log {
         assert_eq!(id, 2);
     }
 }
+
+#[test]
+fn a_journal_is_written_before_the_events_that_follow_from_it() {
+    let names = [
+        "observability.agent_events.s",
+        "agent_sessions.s",
+        "observability.agent_events.t",
+        "agent_sessions.t",
+    ];
+    let topics = names.map(|name| Topic::new(name).unwrap());
+    let records = topics.iter().map(|topic| record(topic, 0)).collect();
+    let batches = journals_first(records);
+    let order: Vec<&str> = batches.iter().map(|one| one.topic().as_str()).collect();
+    assert_eq!(order, [names[1], names[3], names[0], names[2]]);
+}
