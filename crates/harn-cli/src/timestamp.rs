@@ -27,13 +27,6 @@ pub(crate) fn rfc3339(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
 }
 
-/// `2026-01-31T12:00:00Z`.
-pub(crate) fn rfc3339_seconds(ms: i64) -> String {
-    let text = rfc3339(ms);
-    let (seconds, _milliseconds) = text.split_at(text.len() - ".000Z".len());
-    format!("{seconds}Z")
-}
-
 /// `3s ago`, `2h ago`, `in 5m`.
 pub(crate) fn relative(ms: i64, now_ms: i64) -> String {
     let age = now_ms.saturating_sub(ms);

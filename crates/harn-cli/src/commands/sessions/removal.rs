@@ -8,6 +8,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
 use harn_log::{Claim, ClaimError, CompactForce, EventLog, LogError, Owner, Topic, block_on};
+use harn_vm::agent::describe_owner;
 use serde::Serialize;
 
 use super::super::events::Ctx;
@@ -18,7 +19,6 @@ use super::stored;
 use crate::arguments::after_help;
 use crate::counting::count;
 use crate::output::Untrusted;
-use crate::timestamp;
 
 const EXAMPLES: &str = "  \
   harn sessions rm s1                  One session
@@ -175,9 +175,7 @@ fn claim(log: &OpenLog, ids: &[&str]) -> Result<Vec<Claim>, Failure> {
 
 /// Who has a session.
 fn in_use(id: &str, owner: &Owner) -> String {
-    let (process, host) = (owner.process, &owner.host);
-    let since = timestamp::rfc3339_seconds(owner.since_ms);
-    format!("session '{id}' is in use by process {process} on {host}, since {since}")
+    format!("session '{id}' is in use by {}", describe_owner(owner))
 }
 
 fn remove(log: &OpenLog, sessions: &[ToRemove]) -> Result<(), Failure> {
