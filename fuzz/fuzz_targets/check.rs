@@ -24,7 +24,10 @@ fn look_at(workspace: &mut Workspace, path: &str) {
     workspace.import_problems(path);
     let mut diagnostics = workspace.import_diagnostics(path);
     let (text, module) = (&*file.text, &file.parsed.module);
-    let options = CheckOptions { strict_types: true };
+    let options = CheckOptions {
+        strict_types: true,
+        before_a_run: true,
+    };
     diagnostics.extend(analyse(&file, &imported, options).diagnostics);
     let checked = inspect_types(module, &imported, CheckOptions::default());
     for offset in 0..text.len() {

@@ -206,7 +206,7 @@ impl Server {
     /// Somebody else writes it, or the log cannot be changed.
     pub(crate) async fn remove(&self, id: &str) -> Result<(), Refusal> {
         self.written().await?;
-        let claim = self.keeper.lend_apart().claim(id);
+        let claim = self.keeper.lend_apart(id).claim(id);
         let _claim = claim.map_err(|cause| Refusal::unclaimed(id, &cause))?;
         let removed = session::remove(&self.options.log, id).await;
         removed.map_err(|error| unreadable(&error))

@@ -179,10 +179,11 @@ impl Keeper {
         self.lend_with(Arc::clone(&self.scope))
     }
 
-    /// The same for a program that shares no session with the others: what one of them writes,
-    /// the others must not.
-    pub fn lend_apart(self: &Arc<Self>) -> Arc<Self> {
-        self.lend_with(Arc::default())
+    /// The same for the programs of a conversation, which share no session with those of others:
+    /// what one of them writes, the others must not. A conversation is known by its name, so one
+    /// that is closed and opened again does not exclude itself.
+    pub fn lend_apart(self: &Arc<Self>, conversation: &str) -> Arc<Self> {
+        self.lend_with(Arc::new(OnceLock::from(ClaimScope::named(conversation))))
     }
 
     fn lend_with(self: &Arc<Self>, scope: Arc<OnceLock<ClaimScope>>) -> Arc<Self> {

@@ -20,6 +20,7 @@ mod folder;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,6 +60,16 @@ pub enum ClaimError {
 /// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimScope(u64);
+
+impl ClaimScope {
+    /// The scope of a user who is known by a name: the same whenever it is asked for. No scope
+    /// that [`Owners::scope`] gives is like it.
+    pub fn named(name: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self(hasher.finish() | 1 << 63)
+    }
+}
 
 /// The owners of the names of one log.
 pub struct Owners {

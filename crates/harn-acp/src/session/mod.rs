@@ -177,7 +177,7 @@ impl Session {
         opening: Opening,
         claim: ClaimSession,
     ) -> Result<Arc<Self>, Refusal> {
-        let keeper = server.keeper.lend_apart();
+        let keeper = server.keeper.lend_apart(&id);
         let claim = claim(&keeper, &id).map_err(|cause| Refusal::unclaimed(&id, &cause))?;
         let options = run_options(server, &opening.settings.cwd);
         let program = server.options.program.path.clone();

@@ -182,15 +182,10 @@ mod tests {
     #[test]
     fn programs_of_one_conversation_share_its_session_and_others_are_refused() {
         let keeper = keeper();
-        let (one, same, other) = (
-            keeper.lend_apart(),
-            keeper.lend_apart(),
-            keeper.lend_apart(),
-        );
-        let same_as_one = one.lend();
-        let claim = one.claim("s").unwrap();
-        let shared = same_as_one.claim("s").unwrap();
-        for refused in [same.claim("s"), other.claim("s"), keeper.claim("s")] {
+        let [one, again, other] = ["one", "one", "other"].map(|name| keeper.lend_apart(name));
+        let claim = one.lend().claim("s").unwrap();
+        let shared = again.claim("s").unwrap();
+        for refused in [other.claim("s"), keeper.claim("s")] {
             let refused = refused.err().unwrap().to_string();
             let process = std::process::id();
             let told = format!("is in use by process {process} on ");

@@ -111,6 +111,7 @@ impl<S: Store> LocalEventLog<S> {
     }
 
     /// See [`AnyEventLog::catch_up`](crate::AnyEventLog::catch_up).
+    #[cfg(feature = "sqlite")]
     pub(crate) async fn catch_up(&self) -> Result<()> {
         self.writer.run_alone(S::catch_up).await?
     }

@@ -88,6 +88,7 @@ pub(crate) trait Store: Sized + Send + 'static {
     fn recover(&mut self) -> Result<()>;
 
     /// Makes readable what other processes have appended before this.
+    #[cfg(feature = "sqlite")]
     fn catch_up(&mut self) -> Result<()> {
         Ok(())
     }

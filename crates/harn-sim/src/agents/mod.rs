@@ -34,7 +34,7 @@ use std::sync::Arc;
 use harn_agent::llm::catalog::{Capabilities, Config};
 
 use executor::Interleaved;
-use plan::Plan;
+use plan::{LogPlan, Plan};
 use world::World;
 
 /// Simulates agents. What takes long to make is made once.
@@ -89,6 +89,15 @@ impl Simulation {
             .build()
             .expect("a runtime without files needs only memory");
         time.block_on(self.run_inside(seed))
+    }
+
+    /// Whether a seed decides everything that happens. Where the disk of the log fails, its threads
+    /// decide what that befalls, and a loop that cannot write its journal stops.
+    pub fn is_decided_by(&self, seed: u64) -> bool {
+        match Plan::new(seed).log {
+            Some(LogPlan::Disk(faults)) => faults.is_empty(),
+            Some(LogPlan::Memory) | None => true,
+        }
     }
 
     async fn run_inside(&self, seed: u64) -> Report {

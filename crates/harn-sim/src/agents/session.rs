@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use harn_agent::LoopRequest;
 use harn_agent::events::{AgentEventSink, CloseSession};
 use harn_agent::llm::desk::Thrown;
+use harn_agent::session::CannotOpen;
+use harn_agent::{CannotClaim, LoopRequest};
 use serde_json::{Value, json};
 
 use super::Shared;
@@ -23,8 +24,14 @@ pub(super) fn scripts<'a>(world: &'a Shared, plan: &'a Plan) -> Vec<Script<'a>> 
 }
 
 async fn run_wildly(world: &Shared, plan: &Plan, session: &SessionPlan) {
-    if let Err(thrown) = world.runtime().open_session(&session.id).await {
-        world.complain(format!("the session cannot be opened: {thrown:?}"));
+    match world.runtime().open_session(&session.id).await {
+        // Nobody can know whose it is while the disk is broken.
+        Err(CannotOpen::Unclaimed {
+            cause: CannotClaim::Log(_),
+            ..
+        }) => world.count("session unclaimed"),
+        Err(thrown) => world.complain(format!("the session cannot be opened: {thrown:?}")),
+        Ok(_) => {}
     }
     attach(world, &session.id, session.readers);
     for (at, run) in session.runs.iter().enumerate() {
@@ -77,6 +84,9 @@ async fn start(world: &Shared, session: &SessionPlan, run: &RunPlan, name: &str)
     lock(&world.begun).push(session.id.clone());
     let runtime = world.runtime();
     let result = runtime.run(request).await;
+    if is_unclaimed(&result) {
+        lock(&world.begun).pop(); // It had not begun.
+    }
     let result = result.map(|result| result.to_value());
     for seen in own.seen() {
         let of = seen.event.session_id();
@@ -86,6 +96,12 @@ async fn start(world: &Shared, session: &SessionPlan, run: &RunPlan, name: &str)
         }
     }
     result
+}
+
+/// Whether a run was refused because the log could not be told whose its session is.
+fn is_unclaimed<T>(result: &Result<T, Thrown>) -> bool {
+    let told = result.as_ref().err().map(ToString::to_string);
+    told.is_some_and(|told| told.contains("cannot be claimed in the log"))
 }
 
 fn request(

@@ -28,6 +28,8 @@ pipeline chat(prompt, session_id) {
 }
 "#;
 
+const NOT_MADE: &str = "Error: the call was not made, because the program ended before. Nothing \
+                        has happened; make it again if it is still wanted.";
 const INTERRUPTED: &str = "Error: the call was interrupted before it had a result. It may or \
                            may not have taken effect; check before you repeat it.";
 
@@ -88,7 +90,7 @@ fn check_in_text(format: &str, turn: &str) {
         "<runtime_feedback kind=\"tool_results\">\n\
          [result of look]\na lamp\n[end of look result]\n\n\
          [result of hold]\n{INTERRUPTED}\n[end of hold result]\n\n\
-         [result of paint]\n{INTERRUPTED}\n[end of paint result]\n\
+         [result of paint]\n{NOT_MADE}\n[end of paint result]\n\
          </runtime_feedback>"
     );
     let contents = contents(&messages);
@@ -116,6 +118,6 @@ fn results_and_interruptions_are_told_in_the_native_format() {
     let call = |name: &str| format!("{{ tool = \"{name}\", arguments = {{}} }}");
     let calls = ["look", "hold", "paint"].map(call).join(", ");
     let messages = messages_after_a_kill("native", &format!("text = \"So.\"\ncall = [{calls}]"));
-    let expected = ["a lamp", INTERRUPTED, INTERRUPTED, "and now", "I see."];
+    let expected = ["a lamp", INTERRUPTED, NOT_MADE, "and now", "I see."];
     assert_eq!(contents(&messages)[2..], expected);
 }
