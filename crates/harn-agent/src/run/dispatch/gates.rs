@@ -62,7 +62,6 @@ pub(super) async fn pass(
         name: call.name.clone(),
         arguments: call.arguments.clone(),
     });
-    run.tell_running(&call, backend.executor()).await;
     let skip = run.session.read(|state| {
         let detector = &state.run.loop_detector;
         detector.should_skip(run.options.loop_detection, &call.name, &call.arguments)
@@ -75,6 +74,8 @@ pub(super) async fn pass(
         // If the process dies now, the call must be known to have begun.
         (None, false) => run.before_side_effect(&call.name).await?,
     }
+    // Only now: what a host is told must not be lost with this process.
+    run.tell_running(&call, backend.executor()).await;
     Ok(Some(Started {
         call,
         backend,

@@ -84,8 +84,9 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
         arguments.reason.as_deref(),
         ctx.clock.now_ms(),
     );
-    block_on(responding).map_err(refused)?;
+    // Before it has the answer: with it the program may come to its end at once.
     let is_waited_for = !request.header(headers::PROCESS).is_some_and(is_gone);
+    block_on(responding).map_err(refused)?;
     match ctx.form {
         Form::Json => ctx.output.json(&json!({
             "request_id": request.id(),
