@@ -45,7 +45,7 @@ pub struct OptionKey {
 pub enum Status {
     /// It does.
     Read,
-    /// It does not; whoever asks for it is told so.
+    /// It does not; a program that asks for it is told so.
     Unavailable(Form),
 }
 

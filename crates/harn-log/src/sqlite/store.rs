@@ -363,8 +363,8 @@ impl Store for SqliteStore {
     }
 
     /// Another process may have records in the intake that it has not moved into the tables yet,
-    /// or that it never will because it was killed. Whoever takes the right to write has them
-    /// moved.
+    /// or that it never will because it was killed. The process that takes the writer lock moves
+    /// them.
     fn catch_up(&mut self) -> Result<()> {
         self.begin_alone().and_then(|()| self.commit_alone())
     }
