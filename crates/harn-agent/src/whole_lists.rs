@@ -1,8 +1,8 @@
 //! Records of events for those who read a log as it is.
 //!
 //! A log has of the lists of a session what is new in each record, and what was before is found
-//! in the records before. Whoever reads events one after the other needs to look at none twice;
-//! whoever begins in the middle, or jumps, has what lies before looked through once.
+//! in the records before. A reader of events in their order needs to look at none twice;
+//! one that begins in the middle, or jumps, has what lies before looked through once.
 
 use std::collections::HashMap;
 

@@ -108,7 +108,7 @@ impl JournalRecord {
     /// # Errors
     /// It is none, or one of a later version.
     pub fn decode(payload: &[u8]) -> serde_json::Result<Self> {
-        /// What is beside the change. Read apart from it, because whoever reads both at once
+        /// What is beside the change. Read apart from it, because a decoder that reads both at once
         /// keeps everything until it is known which change it is.
         #[derive(Deserialize)]
         struct Place {

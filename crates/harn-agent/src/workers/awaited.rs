@@ -111,7 +111,7 @@ impl AgentEventSink for Ear {
 }
 
 /// Whether a payload of `worker_trigger` is what a condition `trigger` waits for. The condition
-/// names a trigger or is `{name}`; a payload that names none is meant for whoever waits.
+/// names a trigger or is `{name}`; a payload that names none is meant for every worker that waits.
 pub(crate) fn is_trigger(condition: &Value, payload: &Value) -> bool {
     let name = |value: &Value| match value {
         Value::String(name) => Some(name.clone()),
