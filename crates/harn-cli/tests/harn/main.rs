@@ -4,6 +4,7 @@
 //! an earlier run.
 
 mod agents;
+mod attacks;
 mod chat;
 mod check;
 mod coding_tools;

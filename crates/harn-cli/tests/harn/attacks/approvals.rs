@@ -1,0 +1,1 @@
+//! What a person is shown before a call is approved, and what "always" means.

@@ -1,0 +1,1 @@
+//! Commands that a rule must judge part by part.

@@ -1,0 +1,1 @@
+//! Paths that must not be read or written, by whatever builtin or tool.

@@ -1,0 +1,1 @@
+//! Folders that somebody else has made, and what starts when one works in them.

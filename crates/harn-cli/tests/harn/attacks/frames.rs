@@ -1,0 +1,1 @@
+//! Texts that pretend to be a frame of ours, or steer the terminal.

@@ -1,0 +1,1 @@
+//! Journals that cannot be written, and journals that were altered.

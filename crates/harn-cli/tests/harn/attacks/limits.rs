@@ -1,0 +1,1 @@
+//! Builtins that work for long or on much, under a small limit.

@@ -1,0 +1,1 @@
+//! Callers of listeners: without a credential, with another's, or far too many.

@@ -1,0 +1,1 @@
+//! Rules about tools that must mean what they say.

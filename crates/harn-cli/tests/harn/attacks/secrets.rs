@@ -1,0 +1,1 @@
+//! Secrets, and everywhere they must not be found.

@@ -1,0 +1,1 @@
+//! Servers of tools that change what was approved, or send too much.
