@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::book::newcomer;
 use crate::error::Error;
 use crate::repo::Repo;
-use crate::{bench, crash, docs, fuzz, r#gen, peers, test_run};
+use crate::{bench, crash, docs, fuzz, r#gen, peers, start_order, test_run};
 
 /// One thing `cargo xtask` can do.
 struct Command {
@@ -71,6 +71,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         about: "install the programs of other people that tests talk to, as `test` does",
         run: peers::run,
+    },
+    Command {
+        name: "start-order",
+        arguments: "",
+        about: "list what `harn` calls at its start, for the linker; needs valgrind",
+        run: start_order::run,
     },
 ];
 

@@ -7,7 +7,8 @@
 //!                     ├─► docs    the book for a browser
 //!                     ├─► fuzz    one fuzz target, or all
 //!                     ├─► gen     files derived from data
-//!                     └─► peers   programs of others that tests talk to
+//!                     ├─► peers   programs of others that tests talk to
+//!                     └─► start-order   which functions lie beside each other in `harn`
 //! ```
 //!
 //! A chore written in Rust runs wherever the project compiles, is reviewed like
@@ -46,6 +47,7 @@ mod scoreboard;
 mod scratch;
 mod setup;
 mod sources;
+mod start_order;
 mod test_run;
 mod tidy;
 mod verdict;

@@ -81,14 +81,9 @@ fn read_plain_object(object: &Map<String, Value>) -> Option<AgentEvent> {
     if Envelope::KEYS.iter().any(|key| object.contains_key(*key)) {
         return None;
     }
-    let fields = object.iter().map(|(key, value)| (key.as_str(), value));
-    let fields = fields.filter(|(key, _)| *key != "type");
-    let entries = MapDeserializer::<_, serde_json::Error>::new(fields);
-    let mut slot = None;
-    let mut fields = Fields::new(entries, &mut slot);
-    read_variant(tag, &mut fields)?.ok()?;
-    let is_known = fields.unknown_keys == 0;
-    slot.filter(|event| is_known && !compat::needs_a_second_look(event))
+    let (event, unknown_keys) = read_fields(tag, object).ok()?;
+    let is_plain = unknown_keys == 0 && !compat::needs_a_second_look(&event);
+    is_plain.then_some(event)
 }
 
 /// Decodes an object that has been parsed already, applying the compatibility rules.
@@ -100,15 +95,23 @@ pub(crate) fn event_from_object(mut object: Map<String, Value>) -> Result<AgentE
 /// The object's event and the number of keys nobody knew.
 pub(crate) fn read_object(mut object: Map<String, Value>) -> Result<(AgentEvent, u32), String> {
     object.retain(|key, _| !Envelope::KEYS.contains(&key.as_str()));
-    let tag = match object.remove("type") {
-        Some(Value::String(tag)) => tag,
-        Some(_) => return Err("`type` is not a string".to_owned()),
-        None => return Err("missing field `type`".to_owned()),
-    };
-    let entries = MapDeserializer::<_, serde_json::Error>::new(object.into_iter());
+    match object.get("type") {
+        Some(Value::String(tag)) => read_fields(tag, &object),
+        Some(_) => Err("`type` is not a string".to_owned()),
+        None => Err("missing field `type`".to_owned()),
+    }
+}
+
+/// The event called `tag` with the fields of this object, and the number of keys nobody
+/// knew. All that reads parsed objects comes through here, because the code of all
+/// variants is made once for each way to read.
+fn read_fields(tag: &str, object: &Map<String, Value>) -> Result<(AgentEvent, u32), String> {
+    let fields = object.iter().map(|(key, value)| (key.as_str(), value));
+    let fields = fields.filter(|(key, _)| *key != "type");
+    let entries = MapDeserializer::<_, serde_json::Error>::new(fields);
     let mut slot = None;
     let mut fields = Fields::new(entries, &mut slot);
-    let outcome = read_variant(&tag, &mut fields);
+    let outcome = read_variant(tag, &mut fields);
     let unknown_keys = fields.unknown_keys;
     match (outcome, slot) {
         (Some(Ok(())), Some(event)) => Ok((event, unknown_keys)),

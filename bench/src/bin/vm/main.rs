@@ -22,6 +22,7 @@
     reason = "the tables are this program's output"
 )]
 
+mod bytes;
 mod footprint;
 mod language;
 mod options;
@@ -83,6 +84,10 @@ fn measure(options: &Options) -> Result<Verdict, String> {
     let startup = startup.expect("when every program is wanted, so is the start-up");
     let requirements = Requirements::measure(&program, &results, &startup, options);
     println!("\n{}", requirements.render());
+    match options.smoke {
+        true => (),
+        false => println!("{}", bytes::tables(&program)?),
+    }
     let all_ran = results.all_answered() && startup.all_answered() && requirements.all_measured();
     Ok(verdict(
         all_ran && (options.smoke || requirements.all_met()),

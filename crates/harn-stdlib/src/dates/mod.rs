@@ -13,6 +13,7 @@ mod components;
 mod durations;
 mod moment;
 mod parse;
+mod zone;
 mod zones;
 
 use harn_machine::{Context, Failure, Registry, Value, argument, thrown};

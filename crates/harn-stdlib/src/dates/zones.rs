@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Offset};
-use chrono_tz::Tz;
 use harn_machine::{Context, Failure, Registry, Value};
 
 use super::components::components;
 use super::moment::{fail, moment_at};
 use super::optional_text;
+use super::zone::Zone;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -31,7 +31,7 @@ fn date_format(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
     let format = format.as_deref().unwrap_or("%Y-%m-%d %H:%M:%S");
     let zone = match arguments.get(2) {
         Some(name) => zone_named("date_format", &name.to_text())?,
-        None => Tz::UTC,
+        None => Zone::utc(),
     };
     match formatted(&moment.0.with_timezone(&zone), format) {
         Some(text) => Ok(text.into()),
@@ -70,15 +70,15 @@ fn named(function: &str, arguments: &[Value], format: &str) -> Result<Value, Fai
 }
 
 /// The time zone of a name.
-fn zone_named(function: &str, name: &str) -> Result<Tz, Failure> {
-    match name.parse() {
-        Ok(zone) => Ok(zone),
-        Err(_) => fail(function, &format!("unknown timezone '{name}'")),
+fn zone_named(function: &str, name: &str) -> Result<Zone, Failure> {
+    match Zone::named(name) {
+        Some(zone) => Ok(zone),
+        None => fail(function, &format!("unknown timezone '{name}'")),
     }
 }
 
 /// The time zone that an argument names, with its name.
-fn zone_at(function: &str, arguments: &[Value], at: usize) -> Result<(Tz, Value), Failure> {
+fn zone_at(function: &str, arguments: &[Value], at: usize) -> Result<(Zone, Value), Failure> {
     let Some(name) = arguments.get(at) else {
         return fail(function, "missing timezone argument");
     };
@@ -87,15 +87,15 @@ fn zone_at(function: &str, arguments: &[Value], at: usize) -> Result<(Tz, Value)
 }
 
 /// The time zone that an argument names; UTC if it is nil or missing.
-pub(super) fn zone_or_utc(function: &str, arguments: &[Value], at: usize) -> Result<Tz, Failure> {
+pub(super) fn zone_or_utc(function: &str, arguments: &[Value], at: usize) -> Result<Zone, Failure> {
     match optional_text(arguments, at) {
         Some(name) => zone_named(function, &name),
-        None => Ok(Tz::UTC),
+        None => Ok(Zone::utc()),
     }
 }
 
 /// A time in a format of strftime; `None` if the format is none.
-fn formatted(time: &DateTime<Tz>, format: &str) -> Option<String> {
+fn formatted(time: &DateTime<Zone>, format: &str) -> Option<String> {
     let items: Vec<Item<'_>> = StrftimeItems::new(format).collect();
     if items.contains(&Item::Error) {
         return None;
@@ -112,20 +112,21 @@ mod tests {
     #[test]
     fn formats_are_those_of_chrono() {
         let moment = DateTime::from_timestamp_micros(1_767_323_045_006_007).expect("a year 2026");
+        let new_york = Zone::named("America/New_York").unwrap();
         for (zone, format, expected) in [
-            (Tz::UTC, "%Y-%m-%d %H:%M:%S", "2026-01-02 03:04:05"),
-            (Tz::UTC, "%A %B %j %s", "Friday January 002 1767323045"),
-            (Tz::UTC, "%Z %z %:z %3f %6f", "UTC +0000 +00:00 006 006007"),
+            (Zone::utc(), "%Y-%m-%d %H:%M:%S", "2026-01-02 03:04:05"),
+            (Zone::utc(), "%A %B %j %s", "Friday January 002 1767323045"),
             (
-                Tz::America__New_York,
-                "%F %T %Z %z",
-                "2026-01-01 22:04:05 EST -0500",
+                Zone::utc(),
+                "%Z %z %:z %3f %6f",
+                "UTC +0000 +00:00 006 006007",
             ),
-            (Tz::UTC, "100%%", "100%"),
+            (new_york, "%F %T %Z %z", "2026-01-01 22:04:05 EST -0500"),
+            (Zone::utc(), "100%%", "100%"),
         ] {
             let text = formatted(&moment.with_timezone(&zone), format);
             assert_eq!(text.as_deref(), Some(expected));
         }
-        assert_eq!(formatted(&moment.with_timezone(&Tz::UTC), "%Q"), None);
+        assert_eq!(formatted(&moment.with_timezone(&Zone::utc()), "%Q"), None);
     }
 }
