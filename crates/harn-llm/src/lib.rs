@@ -38,6 +38,7 @@
 //! This crate knows nothing of events, sessions or programs. Who calls it decides what is
 //! shown, stored and charged.
 
+pub mod audience;
 pub mod budget;
 pub mod catalog;
 pub mod classify;

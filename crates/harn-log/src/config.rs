@@ -35,7 +35,7 @@ use crate::file::FileEventLog;
 use crate::log::{EventLogDescription, Result};
 use crate::memory::MemoryEventLog;
 #[cfg(feature = "nats")]
-use crate::nats::{NatsConfig, NatsEventLog, NatsTable};
+use crate::nats::{NatsConfig, NatsEventLog, NatsTable, URL_DEFAULT};
 use crate::retention::{Retention, keep};
 #[cfg(feature = "sqlite")]
 use crate::sqlite::SqliteEventLog;
@@ -128,7 +128,7 @@ impl EventLogConfig {
             file_dir: state_root.join("events"),
             sqlite_path: state_root.join("events.sqlite"),
             #[cfg(feature = "nats")]
-            nats: NatsConfig::new("nats://localhost:4222"),
+            nats: NatsConfig::new(URL_DEFAULT),
             queue_depth: DEFAULT_QUEUE_DEPTH,
             retention: Vec::new(),
         };
@@ -187,7 +187,7 @@ impl EventLogConfig {
             self.queue_depth = depth.map_or(DEFAULT_QUEUE_DEPTH, |depth| depth.max(1));
         }
         #[cfg(feature = "nats")]
-        self.nats.read_environment(environment);
+        self.nats.read_environment(environment)?;
         Ok(())
     }
 

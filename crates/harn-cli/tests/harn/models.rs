@@ -31,3 +31,10 @@ fn project_of(url: &str) -> String {
          healthcheck = {{ method = \"GET\", path = \"/models\" }}\n"
     )
 }
+
+/// The operator's own provider file that says the same: only what the operator says sends a key
+/// to another host than that of its provider.
+fn provider_file(url: &str) -> String {
+    let project = project_of(url).replace("[llm]\n", "");
+    project.replace("[llm.", "[")
+}

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Environment, Invalid};
+use crate::audience::Audiences;
 use crate::glob;
 
 /// What is known without any configuration.
@@ -19,6 +20,9 @@ const DEFAULT_PROVIDER: &str = "anthropic";
 
 /// Where the provider file is, when no variable says so; below the home directory.
 const PROVIDER_FILE: &str = ".config/harn/providers.toml";
+
+/// What the administrator of the machine says about safety.
+const MACHINE_SAFETY_FILE: &str = "/etc/harn/safety.toml";
 
 /// A file that somebody has read.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +61,9 @@ pub struct Config {
     /// Names a program registered for servers that speak OpenAI's wire.
     #[serde(skip)]
     pub registered: BTreeSet<String>,
+    /// Where keys may be sent. No manifest has a say in it.
+    #[serde(skip)]
+    pub audiences: Audiences,
 }
 
 /// Who serves models.
@@ -309,6 +316,20 @@ impl Config {
         }
     }
 
+    /// Where the safety files are: that of the machine, and the operator's own. Each may be
+    /// missing.
+    pub fn safety_files(environment: &dyn Environment) -> Vec<String> {
+        let folder = environment.filled("XDG_CONFIG_HOME");
+        let folder = folder.filter(|folder| folder.starts_with('/'));
+        let home = || Some(format!("{}/.config", environment.filled("HOME")?));
+        let folder = folder.map(str::to_owned).or_else(home);
+        let own = folder.map(|folder| format!("{folder}/harn/safety.toml"));
+        [MACHINE_SAFETY_FILE.to_owned()]
+            .into_iter()
+            .chain(own)
+            .collect()
+    }
+
     /// All that is configured: the provider file, or else what comes with the program, and on
     /// top of it the `[llm]` section of a manifest.
     ///
@@ -323,9 +344,15 @@ impl Config {
             #[serde(default)]
             llm: Config,
         }
+        let built_in = Self::built_in();
         let mut config = match provider_file {
-            Some(source) => read(source)?,
-            None => Self::built_in(),
+            Some(source) => {
+                let mut own: Self = read(source)?;
+                own.audiences = built_in.audiences;
+                own.audiences.add_providers(&own.providers);
+                own
+            }
+            None => built_in,
         };
         config.origin = provider_file.map(|source| source.path.to_owned());
         if let Some(source) = manifest {
@@ -337,7 +364,10 @@ impl Config {
 
     /// What is known without any configuration.
     pub fn built_in() -> Self {
-        toml::from_str(BUILT_IN).expect("a test reads the built-in providers")
+        let mut config: Self =
+            toml::from_str(BUILT_IN).expect("a test reads the built-in providers");
+        config.audiences.add_providers(&config.providers);
+        config
     }
 
     /// `provider_register`: a name for a server that speaks OpenAI's wire.
@@ -403,7 +433,7 @@ fn read<T: serde::de::DeserializeOwned>(source: Source<'_>) -> Result<T, Invalid
 }
 
 /// What is wrong with a file: where, which key, why.
-pub(super) fn explain(source: Source<'_>, error: &toml::de::Error) -> Invalid {
+pub(crate) fn explain(source: Source<'_>, error: &toml::de::Error) -> Invalid {
     let line = line_of(source.text, error);
     let key = key_at(source.text, line).map_or(String::new(), |key| format!(" `{key}`:"));
     let reason = error.message().trim();

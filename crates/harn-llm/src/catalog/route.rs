@@ -69,7 +69,7 @@ pub fn build(
     let entry = config.providers.get(provider).unwrap_or(&registered);
     let wire = wire(provider, entry);
     let mut headers = extra_headers(entry);
-    headers.extend(auth_header(provider, entry, environment)?);
+    headers.extend(auth_header(config, provider, entry, environment)?);
     Ok(Route {
         provider: provider.to_owned(),
         model: model.to_owned(),
@@ -134,6 +134,30 @@ fn registered() -> Provider {
     }
 }
 
+/// Where a provider is, for those who want to know its host: what the environment says of its
+/// address is put in, and what only a request knows is left out.
+pub(crate) fn place(provider: &str, entry: &Provider, environment: &dyn Environment) -> String {
+    let mut url = base_url_of(provider, entry, environment);
+    for (place, names, default) in PLACES {
+        let set = names.iter().find_map(|name| environment.filled(name));
+        if let Some(value) = set.or(default) {
+            url = url.replace(place, value);
+        }
+    }
+    url
+}
+
+/// The base URL of an entry, or that of the variable which is named after the provider.
+fn base_url_of(provider: &str, entry: &Provider, environment: &dyn Environment) -> String {
+    let base = base_url(entry, environment);
+    if !base.is_empty() {
+        return base;
+    }
+    let name = provider.to_uppercase().replace(['-', '.'], "_");
+    let own = environment.filled(&format!("{name}_BASE_URL"));
+    own.unwrap_or_default().trim_end_matches('/').to_owned()
+}
+
 fn url(
     provider: &str,
     entry: &Provider,
@@ -141,12 +165,7 @@ fn url(
     environment: &dyn Environment,
     model: &str,
 ) -> Result<String, Invalid> {
-    let mut base = base_url(entry, environment);
-    if base.is_empty() {
-        let name = provider.to_uppercase().replace(['-', '.'], "_");
-        let own = environment.filled(&format!("{name}_BASE_URL"));
-        base = own.unwrap_or_default().trim_end_matches('/').to_owned();
-    }
+    let base = base_url_of(provider, entry, environment);
     if base.is_empty() {
         return Err(Invalid::new(format!(
             "provider `{provider}` has no base URL; set `base_url` in its configuration"
@@ -182,8 +201,9 @@ fn extra_headers(entry: &Provider) -> Vec<(String, Secret)> {
         .collect()
 }
 
-/// The header that shows the key.
+/// The header that shows the key. The transport sends it to the hosts of that key only.
 fn auth_header(
+    config: &Config,
     provider: &str,
     entry: &Provider,
     environment: &dyn Environment,
@@ -205,13 +225,12 @@ fn auth_header(
         AuthStyle::AzureOpenai | AuthStyle::Bearer => None,
         AuthStyle::None | AuthStyle::AwsSigv4 => return Ok(None),
     };
-    Ok(Some(match header {
-        Some(header) => (header.to_owned(), Secret::new(key)),
-        None => (
-            "authorization".to_owned(),
-            Secret::new(format!("Bearer {key}")),
-        ),
-    }))
+    let (header, secret) = match header {
+        Some(header) => (header, Secret::new(key)),
+        None => ("authorization", Secret::new(format!("Bearer {key}"))),
+    };
+    let audience = config.audiences.of(name, environment);
+    Ok(Some((header.to_owned(), secret.only_for(audience))))
 }
 
 fn unavailable(provider: &str, what: &str) -> Invalid {

@@ -23,7 +23,8 @@ pub struct KnownModels {
 }
 
 impl KnownModels {
-    /// Reads the provider file that the environment names, and the manifest of a project.
+    /// Reads the provider file that the environment names, the manifest of a project, and the
+    /// safety files, which alone can send keys elsewhere than to their providers.
     ///
     /// # Errors
     /// A file cannot be read or understood; says which, and where the mistake is.
@@ -42,7 +43,13 @@ impl KnownModels {
         };
         let providers = providers.as_ref().map(source);
         let manifest = manifest.as_ref().map(source);
-        let config = Config::load(providers, manifest).map_err(String::from)?;
+        let mut config = Config::load(providers, manifest).map_err(String::from)?;
+        for path in Config::safety_files(environment) {
+            let file = read(Path::new(&path), false)?;
+            let read = file.iter().map(source);
+            let mut read = read.map(|file| config.audiences.read(file));
+            read.try_for_each(|read| read).map_err(String::from)?;
+        }
         let capabilities = Capabilities::load(manifest).map_err(String::from)?;
         Ok(Self {
             config,

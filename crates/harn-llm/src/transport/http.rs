@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Body, HttpAnswer, Later, TimeLimits, Transport};
+use crate::audience;
 use crate::wire::HttpRequest;
 use crate::{Category, Error};
 
@@ -101,6 +102,9 @@ impl Http {
         request: &HttpRequest,
         limits: &TimeLimits,
     ) -> Result<HttpAnswer, Error> {
+        if let Some(url) = self.url(&request.url) {
+            audience::check(&request.headers, &url)?;
+        }
         let until = Instant::now() + limits.whole;
         let mut sending = match &request.body {
             Value::Null => self.begin(Method::GET, &request.url)?,

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::config::{Environment, unreadable};
+use crate::error::LogError;
 use crate::log::Result;
 
 use super::config::{AcknowledgementPolicy, NatsConfig, NatsCredentials};
+
+/// The server that is asked where neither the manifest nor the environment names one.
+pub(crate) const URL_DEFAULT: &str = "nats://localhost:4222";
 
 /// The table of the NATS backend. Secrets have no place in it: a file or the
 /// environment holds them.
@@ -56,17 +60,30 @@ impl NatsTable {
 }
 
 impl NatsConfig {
-    pub(crate) fn read_environment(&mut self, environment: &Environment<'_>) {
+    /// What the environment says comes before the manifest. A token of the environment goes to
+    /// the servers that the environment names, or to that of this machine: a manifest that came
+    /// with a folder cannot send it elsewhere.
+    pub(crate) fn read_environment(&mut self, environment: &Environment<'_>) -> Result<()> {
         let value = |name| environment(name).filter(|value| !value.trim().is_empty());
+        let mut is_said_by_manifest = self.urls != [URL_DEFAULT];
         if let Some(urls) = value("HARN_EVENT_LOG_NATS_URL") {
             self.urls = urls.split(',').map(|url| url.trim().to_owned()).collect();
+            is_said_by_manifest = false;
         }
         if let Some(prefix) = value("HARN_EVENT_LOG_NATS_PREFIX") {
             self.prefix = prefix;
         }
         if let Some(token) = value("HARN_EVENT_LOG_NATS_TOKEN") {
+            if is_said_by_manifest {
+                return Err(LogError::Config(format!(
+                    "the key HARN_EVENT_LOG_NATS_TOKEN is not for {}, which only harn.toml names; \
+                     say so in HARN_EVENT_LOG_NATS_URL",
+                    self.urls.join(", ")
+                )));
+            }
             self.credentials = NatsCredentials::Token(token);
         }
+        Ok(())
     }
 }
 
@@ -122,5 +139,19 @@ mod tests {
         assert!(matches!(config.nats.credentials, NatsCredentials::Token(_)));
         let location = config.describe().location;
         assert_eq!(location.as_deref(), Some("nats://c:3,nats://d:4 other"));
+    }
+
+    #[test]
+    fn a_manifest_cannot_say_where_a_token_of_the_environment_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let token = ("HARN_EVENT_LOG_NATS_TOKEN", "t");
+        let config = config_in(folder.path(), &[token]).unwrap();
+        assert!(matches!(config.nats.credentials, NatsCredentials::Token(_)));
+        let manifest = "[event_log.nats]\nurl = \"nats://evil.example:1\"\n";
+        std::fs::write(folder.path().join("harn.toml"), manifest).unwrap();
+        let error = config_in(folder.path(), &[token]).unwrap_err().to_string();
+        let expected = "the key HARN_EVENT_LOG_NATS_TOKEN is not for nats://evil.example:1, which \
+                        only harn.toml names; say so in HARN_EVENT_LOG_NATS_URL";
+        assert!(error.ends_with(expected), "{error}");
     }
 }

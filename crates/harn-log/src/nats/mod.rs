@@ -66,7 +66,7 @@ use tokio::time::Instant;
 pub use config::{AcknowledgementPolicy, NatsConfig, NatsCredentials, NatsDurability};
 pub use error::NatsError;
 pub use lease::NatsLease;
-pub(crate) use manifest::NatsTable;
+pub(crate) use manifest::{NatsTable, URL_DEFAULT};
 
 use crate::event::LogEvent;
 use crate::join::{Joined, join};

@@ -1,1 +1,4 @@
 //! Folders that somebody else has made, and what starts when one works in them.
+
+mod keys;
+mod listener;

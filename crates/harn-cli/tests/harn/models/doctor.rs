@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::server::{Server, is_healthy, whole};
-use super::{Programs, project_of};
+use super::{Programs, provider_file};
 use crate::program::finished;
 
 fn finding<'a>(answer: &'a Value, area: &str) -> &'a Value {
@@ -81,10 +81,7 @@ fn odd_keys_and_unknown_providers_are_noticed() {
 /// What is told about providers by a doctor who asks the one that a project has.
 fn asked(arguments: &[&str], answer: fn(&str) -> String, code: i32) -> Value {
     let server = Server::start([answer]);
-    let providers = project_of(&server.url)
-        .replace("[llm.", "[")
-        .replace("[llm]\n", "");
-    let programs = Programs::new(&[("providers.toml", &providers)]);
+    let programs = Programs::new(&[("providers.toml", &provider_file(&server.url))]);
     let mut command = programs.command(arguments);
     command.env("FAKE_API_KEY", "sk-test-0123");
     command.env("HARN_PROVIDERS_CONFIG", "providers.toml");

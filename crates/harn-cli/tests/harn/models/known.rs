@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::server::{Server, is_healthy, says_milk, whole};
-use super::{Programs, project_of};
+use super::{Programs, provider_file};
 use crate::program::{Call, finished, harn};
 
 fn rows<'a>(answer: &'a Value, list: &str, key: &str) -> Vec<&'a str> {
@@ -122,8 +122,9 @@ fn a_mistake_in_the_configuration_is_told_with_its_line() {
 }
 
 fn probe(url: &str, arguments: &[&str]) -> Call {
-    let programs = Programs::new(&[("harn.toml", &project_of(url))]);
+    let programs = Programs::new(&[("providers.toml", &provider_file(url))]);
     let mut command = programs.command(&[&["models", "probe"][..], arguments].concat());
+    command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     finished(command.env("FAKE_API_KEY", "sk-test-0123"))
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::server::{Server, key_of, stream, whole};
-use super::{Programs, project_of};
+use super::{Programs, project_of, provider_file};
 use crate::program::finished;
 
 /// What must not be found.
@@ -42,7 +42,7 @@ fn fails_later(request: &str) -> String {
 fn no_key_is_shown_or_written() {
     let server = Server::start([refuses, fails_later, refuses, refuses]);
     let programs = Programs::new(&[("main.harn", PROGRAM)]);
-    programs.add("harn.toml", project_of(&server.url));
+    programs.add("providers.toml", provider_file(&server.url));
     let key = format!("sk-{MARK}-0123");
     let mut command = programs.command(&[
         "run",
@@ -57,6 +57,7 @@ fn no_key_is_shown_or_written() {
     command.env("FAKE_API_KEY", &key);
     command.env("ANTHROPIC_API_KEY", &other);
     command.env("HARN_LLM_TRANSCRIPT_DIR", "transcripts");
+    command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     let call = finished(&mut command).exits_with(1);
     let requests = server.requests();
     assert!(requests.iter().all(|request| request.contains(&key)));
@@ -101,7 +102,7 @@ fn a_key_that_a_model_repeats_is_not_written() {
         "main.harn",
         "let _a = llm_call(\"x\", nil, {provider: \"fake\", model: \"m\"})\n",
     )]);
-    programs.add("harn.toml", project_of(&server.url));
+    programs.add("providers.toml", provider_file(&server.url));
     let mut command = programs.command(&[
         "run",
         "main.harn",
@@ -111,6 +112,7 @@ fn a_key_that_a_model_repeats_is_not_written() {
     ]);
     command.env("FAKE_API_KEY", format!("sk-{MARK}-0123"));
     command.env("HARN_LLM_TRANSCRIPT_DIR", "transcripts");
+    command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     finished(&mut command).exits_with(0).says("", "");
     assert_eq!(check_files(programs.root()).len(), 6);
 }

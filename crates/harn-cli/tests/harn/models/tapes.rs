@@ -1,7 +1,7 @@
 //! `--tape-record` and `--tape-replay`, and recordings of what a real server said.
 
 use super::server::{Server, says_milk};
-use super::{Programs, project_of, shop};
+use super::{Programs, provider_file, shop};
 use crate::program::{Call, finished};
 
 const STREAMS: &str = "\
@@ -13,6 +13,7 @@ for piece in llm_stream(\"What should I buy?\") {
 fn keyed(programs: &Programs, arguments: &[&str]) -> Call {
     let mut command = programs.command(arguments);
     command.env("FAKE_API_KEY", "sk-test-0123");
+    command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     finished(&mut command)
 }
 
@@ -20,7 +21,7 @@ fn keyed(programs: &Programs, arguments: &[&str]) -> Call {
 fn recorded() -> Programs {
     let server = Server::start([says_milk]);
     let programs = shop(&[("stream.harn", STREAMS)]);
-    programs.add("harn.toml", project_of(&server.url));
+    programs.add("providers.toml", provider_file(&server.url));
     keyed(
         &programs,
         &["run", "main.harn", "--tape-record", "shop.tape"],
@@ -51,6 +52,7 @@ fn a_tape_answers_as_the_server_did() {
 fn a_tape_needs_neither_a_key_nor_the_permission_to_make_calls() {
     let programs = recorded();
     let mut command = programs.command(&["run", "main.harn", "--tape-replay", "shop.tape"]);
+    command.env("HARN_PROVIDERS_CONFIG", "providers.toml");
     finished(command.env("HARN_LLM_CALLS_DISABLED", "1"))
         .exits_with(0)
         .says("Buy milk.\n", "");
@@ -73,7 +75,7 @@ fn a_tape_notices_another_question() {
 fn a_tape_goes_on_where_it_ended() {
     let programs = recorded();
     let server = Server::start([says_milk]);
-    programs.add("harn.toml", project_of(&server.url));
+    programs.add("providers.toml", provider_file(&server.url));
     keyed(
         &programs,
         &["run", "main.harn", "--tape-record", "shop.tape"],
@@ -118,7 +120,7 @@ fn a_torn_tape_is_mended_and_told() {
 fn recorded_answers_answer_again() {
     let server = Server::start([says_milk]);
     let programs = shop(&[("stream.harn", STREAMS)]);
-    programs.add("harn.toml", project_of(&server.url));
+    programs.add("providers.toml", provider_file(&server.url));
     let arguments = [
         "run",
         "main.harn",
