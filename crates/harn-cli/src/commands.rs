@@ -27,6 +27,7 @@ mod reference;
 mod repl;
 mod replacing;
 mod run;
+mod safety_file;
 mod serve;
 mod sessions;
 mod sources;

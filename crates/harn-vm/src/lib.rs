@@ -50,7 +50,7 @@ pub use prompted::{
     TurnRunner, answering_pipeline, pipeline_takes,
 };
 pub use session::{Session, Typed};
-pub use skills::discover_skills;
+pub use skills::{discover_skills, skill_variables};
 pub use world::{Announce, Sink, World, WorldOptions, now as now_ms};
 
 pub use harn_agent as agent;

@@ -66,7 +66,7 @@ impl<'a> Program<'a> {
             Some(manifest) => manifest_hooks(self.workspace, manifest)?,
             None => Default::default(),
         };
-        let skills = Skills::default();
+        let skills = Skills::new(options);
         let mut isolate = isolate(options, sink, hooks, &skills);
         isolate.load_offering(self.workspace, self.path, &options.entry, &offers)?;
         skills.discover_for(&mut isolate, options, self.path);

@@ -28,7 +28,7 @@ use crate::policy::{Access, Policy, Refusal};
 use crate::process::{Processes, Start};
 #[cfg(feature = "net")]
 use crate::server::{ServerPort, certificate};
-use crate::skills::Skills;
+use crate::skills::{self, Skills};
 
 /// Where the output of a program goes.
 pub trait Sink {
@@ -96,6 +96,7 @@ pub struct World {
     servers: ServerPort,
     models: ModelPort,
     event_log: EventLogPort,
+    skills: Skills,
 }
 
 impl World {
@@ -120,6 +121,7 @@ impl World {
             net,
             models: ModelPort::new(asked, environment, outside.clone(), policy.clone()),
             event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
+            skills: Skills::default(),
             options,
             files: Files {
                 policy,
@@ -149,7 +151,8 @@ impl World {
 
     /// The same world with skills that may be discovered later.
     pub(crate) fn with_skills(mut self, skills: Skills) -> Self {
-        self.agents.set_skills(skills);
+        self.agents.set_skills(skills.clone());
+        self.skills = skills;
         self
     }
 
@@ -332,6 +335,9 @@ impl Effects for World {
                 self.people.perform(payload, &mut self.event_log)
             }
             Request::Other { kind, payload } if *kind == HOST_EFFECT => self.host.perform(payload),
+            Request::Other { kind, payload } if *kind == skills::VARIABLE => {
+                Answer::Text(self.skills.variable(payload).cloned())
+            }
             Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
                 self.perform_server(payload)
             }

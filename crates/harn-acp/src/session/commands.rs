@@ -3,6 +3,7 @@
 //! A prompt that begins with `/name` is what the skill of that name says, with the rest of the
 //! prompt put in. What is no command stays as it was written.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub(super) struct Commands {
     library: Arc<SkillLibrary>,
     /// The ids of those that people may start.
     names: Vec<String>,
+    /// What their bodies may mention.
+    variables: BTreeMap<String, String>,
 }
 
 impl Commands {
@@ -31,6 +34,7 @@ impl Commands {
         Self {
             names: names.map(str::to_owned).collect(),
             library,
+            variables: harn_vm::skill_variables(options),
         }
     }
 
@@ -75,7 +79,9 @@ impl Commands {
             session_id: Some(session_id),
         };
         let says_where = body.text.contains("$ARGUMENTS") || body.text.contains("$1");
-        let mut text = substitution.apply(body.text.trim(), &mut |_| None);
+        let mut text = substitution.apply(body.text.trim(), &mut |name| {
+            self.variables.get(name).cloned()
+        });
         // A skill that does not say where they go gets them at the end.
         if !says_where && !rest.is_empty() {
             text.push_str("\n\n");

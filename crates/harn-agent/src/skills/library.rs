@@ -22,7 +22,7 @@ pub(super) const FILE_BYTES_MAX: u64 = 1 << 20;
 pub struct SkillSetup {
     /// The skills that were discovered.
     pub library: Arc<SkillLibrary>,
-    /// The variables that bodies may mention: those whose names begin with `HARN_`.
+    /// The variables that bodies may mention: those that the operator has lent to skills.
     pub variables: BTreeMap<String, String>,
     /// Whether every skill that is used must be signed.
     pub requires_signatures: bool,

@@ -14,8 +14,9 @@ pub struct Substitution<'a> {
 }
 
 impl<'a> Substitution<'a> {
-    /// The body with everything put in. What nobody knows stays as it is. `variable` is asked
-    /// for variables of the environment whose names begin with `HARN_`: others could be secrets.
+    /// The body with everything put in. What is not known stays as it is. `variable` is asked
+    /// for all other names in braces; the caller answers for those that the operator has lent
+    /// to skills.
     pub fn apply(self, body: &str, variable: &mut dyn FnMut(&str) -> Option<String>) -> String {
         let joined = self.arguments.join(" ");
         self.pieces(body, &joined, variable).concat()
@@ -66,8 +67,7 @@ impl<'a> Substitution<'a> {
         match name {
             "HARN_SKILL_DIR" => self.folder.map(str::to_owned),
             "HARN_SESSION_ID" => self.session_id.map(str::to_owned),
-            name if name.starts_with("HARN_") => variable(name),
-            _ => None,
+            name => variable(name),
         }
     }
 }

@@ -10,12 +10,15 @@ use harn_vm::agent::tool_servers::{Endpoint, ServerConfig};
 
 use super::mcp::{self, Logins};
 use super::project::base_of;
+use super::safety_file;
 use crate::environment;
 
-/// Lets programs use servers: those of their project by name, others by command.
+/// Lets programs use servers: those of their project by name, others by command. Lets skills
+/// use the variables that the operator has lent them.
 ///
 /// # Errors
-/// What is wrong with a table `[[mcp]]` of `harn.toml`, or with a variable about servers.
+/// What is wrong with a table `[[mcp]]` of `harn.toml`, with a variable about servers, or with
+/// the operator's `safety.toml`.
 pub(super) fn add_to(
     agents: &mut AgentOptions,
     manifest: Option<&Path>,
@@ -24,6 +27,7 @@ pub(super) fn add_to(
 ) -> Result<(), String> {
     agents.servers = configured(manifest)?;
     let environment = environment::all();
+    agents.skill_variables = safety_file::skill_variables(&environment)?;
     agents.tool_servers = Some(Arc::new(Servers::new(Surroundings {
         web: mcp::web(&environment, logins)?,
         environment,

@@ -130,11 +130,13 @@ fn signatures_may_be_demanded_of_everything() {
     }
 }
 
-/// A body can name variables of ours, and only those that the program may see.
+/// A body can name variables that were lent to it, and only those that the program may see.
 #[test]
 fn bodies_know_their_place_and_their_variables() {
     let programs = project();
     let body = "---\nshort: s\n---\n${HARN_SKILL_DIR} ${HARN_TEAM} ${HOME}";
+    let lent = "[skills]\nvariables = [\"HARN_TEAM\"]\n";
+    programs.add("config/harn/safety.toml", lent);
     programs.add("home/work/app/.harn/skills/vars/SKILL.md", body);
     programs.add("home/work/app/main.harn", "println(load_skill(\"vars\"))\n");
     let arguments = ["run", "home/work/app/main.harn"];

@@ -40,6 +40,8 @@ pub struct AgentOptions {
     pub servers: Vec<ServerConfig>,
     /// Folders of skills that stand before all others.
     pub skill_folders: Vec<PathBuf>,
+    /// The variables of the environment that the operator has lent to skills.
+    pub skill_variables: Vec<String>,
     /// The skills of the host, as it lists them: `{id, name, description, …}` each.
     pub host_skills: Vec<Value>,
 }

@@ -334,7 +334,7 @@ impl AgentPort {
                     hooks: hooks.clone(),
                     environment: environment.clone(),
                     fence: fence(policy, environment),
-                    skills: skills.setup(environment, policy),
+                    skills: skills.setup(environment),
                     spawner: Some(spawner),
                     bus: options.bus.clone(),
                     ..RuntimeOptions::default()

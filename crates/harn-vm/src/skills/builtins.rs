@@ -8,6 +8,9 @@ use harn_machine::{Answer, Context, Failure, Registry, Request, Value, Waiting, 
 
 use crate::agents;
 
+/// The kind of requests for a variable that was lent to skills.
+pub(crate) const VARIABLE: &str = "skill_variable";
+
 pub(crate) fn register(registry: &mut Registry) {
     registry.waiting(&[("skill_render", skill_render)]);
 }
@@ -73,8 +76,13 @@ fn render(context: &mut Context<'_>, body: &str, given: &[String]) -> Result<Val
     Ok(pieces.concat().into())
 }
 
+/// A variable that was lent to skills.
 fn variable(context: &mut Context<'_>, name: &str) -> Option<String> {
-    match context.perform(&Request::Environment(name.to_owned())) {
+    let request = Request::Other {
+        kind: VARIABLE,
+        payload: name.to_owned(),
+    };
+    match context.perform(&request) {
         Answer::Text(value) => value,
         _ => None,
     }

@@ -20,13 +20,16 @@ use harn_agent::skills::{Means, SkillLibrary, SkillSetup, discover};
 use harn_machine::{Isolate, Value};
 
 use crate::json::{from_json, to_json};
-use crate::policy::Policy;
 use crate::program::RunOptions;
+use crate::world::WorldOptions;
 
-pub(crate) use builtins::register;
+pub(crate) use builtins::{VARIABLE, register};
 
 /// Words without which a program has no use for skills that were discovered.
 const MENTIONS: [&str; 2] = ["skills", "load_skill"];
+
+/// What a body calls the folder of the project.
+const PROJECT_DIR: &str = "HARN_PROJECT_DIR";
 
 /// How many values front matter may have.
 const FIELDS_MAX: usize = 10_000;
@@ -34,11 +37,29 @@ const FIELDS_MAX: usize = 10_000;
 /// How deep they may be nested.
 const DEPTH_MAX: usize = 64;
 
-/// The skills of a program, from when they are discovered.
+/// The skills of a program.
 #[derive(Clone, Default)]
-pub(crate) struct Skills(Arc<OnceLock<Arc<SkillLibrary>>>);
+pub(crate) struct Skills {
+    /// Those that were discovered, from when they are.
+    library: Arc<OnceLock<Arc<SkillLibrary>>>,
+    /// What bodies may mention as `${NAME}`.
+    variables: Arc<BTreeMap<String, String>>,
+}
 
 impl Skills {
+    /// None yet, with the variables that the operator has lent them.
+    pub(crate) fn new(options: &RunOptions) -> Self {
+        Self {
+            library: Arc::default(),
+            variables: Arc::new(skill_variables(options)),
+        }
+    }
+
+    /// A variable that bodies may mention.
+    pub(crate) fn variable(&self, name: &str) -> Option<&String> {
+        self.variables.get(name)
+    }
+
     /// Discovers skills and makes them the global `skills`, if the program that was loaded
     /// mentions them.
     pub(crate) fn discover_for(&self, isolate: &mut Isolate, options: &RunOptions, program: &Path) {
@@ -53,30 +74,45 @@ impl Skills {
 
     /// Discovers skills and makes them the global `skills`.
     pub(crate) fn discover(&self, isolate: &mut Isolate, options: &RunOptions, program: &Path) {
-        let library = self.0.get_or_init(|| discover_skills(options, program));
+        let library = self
+            .library
+            .get_or_init(|| discover_skills(options, program));
         let registry: Value = from_json(&library.to_value());
         isolate.set_skills(registry);
     }
 
     /// What a runtime of agents knows about skills.
-    pub(crate) fn setup(
-        &self,
-        environment: &BTreeMap<String, String>,
-        policy: &Policy,
-    ) -> SkillSetup {
+    pub(crate) fn setup(&self, environment: &BTreeMap<String, String>) -> SkillSetup {
         let required = environment.get("HARN_REQUIRE_SIGNED_SKILLS");
-        let variables = environment
-            .iter()
-            .filter(|(name, _)| name.starts_with("HARN_") && policy.check_variable(name).is_ok());
         SkillSetup {
-            library: self.0.get().cloned().unwrap_or_default(),
-            variables: variables
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            library: self.library.get().cloned().unwrap_or_default(),
+            variables: (*self.variables).clone(),
             requires_signatures: required
                 .is_some_and(|value| matches!(&**value, "1" | "true" | "yes")),
         }
     }
+}
+
+/// What bodies of skills may mention as `${NAME}`, besides what is known of the skill itself:
+/// where the project is, and the variables that the operator has lent to skills. Others could
+/// be secrets, and whoever wrote a skill could have them told to a model.
+pub fn skill_variables(options: &RunOptions) -> BTreeMap<String, String> {
+    let WorldOptions {
+        environment,
+        policy,
+        agents,
+        models,
+        ..
+    } = &options.world;
+    let project = models.manifest.as_deref().and_then(Path::parent);
+    let project = project.or(options.folder.as_deref()).map(Path::to_owned);
+    let project = project.or_else(|| std::path::absolute(".").ok());
+    let project = project.map(|folder| (PROJECT_DIR.to_owned(), folder.display().to_string()));
+    let lent = agents.skill_variables.iter();
+    let lent = lent.filter(|name| policy.check_variable(name).is_ok());
+    lent.filter_map(|name| Some((name.clone(), environment.get(name)?.clone())))
+        .chain(project)
+        .collect()
 }
 
 /// The skills that a program finds that is run like this, whether it mentions them or not.

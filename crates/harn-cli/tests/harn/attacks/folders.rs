@@ -2,3 +2,4 @@
 
 mod keys;
 mod listener;
+mod skill_variables;
