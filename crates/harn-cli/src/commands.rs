@@ -33,6 +33,7 @@ mod sessions;
 mod sources;
 mod test;
 mod tool_servers;
+mod trust;
 mod watching;
 
 use std::io;
@@ -65,6 +66,7 @@ pub(crate) enum Command {
     Hitl(hitl::Arguments),
     Events(events::Arguments),
     Mcp(mcp::Arguments),
+    Trust(trust::Arguments),
     Models(models::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
@@ -130,6 +132,7 @@ pub(crate) fn run(
         Command::Parse(arguments) => parse::run(arguments, form, output),
         Command::Disasm(arguments) => disasm::run(arguments, form, output),
         Command::Mcp(arguments) => mcp::run(arguments, form, output),
+        Command::Trust(arguments) => trust::run(arguments, form, environment.clock, output),
         Command::Models(arguments) => models::run(arguments, form, output),
         Command::Doctor(arguments) => doctor::run(arguments, form, output),
         Command::Completions(arguments) => completions::run(arguments, form, output),

@@ -109,12 +109,18 @@ impl EventLogConfig {
     /// # Errors
     /// As for [`for_base_dir`](Self::for_base_dir).
     pub fn for_base_dir_in(base_dir: &Path, environment: &Environment<'_>) -> Result<Self> {
-        let value = |name| environment(name).filter(|value| !value.trim().is_empty());
-        let state_root = match value("HARN_STATE_DIR") {
-            Some(state_dir) => base_dir.join(state_dir),
-            None => base_dir.join(".harn"),
-        };
+        let state_root = state_root_in(base_dir, environment);
         Self::at_state_root_in(&state_root, base_dir, environment)
+    }
+
+    /// The same without `harn.toml`, where what it says is not trusted.
+    ///
+    /// # Errors
+    /// The environment makes no sense.
+    pub fn without_manifest_in(base_dir: &Path, environment: &Environment<'_>) -> Result<Self> {
+        let mut config = Self::plain(&state_root_in(base_dir, environment));
+        config.read_environment(base_dir, environment)?;
+        Ok(config)
     }
 
     /// What holds when the state is kept in `state_root`.
@@ -123,7 +129,15 @@ impl EventLogConfig {
         base_dir: &Path,
         environment: &Environment<'_>,
     ) -> Result<Self> {
-        let mut config = Self {
+        let mut config = Self::plain(state_root);
+        config.read_manifest(base_dir)?;
+        config.read_environment(base_dir, environment)?;
+        Ok(config)
+    }
+
+    /// What holds where nothing is said.
+    fn plain(state_root: &Path) -> Self {
+        Self {
             backend: EventLogBackend::default(),
             file_dir: state_root.join("events"),
             sqlite_path: state_root.join("events.sqlite"),
@@ -131,14 +145,7 @@ impl EventLogConfig {
             nats: NatsConfig::new(URL_DEFAULT),
             queue_depth: DEFAULT_QUEUE_DEPTH,
             retention: Vec::new(),
-        };
-        config.read_manifest(base_dir)?;
-        config.read_environment(base_dir, environment)?;
-        #[cfg(feature = "nats")]
-        {
-            config.nats.queue_depth = config.queue_depth;
         }
-        Ok(config)
     }
 
     fn read_manifest(&mut self, base_dir: &Path) -> Result<()> {
@@ -187,7 +194,10 @@ impl EventLogConfig {
             self.queue_depth = depth.map_or(DEFAULT_QUEUE_DEPTH, |depth| depth.max(1));
         }
         #[cfg(feature = "nats")]
-        self.nats.read_environment(environment)?;
+        {
+            self.nats.read_environment(environment)?;
+            self.nats.queue_depth = self.queue_depth;
+        }
         Ok(())
     }
 
@@ -212,6 +222,12 @@ impl EventLogConfig {
             queue_depth: self.queue_depth,
         }
     }
+}
+
+/// Where the state of a folder is kept.
+fn state_root_in(base_dir: &Path, environment: &Environment<'_>) -> PathBuf {
+    let state_dir = environment("HARN_STATE_DIR").filter(|value| !value.trim().is_empty());
+    base_dir.join(state_dir.as_deref().unwrap_or(".harn"))
 }
 
 /// Opens the log that is configured.

@@ -27,6 +27,7 @@ mod people;
 pub mod policy;
 mod process;
 mod program;
+pub mod project;
 mod prompted;
 mod replace;
 #[cfg(feature = "net")]
@@ -46,8 +47,8 @@ pub use models::{
 };
 pub use program::{LoadedProgram, Program, RunOptions};
 pub use prompted::{
-    AnsweringProgram, MODE, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure, TurnListener,
-    TurnRunner, answering_pipeline, pipeline_takes,
+    AnsweringProgram, MODE, PROJECT_TRUST, PROMPT, Partner, SESSION_ID, Turn, TurnEnd, TurnFailure,
+    TurnListener, TurnRunner, answering_pipeline, pipeline_takes,
 };
 pub use session::{Session, Typed};
 pub use skills::{discover_skills, skill_variables};

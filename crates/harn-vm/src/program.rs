@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use harn_agent::llm::catalog::ProjectTrust;
 use harn_agent::tool_hooks::ManifestHook;
 use harn_check::modules::Workspace;
 use harn_machine::{Entry, Isolate, Limits, LoadError, disassemble, inbox};
@@ -61,10 +62,11 @@ impl<'a> Program<'a> {
         options: &RunOptions,
         sink: Box<dyn Sink>,
     ) -> Result<LoadedProgram, LoadError> {
-        let manifest = options.world.models.manifest.as_deref();
-        let (hooks, offers) = match manifest {
-            Some(manifest) => manifest_hooks(self.workspace, manifest)?,
-            None => Default::default(),
+        let options = &options.judged();
+        let models = &options.world.models;
+        let (hooks, offers) = match (&models.manifest, models.trust.known()) {
+            (Some(manifest), ProjectTrust::Trusted) => manifest_hooks(self.workspace, manifest)?,
+            (Some(_), ProjectTrust::Untrusted) | (None, _) => Default::default(),
         };
         let skills = Skills::new(options);
         let mut isolate = isolate(options, sink, hooks, &skills);
@@ -72,6 +74,7 @@ impl<'a> Program<'a> {
         skills.discover_for(&mut isolate, options, self.path);
         Ok(LoadedProgram {
             isolate,
+            trust: models.trust.known(),
             timeout: options.timeout,
             interrupt: options.interrupt.clone(),
         })
@@ -112,6 +115,8 @@ pub(crate) fn isolate(
 /// A program that is loaded.
 pub struct LoadedProgram {
     isolate: Isolate,
+    /// Whether what came with its project may act.
+    trust: ProjectTrust,
     timeout: Option<Duration>,
     interrupt: Interrupt,
 }
@@ -120,6 +125,11 @@ impl LoadedProgram {
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
         drive_until(&mut self.isolate, self.timeout, &self.interrupt)
+    }
+
+    /// Whether what came with its project may act.
+    pub fn project_trust(&self) -> ProjectTrust {
+        self.trust
     }
 
     /// Binds a parameter of its pipeline to a text, for the next time it runs. A name that the

@@ -41,6 +41,7 @@ pub struct Typed {
 impl Session {
     /// A conversation that begins. Its time is not limited.
     pub fn new(options: &RunOptions, sink: Box<dyn Sink>) -> Self {
+        let options = &options.judged();
         let skills = Skills::new(options);
         let mut isolate = isolate(options, sink, Vec::new(), &skills);
         skills.discover(&mut isolate, options, Path::new(""));

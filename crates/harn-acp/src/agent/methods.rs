@@ -173,8 +173,9 @@ pub(super) async fn fork(
     let visit = session.visit();
     room.take(&session);
     let mut answer = opened(connection, visit, From::Now).await?;
-    let meta = json!({"parentId": fork.parent_id, "branchedAt": fork.branched_at()});
-    answer.value["_meta"] = json!({"harn": meta});
+    let meta = &mut answer.value["_meta"]["harn"];
+    meta["parentId"] = json!(fork.parent_id);
+    meta["branchedAt"] = json!(fork.branched_at());
     Ok(answer.naming_session())
 }
 
@@ -194,6 +195,9 @@ async fn opened(connection: &Arc<Connection>, visit: Visit, from: From) -> Resul
     let mut value = json!({"configOptions": choices.options(&settings)});
     if let Some(modes) = choices.modes(&settings) {
         value["modes"] = modes;
+    }
+    if let Some(notice) = session.trust_notice().await {
+        value["_meta"]["harn"]["notice"] = notice.into();
     }
     Ok(Answer {
         value,

@@ -60,7 +60,8 @@ impl Known {
         let environment = world.environment.clone();
         Some(Self {
             // What is wrong with it is told to whoever runs the program.
-            models: KnownModels::read(asked.manifest.as_deref(), &environment).ok()?,
+            models: KnownModels::read(asked.manifest.as_deref(), asked.trust.known(), &environment)
+                .ok()?,
             environment,
             is_scripted: asked.scenario.is_some() || !asked.fixtures.is_empty(),
         })

@@ -400,6 +400,13 @@ impl Session {
         }
     }
 
+    /// What is not used in it because its project is not trusted, as one line.
+    pub(crate) async fn trust_notice(&self) -> Option<String> {
+        let options = run_options(&self.server, &self.settings().cwd);
+        let looking = tokio::task::spawn_blocking(move || options.trust_notice());
+        looking.await.ok().flatten()
+    }
+
     /// How the program is run for this session.
     fn run_options(&self, state: &State, keeper: Arc<Keeper>) -> RunOptions {
         let mut options = run_options(&self.server, &state.settings.cwd);

@@ -24,7 +24,9 @@ mod scope;
 mod substitution;
 
 pub use block::prompt_block;
-pub use discovery::{ManifestSkills, ManifestSource, Means, SkillPlaces, discover};
+pub use discovery::{
+    ManifestSkills, ManifestSource, Means, SkillPlaces, discover, project_skill_folders,
+};
 pub use entry::Skill;
 pub use library::{Body, BodyError, Discovered, Place, Shadowed, SkillLibrary, SkillSetup};
 pub use matching::{Candidate, Matcher};

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
+use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::machine::Entry;
+use harn_vm::project::TrustSource;
 use harn_vm::{
     AgentOptions, AnsweringProgram, EventLogOptions, RunOptions, WorldOptions, answering_pipeline,
     pipeline_takes,
@@ -14,8 +16,9 @@ use super::answers::{Answers, Recordings};
 use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
+use super::run::keeping::LogPlace;
 use super::run::{is_fine, keeping, program_name};
-use super::tool_servers;
+use super::{tool_servers, trust};
 use crate::environment;
 use crate::output::{Output, Untrusted};
 
@@ -99,6 +102,8 @@ pub(super) struct Around {
     pub(super) manifest: Option<PathBuf>,
     /// Something to tell at the beginning.
     pub(super) notes: Vec<String>,
+    /// What is not used because the project is not trusted, as one line.
+    pub(super) trust_notice: Option<String>,
 }
 
 impl Around {
@@ -114,11 +119,21 @@ impl Around {
             Some(file) => manifest_of(file),
             None => manifest_here(),
         };
+        let (mut trust, mut place) = (ProjectTrust::Trusted, LogPlace::AsManifestSays);
+        let mut trust_notice = None;
+        // Our own agent works in a project that was not named, only entered.
+        if said.file.is_none() {
+            let projects = trust::projects();
+            let judged = trust::here(&projects);
+            trust_notice = projects.notice(&judged);
+            (trust, place) = (judged.trust(), LogPlace::of(&judged));
+            models.trust = TrustSource::Answers(projects);
+        }
         let manifest = models.manifest.clone();
         let base = base_of(manifest.as_deref());
         let log = match said.keeping {
             Keeping::Forgotten => forgetful(),
-            Keeping::Kept => keeping::open(&base).unwrap_or_else(|why| {
+            Keeping::Kept => keeping::open(&base, place).unwrap_or_else(|why| {
                 notes.push(format!("this conversation is not kept: {why}"));
                 forgetful()
             }),
@@ -148,12 +163,13 @@ impl Around {
         };
         // Whoever answers turns has no place to tell a person where to log in.
         let agents = &mut options.world.agents;
-        tool_servers::add_to(agents, manifest.as_deref(), None, Logins::Unwanted)?;
+        tool_servers::add_to(agents, manifest.as_deref(), trust, None, Logins::Unwanted)?;
         Ok(Self {
             options,
             log,
             manifest,
             notes,
+            trust_notice,
         })
     }
 }

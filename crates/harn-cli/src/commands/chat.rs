@@ -48,6 +48,7 @@ use super::answering::{self, Around, Keeping, Said};
 use super::answers::{Answers, Recordings};
 use super::permissions::Permissions;
 use super::run::live::prices::Prices;
+use super::trust;
 use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::environment;
@@ -102,6 +103,10 @@ const TICK: Duration = Duration::from_secs(1);
 /// prints; if it says nothing, the text that it gives is the answer.
 ///
 /// Conversations are kept in the event log of the project like all sessions; see `harn run`.
+///
+/// Servers, hooks, skills, AGENTS.md and other parts of a project that could act are used once
+/// you trust it: the chat asks when they are new or have changed; see `harn trust`. Naming a
+/// FILE trusts its project.
 ///
 /// Without a terminal every line of the input is a prompt and the answers are printed. Nobody
 /// is asked then: what has to be approved is refused.
@@ -161,7 +166,10 @@ pub(crate) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
     let Some(agent) = answering::find(arguments.file.as_deref(), output) else {
         return Ok(Outcome::Problems);
     };
-    let mut setting = match Setting::new(arguments) {
+    if arguments.file.is_none() && !is_plain {
+        trust::ask(&trust::projects(), clock, output)?;
+    }
+    let mut setting = match Setting::new(arguments, output) {
         Ok(setting) => setting,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
@@ -191,12 +199,13 @@ struct Setting {
 }
 
 impl Setting {
-    fn new(arguments: &Arguments) -> Result<Self, String> {
+    fn new(arguments: &Arguments, output: &mut Output) -> Result<Self, String> {
         let Around {
             options,
             log,
             manifest,
-            notes,
+            mut notes,
+            trust_notice,
         } = Around::new(&Said {
             file: arguments.file.as_deref(),
             answers: &arguments.answers,
@@ -204,6 +213,12 @@ impl Setting {
             permissions: &arguments.permissions,
             keeping: Keeping::Kept,
         })?;
+        if let Some(notice) = trust_notice {
+            match io::stdin().is_terminal() {
+                true => notes.push(notice),
+                false => output.note(format_args!("{}", Untrusted(notice))),
+            }
+        }
         let past = past(arguments, &log)?;
         let session_id = past.as_ref().map(|past| past.id().to_owned());
         Ok(Self {

@@ -3,6 +3,7 @@
 use std::io;
 
 use harn_vm::KnownModels;
+use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::llm::catalog::capabilities::{Origin, RuleView};
 use serde_json::{Value, json};
 
@@ -16,7 +17,11 @@ use crate::table::Table;
 /// Prints all rules in the order in which they are tried.
 pub(super) fn run(form: Form, output: &mut Output) -> io::Result<Outcome> {
     let environment = environment::all();
-    let known = match KnownModels::read(manifest_here().as_deref(), &environment) {
+    let known = match KnownModels::read(
+        manifest_here().as_deref(),
+        ProjectTrust::Trusted,
+        &environment,
+    ) {
         Ok(known) => known,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));

@@ -10,6 +10,7 @@ use std::io;
 
 use clap::{Args, Subcommand};
 use harn_vm::KnownModels;
+use harn_vm::llm::catalog::ProjectTrust;
 
 use super::project::manifest_here;
 use super::{Form, Outcome};
@@ -54,7 +55,11 @@ struct Ctx<'a> {
 
 pub(crate) fn run(arguments: &Arguments, form: Form, output: &mut Output) -> io::Result<Outcome> {
     let environment = environment::all();
-    let known = match KnownModels::read(manifest_here().as_deref(), &environment) {
+    let known = match KnownModels::read(
+        manifest_here().as_deref(),
+        ProjectTrust::Trusted,
+        &environment,
+    ) {
         Ok(known) => known,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));

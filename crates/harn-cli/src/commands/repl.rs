@@ -17,6 +17,7 @@ use clap::Args;
 use harn_syntax::tree::{ItemKind, Module, StatementKind};
 use harn_vm::machine::value::Value;
 use harn_vm::machine::{Failure, FaultKind};
+use harn_vm::project::TrustSource;
 use harn_vm::{RunOptions, Session, WorldOptions, runtime_error};
 
 use self::editor::Editor;
@@ -26,7 +27,7 @@ use super::answers;
 use super::findings::Findings;
 use super::permissions::Permissions;
 use super::run::{Terminal, exit_status, keeping};
-use super::{Outcome, doc};
+use super::{Outcome, doc, trust};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
@@ -74,14 +75,20 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let Some(policy) = arguments.permissions.policy_or_complaint(output) else {
         return Ok(Outcome::WrongUsage);
     };
-    let models = answers::of_project(None);
+    let mut models = answers::of_project(None);
     let manifest = models.manifest.clone();
+    let projects = trust::projects();
+    let judged = trust::here(&projects);
+    if let Some(notice) = projects.notice(&judged) {
+        output.note(format_args!("{}", Untrusted(notice)));
+    }
+    models.trust = TrustSource::Answers(projects);
     let options = RunOptions {
         arguments: arguments.arguments.clone(),
         world: WorldOptions {
             environment: environment::all(),
             models,
-            agents: keeping::only_where_asked_for(manifest.as_deref()),
+            agents: keeping::only_where_asked_for(manifest.as_deref(), judged.trust()),
             policy,
             ..WorldOptions::default()
         },

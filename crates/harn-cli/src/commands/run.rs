@@ -24,7 +24,9 @@ use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, Phase, analyse};
 use harn_mcp::BeforeStart;
+use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::machine::{Failure, FaultKind, Value};
+use harn_vm::project::TrustSource;
 use harn_vm::{
     AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
     Warn, WorldOptions, runtime_error,
@@ -36,11 +38,12 @@ use super::findings::Findings;
 use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
-use super::tool_servers;
+use super::{tool_servers, trust};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
 use interruption::Interruption;
+use keeping::LogPlace;
 use live::prices::Prices;
 use live::{Live, Progress};
 use screen::Screen;
@@ -95,6 +98,10 @@ const TIMED_OUT: u8 = 124;
 ///
 /// Ctrl-C ends a program with agents or processes in good order, with status 130; a second
 /// one, at once.
+///
+/// Naming a FILE trusts what came with its project, such as servers and hooks of its harn.toml.
+/// A text that is given with -e or at the standard input uses that of the folder once you trust
+/// it; see `harn trust`.
 ///
 /// A program may do what you may, unless --deny or --allow-… say otherwise. Every one of them
 /// takes something away. A program that it may run is not kept in by them.
@@ -214,8 +221,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     if !is_fine(&mut workspace, &path, output) {
         return Ok(Outcome::Problems);
     }
-    let models = match models(arguments, output) {
-        Ok(models) => models,
+    let (models, standing) = match models(arguments, output) {
+        Ok(found) => found,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
             return Ok(Outcome::Problems);
@@ -224,7 +231,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
     let Some(policy) = arguments.permissions.policy_or_complaint(output) else {
         return Ok(Outcome::WrongUsage);
     };
-    let scene = Scene::new(arguments, &models, output);
+    let scene = Scene::new(arguments, &models, standing, output);
     let mut options = scene.options(arguments, models);
     options.world.policy = policy;
     if let Err(why) = scene.add_servers(&mut options) {
@@ -276,10 +283,24 @@ struct Scene {
     interruption: Interruption,
     /// Where the state of its project is.
     base: PathBuf,
+    /// Whether what came with the project may act.
+    standing: Standing,
+}
+
+/// Whether what came with the project of a program may act.
+#[derive(Clone, Copy)]
+struct Standing {
+    trust: ProjectTrust,
+    log: LogPlace,
 }
 
 impl Scene {
-    fn new(arguments: &Arguments, models: &ModelOptions, output: &Output) -> Self {
+    fn new(
+        arguments: &Arguments,
+        models: &ModelOptions,
+        standing: Standing,
+        output: &Output,
+    ) -> Self {
         let screen = Screen::new(output.talk_palette());
         output.warnings().hand_to(warning_on(screen.clone()).0);
         let manifest = models.manifest.clone();
@@ -291,6 +312,7 @@ impl Scene {
             interruption: Interruption::new(screen.clone()),
             screen,
             base,
+            standing,
         }
     }
 
@@ -298,7 +320,7 @@ impl Scene {
         models.warn = Some(warning_on(self.screen.clone()));
         let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
         let listening = interruption.clone();
-        let open_log = keeping::opener(self.base.clone(), screen, interruption);
+        let open_log = keeping::opener(self.base.clone(), self.standing.log, screen, interruption);
         let listen = move || {
             // Without it the program ends as before, only what it started goes on.
             let _cannot_listen = listening.listen();
@@ -316,7 +338,8 @@ impl Scene {
                     ..AgentOptions::default()
                 },
                 event_log: EventLogOptions {
-                    open: keeping::is_configured(&self.base).then(|| Arc::clone(&open_log)),
+                    open: keeping::is_configured(&self.base, self.standing.log)
+                        .then(|| Arc::clone(&open_log)),
                     keep: Some(open_log),
                     program: program_name(arguments.file().as_deref()),
                 },
@@ -341,9 +364,10 @@ impl Scene {
         let program = options.world.event_log.program.clone();
         let agents = &mut options.world.agents;
         // Servers may ask people where `harn hitl` finds what they ask.
-        agents.asks_as = keeping::is_shared(&self.base).then_some(program);
+        agents.asks_as = keeping::is_shared(&self.base, self.standing.log).then_some(program);
         let listen = Some(Arc::new(listen) as BeforeStart);
-        tool_servers::add_to(agents, manifest.as_deref(), listen, Logins::AsConfigured)
+        let (manifest, trust) = (manifest.as_deref(), self.standing.trust);
+        tool_servers::add_to(agents, manifest, trust, listen, Logins::AsConfigured)
     }
 
     /// The program has ended, and with it everything that is kept was written. Gives the status
@@ -364,18 +388,35 @@ pub(super) fn program_name(file: Option<&Path>) -> String {
         .unwrap_or_default()
 }
 
-/// Who answers when the program asks a model.
-fn models(arguments: &Arguments, output: &mut Output) -> Result<ModelOptions, String> {
+/// Who answers when the program asks a model, and whether what came with its project may act.
+/// The operator trusts the project of a file by naming it; a text has no project but the one it
+/// happens to be run in.
+fn models(arguments: &Arguments, output: &mut Output) -> Result<(ModelOptions, Standing), String> {
     let file = arguments.file().filter(|file| file.as_os_str() != "-");
     let mut models = arguments.answers.options(file.as_deref())?;
     if let Some(note) = arguments.recordings.add_to(&mut models)? {
         output.note(format_args!("note: {}", Untrusted(note)));
     }
-    models.manifest = match file {
-        Some(file) => manifest_of(&file),
-        None => manifest_here(),
+    if let Some(file) = file {
+        models.manifest = manifest_of(&file);
+        let standing = Standing {
+            trust: ProjectTrust::Trusted,
+            log: LogPlace::AsManifestSays,
+        };
+        return Ok((models, standing));
+    }
+    models.manifest = manifest_here();
+    let projects = trust::projects();
+    let judged = trust::here(&projects);
+    if let Some(notice) = projects.notice(&judged) {
+        output.note(format_args!("{}", Untrusted(notice)));
+    }
+    models.trust = TrustSource::Answers(projects);
+    let standing = Standing {
+        trust: judged.trust(),
+        log: LogPlace::of(&judged),
     };
-    Ok(models)
+    Ok((models, standing))
 }
 
 /// Where the program is. A text gets a name in the working folder, so that it can import.

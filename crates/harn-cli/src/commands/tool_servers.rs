@@ -7,13 +7,15 @@ use std::sync::Arc;
 use harn_mcp::{BeforeStart, Servers, Surroundings};
 use harn_vm::AgentOptions;
 use harn_vm::agent::tool_servers::{Endpoint, ServerConfig};
+use harn_vm::llm::catalog::ProjectTrust;
 
 use super::mcp::{self, Logins};
 use super::project::base_of;
 use super::safety_file;
 use crate::environment;
 
-/// Lets programs use servers: those of their project by name, others by command. Lets skills
+/// Lets programs use servers: those of their project by name, if it is trusted, others by
+/// command. Lets skills
 /// use the variables that the operator has lent them.
 ///
 /// # Errors
@@ -22,10 +24,11 @@ use crate::environment;
 pub(super) fn add_to(
     agents: &mut AgentOptions,
     manifest: Option<&Path>,
+    trust: ProjectTrust,
     before_start: Option<BeforeStart>,
     logins: Logins,
 ) -> Result<(), String> {
-    agents.servers = configured(manifest)?;
+    agents.servers = configured(manifest.filter(|_| trust == ProjectTrust::Trusted))?;
     let environment = environment::all();
     agents.skill_variables = safety_file::skill_variables(&environment)?;
     agents.tool_servers = Some(Arc::new(Servers::new(Surroundings {

@@ -27,7 +27,10 @@ impl Project {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("harn.toml"), manifest).unwrap();
         fs::write(folder.path().join("browser.harn"), "http_get(argv[0])\n").unwrap();
-        Self { folder }
+        let project = Self { folder };
+        // The servers of a project are used once somebody trusts it.
+        project.harn(&["trust", "yes"]).exits_with(0);
+        project
     }
 
     fn of(tracker: &Tracker) -> Self {

@@ -153,11 +153,12 @@ fn bodies_know_their_place_and_their_variables() {
     );
 }
 
-/// What is text instead of a file belongs where one is.
+/// What is text instead of a file belongs where one is, and uses what is trusted there.
 #[test]
 fn a_text_finds_the_skills_of_the_folder() {
     let programs = project();
     programs.add(".harn/skills/here/SKILL.md", skill("near"));
+    finished(&mut run(&programs, &["trust", "yes"])).exits_with(0);
     let code = "println(skill_find(skills, \"here\").short)";
     let call = finished(&mut run(&programs, &["run", "-e", code]));
     call.exits_with(0).prints("near");

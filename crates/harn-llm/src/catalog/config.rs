@@ -24,6 +24,16 @@ const PROVIDER_FILE: &str = ".config/harn/providers.toml";
 /// What the administrator of the machine says about safety.
 const MACHINE_SAFETY_FILE: &str = "/etc/harn/safety.toml";
 
+/// Whether the operator trusts what came with a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProjectTrust {
+    /// What its files say counts.
+    #[default]
+    Trusted,
+    /// Its files may not start, send, or tell a model anything.
+    Untrusted,
+}
+
 /// A file that somebody has read.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
@@ -360,6 +370,16 @@ impl Config {
             config.merge(manifest.llm);
         }
         Ok(config)
+    }
+
+    /// Whether a manifest says where models are asked, or how.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn names_providers(manifest: Source<'_>) -> Result<bool, Invalid> {
+        let manifest: toml::Table = read(manifest)?;
+        let providers = manifest.get("llm").and_then(|llm| llm.get("providers"));
+        Ok(providers.is_some())
     }
 
     /// What is known without any configuration.

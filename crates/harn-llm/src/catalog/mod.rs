@@ -24,6 +24,6 @@ pub mod tool_format;
 mod version;
 
 pub use capabilities::{Capabilities, Capability, Parity, StructuredOutput};
-pub use config::{Config, Source};
+pub use config::{Config, ProjectTrust, Source};
 pub use environment::Environment;
 pub use invalid::Invalid;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Secret;
 use crate::catalog::introspect::{Catalog, is_sensitive};
-use crate::catalog::{Capabilities, Config, Source};
+use crate::catalog::{Capabilities, Config, ProjectTrust, Source};
 use crate::tape::Redaction;
 
 /// What is shorter cannot be a key, and would be found in innocent text.
@@ -24,12 +24,14 @@ pub struct KnownModels {
 
 impl KnownModels {
     /// Reads the provider file that the environment names, the manifest of a project, and the
-    /// safety files, which alone can send keys elsewhere than to their providers.
+    /// safety files, which alone can send keys elsewhere than to their providers. The manifest
+    /// of a project that is not trusted cannot say where models are asked.
     ///
     /// # Errors
     /// A file cannot be read or understood; says which, and where the mistake is.
     pub fn read(
         manifest: Option<&Path>,
+        trust: ProjectTrust,
         environment: &BTreeMap<String, String>,
     ) -> Result<Self, String> {
         let is_named = environment.contains_key("HARN_PROVIDERS_CONFIG");
@@ -43,7 +45,14 @@ impl KnownModels {
         };
         let providers = providers.as_ref().map(source);
         let manifest = manifest.as_ref().map(source);
-        let mut config = Config::load(providers, manifest).map_err(String::from)?;
+        let models = match (manifest, trust) {
+            (Some(manifest), ProjectTrust::Untrusted) => {
+                let is_left_out = Config::names_providers(manifest).map_err(String::from)?;
+                (!is_left_out).then_some(manifest)
+            }
+            (manifest, ProjectTrust::Trusted) | (manifest @ None, _) => manifest,
+        };
+        let mut config = Config::load(providers, models).map_err(String::from)?;
         for path in Config::safety_files(environment) {
             let file = read(Path::new(&path), false)?;
             let read = file.iter().map(source);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Desk, KnownModels, Ports, Recording, Setup, Staged};
-use crate::catalog::{Capabilities, Config};
+use crate::catalog::{Capabilities, Config, ProjectTrust};
 use crate::mock::Mock;
 use crate::scenario::Scenario;
 use crate::transport::{Http, HttpAnswer, HttpOptions, Later, TimeLimits, Transport};
@@ -18,7 +18,7 @@ impl Desk {
     /// # Errors
     /// The provider file cannot be read or understood; says which, and where the mistake is.
     pub fn online(environment: BTreeMap<String, String>) -> Result<Self, String> {
-        let known = KnownModels::read(None, &environment)?;
+        let known = KnownModels::read(None, ProjectTrust::Trusted, &environment)?;
         let redaction = known.redaction(&environment);
         Ok(Self::new(Setup {
             transport: Arc::new(Http::new(HttpOptions::of(&environment))),

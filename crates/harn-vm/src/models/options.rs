@@ -8,11 +8,15 @@ use harn_agent::llm::mock::fixtures;
 use harn_agent::llm::scenario::Scenario;
 use harn_agent::llm::tape::{Matching, Tape};
 
+use crate::project::TrustSource;
+
 /// What whoever runs a program says about models. The environment says the rest.
 #[derive(Clone, Debug, Default)]
 pub struct ModelOptions {
     /// The manifest of the project, for its tables `[llm]` and `[capabilities]`.
     pub manifest: Option<PathBuf>,
+    /// Who says whether what came with that project may act.
+    pub trust: TrustSource,
     /// Files of answers that stand for those of models.
     pub fixtures: Vec<NamedText>,
     /// Where every answer is written, in the format of those files.

@@ -34,7 +34,11 @@ pub(super) fn set_up(
     environment: &BTreeMap<String, String>,
     policy: &Policy,
 ) -> Result<Arc<Desk>, String> {
-    let known = KnownModels::read(options.manifest.as_deref(), environment)?;
+    let known = KnownModels::read(
+        options.manifest.as_deref(),
+        options.trust.known(),
+        environment,
+    )?;
     let redaction = known.redaction(environment);
     let carrier = Carrier::of(options.tape.as_ref())?;
     let environment = &carrier.environment(&known.config, environment);

@@ -30,6 +30,10 @@ pub const SESSION_ID: &str = "session_id";
 /// The parameter that is the mode that somebody chose; empty if nobody did.
 pub const MODE: &str = "mode";
 
+/// The parameter of a pipeline that is told whether what came with the project may act:
+/// `trusted` or `untrusted`.
+pub const PROJECT_TRUST: &str = "project_trust";
+
 /// The pipeline that answers prompts: the one named `default` if it takes a `prompt`, else the
 /// first that does. `None` if there is none.
 pub fn answering_pipeline(module: &Module) -> Option<Entry> {

@@ -17,10 +17,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use harn_agent::llm::catalog::ProjectTrust;
 use harn_machine::{Failure, FaultKind, Stream, Value};
 
 use super::program::AnsweringProgram;
-use super::{MODE, PROMPT, SESSION_ID};
+use super::{MODE, PROJECT_TRUST, PROMPT, SESSION_ID};
 use crate::driver::Outcome;
 use crate::interrupt::Interrupt;
 use crate::json::to_json;
@@ -308,6 +309,11 @@ impl Worker {
         program.set_parameter(PROMPT, &turn.prompt);
         program.set_parameter(MODE, turn.mode.as_deref().unwrap_or_default());
         program.set_parameter(SESSION_ID, &current.partner.session_id);
+        let trust = match program.project_trust() {
+            ProjectTrust::Trusted => "trusted",
+            ProjectTrust::Untrusted => "untrusted",
+        };
+        program.set_parameter(PROJECT_TRUST, trust);
         let again = current.has_run.then(|| program.run_again()).flatten();
         let outcome = again.unwrap_or_else(|| program.run());
         current.has_run = true;

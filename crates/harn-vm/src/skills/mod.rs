@@ -24,6 +24,7 @@ use crate::program::RunOptions;
 use crate::world::WorldOptions;
 
 pub(crate) use builtins::{VARIABLE, register};
+pub(crate) use places::manifest_skills;
 
 /// Words without which a program has no use for skills that were discovered.
 const MENTIONS: [&str; 2] = ["skills", "load_skill"];
@@ -117,6 +118,7 @@ pub fn skill_variables(options: &RunOptions) -> BTreeMap<String, String> {
 
 /// The skills that a program finds that is run like this, whether it mentions them or not.
 pub fn discover_skills(options: &RunOptions, program: &Path) -> Arc<SkillLibrary> {
+    let options = &options.judged();
     let warn = |text: &str| match &options.world.models.warn {
         Some(warn) => (warn.0)(text),
         None => tracing::warn!("{text}"),

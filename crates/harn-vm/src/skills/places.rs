@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use harn_agent::llm::catalog::ProjectTrust;
 use harn_agent::skills::{ManifestSkills, ManifestSource, SkillPlaces};
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,16 +40,19 @@ pub(super) fn of(options: &RunOptions, program: &Path, warn: &dyn Fn(&str)) -> S
         .or_else(|| std::path::absolute(".").ok());
     let here = here.unwrap_or_default();
     let at = |path: PathBuf| here.join(path);
-    let manifest_path = world.models.manifest.as_deref();
+    // What came with a project that is not trusted is not read at all.
+    let is_trusted = world.models.trust.known() == ProjectTrust::Trusted;
+    let manifest_path = world.models.manifest.as_deref().filter(|_| is_trusted);
     let path = variable("HARN_SKILLS_PATH").unwrap_or_default();
     let listed = std::env::split_paths(path).filter(|path| !path.as_os_str().is_empty());
     let config = variable("XDG_CONFIG_HOME").map(|config| Path::new(config).join("harn/skills"));
     SkillPlaces {
         cli: world.agents.skill_folders.iter().cloned().map(at).collect(),
         env: listed.map(at).collect(),
-        program: Some(folder_of(program, &here)),
+        program: is_trusted.then(|| folder_of(program, &here)),
         root: manifest_path.and_then(|path| real(path.parent()?)),
-        manifest: manifest_path.map_or_else(ManifestSkills::default, |path| read(path, warn)),
+        manifest: manifest_path
+            .map_or_else(ManifestSkills::default, |path| manifest_skills(path, warn)),
         home: variable("HOME").and_then(|home| real(Path::new(home))),
         system: [Some(PathBuf::from(SYSTEM)), config]
             .into_iter()
@@ -86,7 +90,8 @@ fn real(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok()
 }
 
-fn read(path: &Path, warn: &dyn Fn(&str)) -> ManifestSkills {
+/// What a manifest says about skills. What is wrong with it is told with `warn`.
+pub(crate) fn manifest_skills(path: &Path, warn: &dyn Fn(&str)) -> ManifestSkills {
     let Ok(text) = std::fs::read_to_string(path) else {
         return ManifestSkills::default();
     };

@@ -117,6 +117,27 @@ pub fn discover(places: &SkillPlaces, means: &Means<'_>) -> SkillLibrary {
     SkillLibrary::of(found)
 }
 
+/// The folders of the skills that came with a project: in its own folders, in those that its
+/// manifest names, and in its packages.
+pub fn project_skill_folders(places: &SkillPlaces) -> Vec<PathBuf> {
+    let layers = [Layer::Project, Layer::Manifest, Layer::Package].into_iter();
+    let folders = layers.flat_map(|layer| layer.folders(places, &|_| {}));
+    let skills = folders.flat_map(|folder| skills_in(&folder.path));
+    skills.take(SKILLS_MAX).collect()
+}
+
+/// The folders of skills in a folder: itself, or those in it.
+fn skills_in(folder: &Path) -> Vec<PathBuf> {
+    if folder.join(FILE).is_file() {
+        return vec![folder.to_owned()];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = folders.filter(|path| path.join(FILE).is_file()).collect();
+    folders.sort_unstable();
+    folders
+}
+
 /// A look at one folder of one layer.
 struct Looking<'a> {
     layer: Layer,
@@ -128,17 +149,8 @@ struct Looking<'a> {
 impl Looking<'_> {
     /// A folder is a skill itself, or holds folders that are.
     fn in_folder(&self, folder: &Path, found: &mut Vec<Discovered>) {
-        if folder.join(FILE).is_file() {
-            self.at(folder, found);
-            return;
-        }
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return;
-        };
-        let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        folders.sort_unstable();
-        for folder in folders.iter().filter(|path| path.join(FILE).is_file()) {
-            self.at(folder, found);
+        for folder in skills_in(folder) {
+            self.at(&folder, found);
         }
     }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use harn_vm::llm::catalog::resolve::{self, Wanted};
-use harn_vm::llm::catalog::{Config, Environment};
+use harn_vm::llm::catalog::{Config, Environment, ProjectTrust};
 use harn_vm::llm::mock::PROVIDER as MOCK;
+use harn_vm::project::TrustSource;
 use harn_vm::{KnownModels, ModelAsker, ModelOptions};
 
 use super::super::models::{Key, key_of, next_step};
 use super::super::project::{Projects, manifest_here};
+use super::super::trust;
 use super::Finding;
 
 type Variables = BTreeMap<String, String>;
@@ -28,7 +30,12 @@ pub(super) fn offline(environment: &Variables) -> Vec<Finding> {
         ),
     )];
     findings.push(manifest());
-    match KnownModels::read(manifest_here().as_deref(), environment) {
+    findings.extend(project_trust());
+    match KnownModels::read(
+        manifest_here().as_deref(),
+        ProjectTrust::Trusted,
+        environment,
+    ) {
         Ok(known) => {
             findings.push(configuration(&known));
             findings.extend(keys(&known, environment));
@@ -58,6 +65,13 @@ fn manifest() -> Finding {
         Ok(_) => Finding::ok("harn.toml", format!("{} is valid", path.display())),
         Err(why) => Finding::broken("harn.toml", why, "correct that line"),
     }
+}
+
+/// Whether what came with the project may act, if anything could.
+fn project_trust() -> Option<Finding> {
+    let notice = trust::here(&trust::projects()).notice()?;
+    let next = "look at it with `harn trust`; `harn trust yes` trusts it as it is";
+    Some(Finding::warning("trust", notice, next))
 }
 
 fn configuration(known: &KnownModels) -> Finding {
@@ -143,7 +157,8 @@ fn default_model(known: &KnownModels, environment: &Variables) -> Finding {
 
 /// Asks the providers that can be asked.
 pub(super) fn online(environment: &Variables) -> Vec<Finding> {
-    let Ok(known) = KnownModels::read(manifest_here().as_deref(), environment) else {
+    let trust = trust::of_project_here();
+    let Ok(known) = KnownModels::read(manifest_here().as_deref(), trust, environment) else {
         return Vec::new();
     };
     let asker = match asker(environment) {
@@ -154,13 +169,14 @@ pub(super) fn online(environment: &Variables) -> Vec<Finding> {
     providers.map(|one| reached(&asker, &one)).collect()
 }
 
-/// Somebody who asks models.
+/// Somebody who asks models, and no host that only a project names which is not trusted.
 ///
 /// # Errors
 /// What is wrong with the configuration.
 pub(super) fn asker(environment: &Variables) -> Result<ModelAsker, String> {
     let options = ModelOptions {
         manifest: manifest_here(),
+        trust: TrustSource::Known(trust::of_project_here()),
         ..ModelOptions::default()
     };
     ModelAsker::new(&options, environment)

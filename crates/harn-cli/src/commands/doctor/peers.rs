@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use harn_vm::KnownModels;
+use harn_vm::llm::catalog::ProjectTrust;
 use serde::Serialize;
 
 use super::super::mcp::{Answered, probe_configured};
 use super::super::project::manifest_here;
 use super::super::tool_servers::configured;
+use super::super::trust;
 use super::checks::{Asked, askable, asker};
 
 /// Who is really asked.
@@ -44,12 +46,12 @@ impl Peer {
     }
 }
 
-/// The servers of `harn.toml`.
+/// The servers of `harn.toml`. Those of a project that is not trusted are not asked.
 ///
 /// # Errors
 /// What is wrong with one of their tables, or with a variable about them.
 pub(super) fn servers(asks: Asks) -> Result<Vec<Peer>, String> {
-    if asks == Asks::Nobody {
+    if asks == Asks::Nobody || trust::of_project_here() == ProjectTrust::Untrusted {
         let servers = configured(manifest_here().as_deref())?;
         let servers = servers.into_iter();
         return Ok(servers.map(|one| Peer::new("mcp", one.name)).collect());
@@ -78,7 +80,8 @@ pub(super) fn providers(
     environment: &BTreeMap<String, String>,
     asks: Asks,
 ) -> Result<Vec<Peer>, String> {
-    let known = KnownModels::read(manifest_here().as_deref(), environment)?;
+    let trust = trust::of_project_here();
+    let known = KnownModels::read(manifest_here().as_deref(), trust, environment)?;
     let providers = askable(&known, environment).into_iter();
     let providers = providers.filter(|provider| provider.is_configured);
     if asks == Asks::Nobody {

@@ -7,10 +7,12 @@ use harn_vm::agent::BoxFuture;
 use harn_vm::agent::tool_servers::{
     Capabilities, ServerClient, ServerConfig, ServerNotice, ServerRequest, ToolServer, ToolServers,
 };
+use harn_vm::llm::catalog::ProjectTrust;
 use serde_json::{Value, json};
 
 use super::super::project::manifest_here;
 use super::super::tool_servers::configured;
+use super::super::trust;
 use super::Failed;
 use super::web::{Logins, web};
 use crate::environment;
@@ -24,7 +26,16 @@ pub(super) struct Target {
 
 impl Target {
     /// The server of `harn.toml` with this name, or that at this URL.
+    ///
+    /// # Errors
+    /// There is none, or the project that names it is not trusted.
     pub(super) fn find(name: &str, logins: Logins) -> Result<Self, Failed> {
+        if !is_url(name) && trust::of_project_here() == ProjectTrust::Untrusted {
+            return Err(Failed(format!(
+                "this project is not trusted yet, so its server `{name}` is not used; \
+                 'harn trust' shows it"
+            )));
+        }
         Self::of(find(name)?, logins)
     }
 
@@ -55,7 +66,7 @@ impl Target {
 }
 
 fn find(name: &str) -> Result<ServerConfig, Failed> {
-    if name.contains("://") {
+    if is_url(name) {
         let described = json!({"name": "server", "transport": "http", "url": name});
         return Ok(ServerConfig::read(&described)?);
     }
@@ -71,6 +82,10 @@ fn find(name: &str) -> Result<ServerConfig, Failed> {
         }));
     };
     Ok(all.swap_remove(at))
+}
+
+fn is_url(name: &str) -> bool {
+    name.contains("://")
 }
 
 /// Somebody who has nothing to say to servers.

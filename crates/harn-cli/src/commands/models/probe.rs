@@ -7,11 +7,13 @@ use clap::Args;
 use harn_vm::llm::catalog::resolve;
 use harn_vm::llm::desk::Probed;
 use harn_vm::llm::mock::PROVIDER as MOCK;
+use harn_vm::project::TrustSource;
 use harn_vm::{ModelAsker, ModelOptions};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::super::project::manifest_here;
+use super::super::trust;
 use super::facts::{key_of, next_step};
 use super::{Ctx, Form, Outcome};
 use crate::arguments::after_help;
@@ -76,6 +78,7 @@ struct Seen {
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> io::Result<Outcome> {
     let options = ModelOptions {
         manifest: manifest_here(),
+        trust: TrustSource::Known(trust::of_project_here()),
         ..ModelOptions::default()
     };
     let asker = match ModelAsker::new(&options, &ctx.environment) {

@@ -9,19 +9,53 @@ use harn_log::{
 };
 use harn_vm::AgentOptions;
 use harn_vm::agent::{OpenLog, SessionStorage};
+use harn_vm::llm::catalog::ProjectTrust;
+use harn_vm::project::JudgedProject;
 
 use super::interruption::Interruption;
 use super::screen::Screen;
 use crate::commands::mcp::Logins;
 use crate::commands::project::base_of;
-use crate::commands::tool_servers;
+use crate::commands::{tool_servers, trust};
 use crate::environment;
 use crate::output::Untrusted;
+
+/// Whether the manifest of a project may say where its sessions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum LogPlace {
+    /// It may.
+    AsManifestSays,
+    /// It may not: they are beside the rest of its state.
+    BesideState,
+}
+
+impl LogPlace {
+    /// For a project.
+    pub(in crate::commands) fn of(judged: &JudgedProject) -> Self {
+        match trust::may_place_log(judged) {
+            true => Self::AsManifestSays,
+            false => Self::BesideState,
+        }
+    }
+
+    /// What is configured for a folder.
+    fn config(self, base: &Path) -> harn_log::Result<EventLogConfig> {
+        match self {
+            Self::AsManifestSays => EventLogConfig::for_base_dir_in(base, &environment::variable),
+            Self::BesideState => EventLogConfig::without_manifest_in(base, &environment::variable),
+        }
+    }
+}
 
 /// Opens the log that is configured for a folder, when the first session begins: a program
 /// without agents makes no file and starts no thread. Without a log the program goes on.
 /// As long as somebody has it open, whoever else asks gets the same one.
-pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) -> OpenLog {
+pub(super) fn opener(
+    base: PathBuf,
+    place: LogPlace,
+    screen: Screen,
+    interruption: Interruption,
+) -> OpenLog {
     let known: Mutex<Weak<AnyEventLog>> = Mutex::default();
     Arc::new(move || {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +67,7 @@ pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) 
                 "warning: Ctrl-C ends the program at once: {error}"
             ));
         }
-        match open(&base) {
+        match open(&base, place) {
             Ok(log) => {
                 *known = Arc::downgrade(&log);
                 Some(install_active_event_log(log))
@@ -51,11 +85,14 @@ pub(super) fn opener(base: PathBuf, screen: Screen, interruption: Interruption) 
 
 /// Whether somebody has said which log a project has. Programs add their own events only to
 /// such a log; what they add is otherwise gone when they end.
-pub(super) fn is_configured(base: &Path) -> bool {
+pub(super) fn is_configured(base: &Path, place: LogPlace) -> bool {
     let variables = ["HARN_EVENT_LOG_BACKEND", "HARN_EVENT_LOG_SQLITE_PATH"];
     let is_set = |name| environment::variable(name).is_some_and(|value| !value.trim().is_empty());
     if variables.into_iter().any(is_set) {
         return true;
+    }
+    if place == LogPlace::BesideState {
+        return false;
     }
     let manifest = fs::read_to_string(base.join("harn.toml")).unwrap_or_default();
     let manifest = manifest.parse::<toml::Table>().unwrap_or_default();
@@ -63,15 +100,14 @@ pub(super) fn is_configured(base: &Path) -> bool {
 }
 
 /// Whether other processes find what is in the log of a project.
-pub(super) fn is_shared(base: &Path) -> bool {
-    let config = EventLogConfig::for_base_dir_in(base, &environment::variable);
+pub(super) fn is_shared(base: &Path, place: LogPlace) -> bool {
+    let config = place.config(base);
     config.is_ok_and(|config| config.backend != EventLogBackend::Memory)
 }
 
 /// Opens the log, or says why it cannot be opened.
-pub(in crate::commands) fn open(base: &Path) -> Result<Arc<AnyEventLog>, String> {
-    let config = EventLogConfig::for_base_dir_in(base, &environment::variable);
-    let config = config.map_err(|error| error.to_string())?;
+pub(in crate::commands) fn open(base: &Path, place: LogPlace) -> Result<Arc<AnyEventLog>, String> {
+    let config = place.config(base).map_err(|error| error.to_string())?;
     open_event_log(&config).map_err(|error| {
         let description = config.describe();
         let place = description.location.unwrap_or_default();
@@ -88,12 +124,16 @@ pub(in crate::commands) fn files(base: &Path) -> Arc<SessionStorage> {
 
 /// For programs that are tried out: tests and what is typed at a prompt would fill a log that
 /// people read. Only who asks for files gets them.
-pub(in crate::commands) fn only_where_asked_for(manifest: Option<&Path>) -> AgentOptions {
+pub(in crate::commands) fn only_where_asked_for(
+    manifest: Option<&Path>,
+    trust: ProjectTrust,
+) -> AgentOptions {
     let mut agents = AgentOptions {
         storage: Some(files(&base_of(manifest))),
         ..AgentOptions::default()
     };
     // What is wrong with the manifest is told by whoever runs the program for good.
-    let _told_elsewhere = tool_servers::add_to(&mut agents, manifest, None, Logins::Unwanted);
+    let _told_elsewhere =
+        tool_servers::add_to(&mut agents, manifest, trust, None, Logins::Unwanted);
     agents
 }

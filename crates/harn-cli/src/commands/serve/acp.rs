@@ -45,6 +45,10 @@ const EXAMPLES: &str = "  \
 /// conversation without a client is kept ready for HARN_ACP_RETAIN_SECS, or five minutes.
 ///
 /// Conversations are kept in the event log of the project like all sessions; see `harn run`.
+///
+/// Without a FILE, what came with the project that a client works in, such as servers, hooks,
+/// skills and AGENTS.md, is used once you trust it; see `harn trust`. Clients are told as
+/// `_meta.harn.notice` of the session.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES), verbatim_doc_comment)]
 pub(super) struct Arguments {
@@ -97,6 +101,9 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
             return Ok(Outcome::Problems);
         }
     };
+    if let Some(notice) = around.trust_notice.take() {
+        output.note(format_args!("{}", Untrusted(notice)));
+    }
     for note in around.notes.drain(..) {
         output.note(format_args!("note: {}", Untrusted(note)));
     }

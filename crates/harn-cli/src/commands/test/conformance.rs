@@ -19,6 +19,7 @@ use clap::Args;
 use harn_check::modules::{Disk, Workspace};
 use harn_check::{CheckOptions, analyse};
 use harn_syntax::Severity;
+use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::llm::catalog::resolve::CALLS_DISABLED;
 use harn_vm::machine::{FaultKind, Stream};
 use harn_vm::{
@@ -194,7 +195,9 @@ fn execute(path: &Path, workspace: &mut Workspace, written: &mut String) -> Opti
     environment.insert(CALLS_DISABLED.to_owned(), "1".to_owned());
     let mut agents = AgentOptions::default();
     // Without a manifest nothing can be wrong with it.
-    let _there_is_no_manifest = tool_servers::add_to(&mut agents, None, None, Logins::Unwanted);
+    let trust = ProjectTrust::Trusted;
+    let _there_is_no_manifest =
+        tool_servers::add_to(&mut agents, None, trust, None, Logins::Unwanted);
     let options = RunOptions {
         world: WorldOptions {
             environment,

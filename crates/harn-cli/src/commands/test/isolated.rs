@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use harn_check::modules::Workspace;
 use harn_check::refusals;
+use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::machine::{Entry, Failure, FaultKind, Stream};
 use harn_vm::{Outcome as Ended, Program, RunOptions, Sink, WorldOptions, runtime_error};
 
@@ -57,7 +58,7 @@ pub(super) fn run(
         world: WorldOptions {
             environment: settings.environment.clone(),
             models,
-            agents: keeping::only_where_asked_for(manifest.as_deref()),
+            agents: keeping::only_where_asked_for(manifest.as_deref(), ProjectTrust::Trusted),
             policy: settings.policy.clone(),
             ..WorldOptions::default()
         },

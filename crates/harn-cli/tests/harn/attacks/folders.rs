@@ -3,3 +3,4 @@
 mod keys;
 mod listener;
 mod skill_variables;
+mod trust;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use harn_vm::KnownModels;
-use harn_vm::llm::catalog::price;
+use harn_vm::llm::catalog::{ProjectTrust, price};
 
 /// What tokens cost, as it is configured. Nothing is read before the first model has answered.
 pub(in crate::commands) struct Prices {
@@ -57,7 +57,14 @@ impl Prices {
 
     /// A configuration that cannot be read was told about when the program asked for models.
     fn known(&self) -> Option<&KnownModels> {
-        let read = || KnownModels::read(self.manifest.as_deref(), &self.environment).ok();
+        let read = || {
+            KnownModels::read(
+                self.manifest.as_deref(),
+                ProjectTrust::Trusted,
+                &self.environment,
+            )
+            .ok()
+        };
         self.known.get_or_init(read).as_ref()
     }
 }
