@@ -1,8 +1,8 @@
 //! `harn sessions`: what agents have done, as the event log keeps it.
 //!
 //! ```text
-//! stored        which sessions a log holds, and their journals
-//! facts         a session in a few numbers
+//! stored        which sessions a log holds, and what their journals and events say
+//! tally, facts  a session in a few numbers
 //! page, markdown its messages as people read them
 //! timeline      its events, one a line
 //! ```
@@ -15,6 +15,7 @@ mod page;
 mod removal;
 mod show;
 pub(super) mod stored;
+mod tally;
 mod timeline;
 
 use std::io;

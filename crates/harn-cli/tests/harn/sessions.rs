@@ -1,6 +1,7 @@
 //! What `harn run` keeps of agents, and `harn sessions`, on real logs.
 
 mod damage;
+mod long;
 mod removal;
 mod shown;
 

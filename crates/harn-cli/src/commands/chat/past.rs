@@ -1,19 +1,19 @@
 //! Sessions of the log: those one can go on with, and what was said in them.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use harn_log::AnyEventLog;
 use harn_vm::agent::describe_owner;
-use harn_vm::agent::session::{Change, SessionState};
 
 use super::clean::clean_line;
 use super::view::{Meter, View};
 use crate::commands::events::failure::Failure;
 use crate::commands::events::log::OpenLog;
-use crate::commands::sessions::conversation::{self, Part};
+use crate::commands::sessions::conversation;
 use crate::commands::sessions::facts::Facts;
 use crate::commands::sessions::markdown;
-use crate::commands::sessions::stored::{self, Stored};
+use crate::commands::sessions::stored::{self, Overview, Stored, StoredUpTo};
 
 /// So many of the latest sessions can be chosen from.
 const SESSIONS_MAX: usize = 200;
@@ -40,32 +40,40 @@ pub(super) fn list(log: &Arc<AnyEventLog>) -> Result<Vec<Past>, String> {
     let log = OpenLog {
         log: Arc::clone(log),
     };
-    let sessions = stored::all(&log).map_err(in_words)?;
-    let sessions = sessions.into_iter().filter_map(|session| {
-        let state = session.state();
-        let title = title(&state)?;
-        let facts = Facts::of(&session, &state);
-        Some(Past {
-            title,
-            active_at_ms: facts.active_at_ms,
-            turns: facts.turns,
-            cost_usd: facts.cost_usd,
-            id: facts.id,
-        })
-    });
-    let mut sessions: Vec<Past> = sessions.collect();
-    sessions.sort_by_key(|past| std::cmp::Reverse(past.active_at_ms));
-    sessions.truncate(SESSIONS_MAX);
+    let mut overviews = stored::overviews(&log).map_err(in_words)?;
+    overviews.sort_by_key(|session| Reverse(session.last_ms));
+    let mut sessions = Vec::new();
+    for session in overviews {
+        if sessions.len() == SESSIONS_MAX {
+            break;
+        }
+        sessions.extend(past(&log, session)?);
+    }
     Ok(sessions)
 }
 
-/// What the person said first; nothing if a program runs that nobody talks to.
-fn title(state: &SessionState) -> Option<String> {
-    let parts = conversation::of(state);
-    let said = parts.into_iter().find_map(|part| match part {
-        Part::Said { role, text, .. } if role == "user" => Some(text),
-        _ => None,
-    })?;
+/// A session with its title; nothing if a program runs that nobody talks to.
+fn past(log: &OpenLog, session: Overview) -> Result<Option<Past>, String> {
+    let said = match session.messages {
+        Some(_) => session.first_words,
+        // Something else than a new message has changed them.
+        None => {
+            let whole = stored::named(log, &session.id, StoredUpTo::EndOfJournal);
+            let whole = whole.map_err(in_words)?.unwrap_or_default();
+            stored::first_words(&whole.state)
+        }
+    };
+    Ok(said.and_then(|said| title(&said)).map(|title| Past {
+        title,
+        active_at_ms: session.last_ms,
+        turns: session.tally.turns,
+        cost_usd: session.tally.cost_usd,
+        id: session.id,
+    }))
+}
+
+/// The first line of what the person said first.
+fn title(said: &str) -> Option<String> {
     let line = said.lines().find(|line| !line.trim().is_empty())?;
     let short: String = line.trim().chars().take(TITLE_CHARACTERS_MAX).collect();
     Some(clean_line(&short))
@@ -79,7 +87,7 @@ pub(super) fn find(log: &Arc<AnyEventLog>, id: &str) -> Result<Opened, String> {
     let log = OpenLog {
         log: Arc::clone(log),
     };
-    let session = stored::one(&log, id).map_err(in_words)?;
+    let session = stored::one(&log, id, StoredUpTo::End).map_err(in_words)?;
     Ok(Opened { session })
 }
 
@@ -88,7 +96,7 @@ pub(super) fn exactly(log: &Arc<AnyEventLog>, id: &str) -> Option<Opened> {
     let log = OpenLog {
         log: Arc::clone(log),
     };
-    let session = stored::named(&log, id).ok()??;
+    let session = stored::named(&log, id, StoredUpTo::End).ok()??;
     Some(Opened { session })
 }
 
@@ -121,23 +129,15 @@ impl Opened {
 
     /// What there is to see of it.
     pub(super) fn view(&self) -> View {
-        let state = self.session.state();
-        let facts = Facts::of(&self.session, &state);
+        let Stored { state, tally, .. } = &self.session;
+        let facts = Facts::of(&self.session);
         let mut view = View::default();
-        view.past(conversation::of(&state));
-        let answers = self.session.changes().filter_map(|change| match change {
-            Change::Answered {
-                input_tokens,
-                output_tokens,
-                ..
-            } => Some(input_tokens + output_tokens),
-            _ => None,
-        });
+        view.past(conversation::of(state));
         view.meter = Meter {
             input_tokens: facts.input_tokens,
             output_tokens: facts.output_tokens,
             cost_usd: facts.cost_usd,
-            context_tokens: answers.last().unwrap_or(0),
+            context_tokens: tally.context_tokens,
             ..Meter::default()
         };
         view
@@ -145,9 +145,8 @@ impl Opened {
 
     /// The conversation in Markdown.
     pub(super) fn markdown(&self) -> String {
-        let state = self.session.state();
-        let facts = Facts::of(&self.session, &state);
-        markdown::of(&facts, &conversation::of(&state))
+        let facts = Facts::of(&self.session);
+        markdown::of(&facts, &conversation::of(&self.session.state))
     }
 }
 

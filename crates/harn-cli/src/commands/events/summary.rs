@@ -34,10 +34,15 @@ const TEXT_CHARACTERS_MAX: usize = 500;
 
 /// What a record of this kind says.
 pub(in crate::commands) fn of(kind: &str, payload: &[u8]) -> String {
-    let Ok(payload) = serde_json::from_slice::<Value>(payload) else {
-        return "(the payload is not JSON)".to_owned();
-    };
-    match &payload {
+    match serde_json::from_slice(payload) {
+        Ok(payload) => of_payload(kind, &payload),
+        Err(_) => "(the payload is not JSON)".to_owned(),
+    }
+}
+
+/// The same where the payload was parsed.
+pub(in crate::commands) fn of_payload(kind: &str, payload: &Value) -> String {
+    match payload {
         Value::Object(fields) => match fields.get("event") {
             Some(Value::Object(event)) if event.contains_key("type") => of_event(kind, event),
             _ => by_field(fields, &[]),

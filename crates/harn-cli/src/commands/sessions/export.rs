@@ -13,7 +13,7 @@ use super::super::events::failure::Failure;
 use super::super::events::log::{LogArguments, OpenLog};
 use super::super::{Form, Outcome};
 use super::facts::Facts;
-use super::stored::{self, Stored};
+use super::stored::{self, Stored, StoredUpTo};
 use super::{conversation, markdown, show};
 use crate::arguments::after_help;
 use crate::output::Untrusted;
@@ -63,14 +63,13 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, Failure> {
     let log = arguments.log.open_to_read(OnDamage::Skip)?;
-    let session = stored::one(&log, &arguments.id)?;
+    let session = stored::one(&log, &arguments.id, StoredUpTo::End)?;
     let text = match arguments.format {
-        Format::Json => format!("{:#}\n", show::transcript(&session.id, &session.state())),
+        Format::Json => format!("{:#}\n", show::transcript(&session.id, &session.state)),
         Format::Jsonl => lines(&log, &session)?,
         Format::Md => {
-            let state = session.state();
-            let facts = Facts::of(&session, &state);
-            markdown::of(&facts, &conversation::of(&state))
+            let facts = Facts::of(&session);
+            markdown::of(&facts, &conversation::of(&session.state))
         }
     };
     let Some(path) = &arguments.output else {

@@ -1,9 +1,9 @@
 //! A session in a few numbers.
 
-use harn_vm::agent::session::{Change, SessionState};
 use serde::Serialize;
 
-use super::stored::Stored;
+use super::stored::{Overview, Stored};
+use super::tally::Tally;
 use crate::amounts::{dollars, tokens};
 use crate::counting::count;
 
@@ -30,47 +30,43 @@ pub(in crate::commands) struct Facts {
 }
 
 impl Facts {
-    /// The facts about a session and its state.
-    pub(in crate::commands) fn of(session: &Stored, state: &SessionState) -> Self {
-        let mut facts = Self {
+    /// The facts about a session.
+    pub(in crate::commands) fn of(session: &Stored) -> Self {
+        let tally = &session.tally;
+        Self {
             id: session.id.clone(),
-            messages: state.recorded.len() as u64,
+            messages: session.state.recorded.len() as u64,
             started_at_ms: session.first_ms,
             active_at_ms: session.last_ms,
-            last_record: session.journal.last().map(|(_, record)| record.index),
-            ..Self::default()
-        };
-        let mut has_run = false;
-        for change in session.changes() {
-            has_run |= matches!(change, Change::RunStarted { .. });
-            facts.count(change);
+            last_record: session.last_record,
+            status: status_of(tally, session.last_record, session.is_damaged),
+            ..Self::counted(tally)
         }
-        facts.status = match &*state.run.status {
-            _ if session.is_damaged => "damaged".to_owned(),
-            "" if session.journal.is_empty() => "unknown".to_owned(),
-            "" if has_run => "unfinished".to_owned(),
-            "" => "open".to_owned(),
-            status => status.to_owned(),
-        };
-        facts
     }
 
-    fn count(&mut self, change: &Change) {
-        match change {
-            Change::IterationStarted { .. } => self.turns += 1,
-            Change::CallStarted { .. } => self.tool_calls += 1,
-            Change::Compacted { .. } => self.compactions += 1,
-            Change::Answered {
-                input_tokens,
-                output_tokens,
-                cost_usd,
-                ..
-            } => {
-                self.input_tokens += input_tokens;
-                self.output_tokens += output_tokens;
-                self.cost_usd += cost_usd;
-            }
-            _ => {}
+    /// The facts about a session of which only the numbers are known, with its messages.
+    pub(in crate::commands) fn of_overview(session: &Overview, messages: u64) -> Self {
+        let tally = &session.tally;
+        Self {
+            id: session.id.clone(),
+            messages,
+            started_at_ms: session.first_ms,
+            active_at_ms: session.last_ms,
+            last_record: session.last_record,
+            status: status_of(tally, session.last_record, session.is_damaged),
+            ..Self::counted(tally)
+        }
+    }
+
+    fn counted(tally: &Tally) -> Self {
+        Self {
+            turns: tally.turns,
+            tool_calls: tally.tool_calls,
+            input_tokens: tally.input_tokens,
+            output_tokens: tally.output_tokens,
+            cost_usd: tally.cost_usd,
+            compactions: tally.compactions,
+            ..Self::default()
         }
     }
 
@@ -88,4 +84,15 @@ impl Facts {
         }
         parts.join(", ")
     }
+}
+
+fn status_of(tally: &Tally, last_record: Option<u64>, is_damaged: bool) -> String {
+    let status = match &*tally.status {
+        _ if is_damaged => "damaged",
+        "" if last_record.is_none() => "unknown",
+        "" if tally.has_run => "unfinished",
+        "" => "open",
+        status => status,
+    };
+    status.to_owned()
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::super::events::Ctx;
 use super::super::events::failure::Failure;
 use super::super::events::line::TimeArguments;
-use super::super::events::log::LogArguments;
+use super::super::events::log::{LogArguments, OpenLog};
 use super::super::{Form, Outcome};
 use super::facts::Facts;
-use super::stored;
+use super::stored::{self, Overview, StoredUpTo};
 use crate::amounts::{dollars, tokens};
 use crate::arguments::after_help;
 use crate::table::Table;
@@ -28,8 +28,9 @@ const EXAMPLES: &str = "  \
 ///
 /// The latest comes first. The status is how the last loop of a session has ended: done,
 /// stuck, failed, budget_exhausted, error, …; unfinished if it has not, open if there was no
-/// loop, and unknown where the log has events and no journal. A session of which some records
-/// cannot be read is damaged, and the rest of its row says what is left of it.
+/// loop, and unknown where the log has events and no journal. A session is damaged if records of
+/// its journal or the ends of its events cannot be read, and the rest of its row says what is
+/// left of it; `harn events verify` looks at every record.
 ///
 /// With --json the answer is {"sessions": [SESSION, …]}. SESSION has id, status, turns,
 /// messages, tool_calls, input_tokens, output_tokens, cost_usd, compactions, started_at_ms,
@@ -70,15 +71,11 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let log = arguments.log.open_to_read(OnDamage::Refuse)?;
     let since_ms = arguments.since.map(|since| since.ms(ctx.clock.now_ms()));
     let mut sessions = Vec::new();
-    for session in stored::all(&log)? {
+    for session in stored::overviews(&log)? {
         if since_ms.is_some_and(|since| session.last_ms < since) {
             continue;
         }
-        let state = session.state();
-        let facts = Facts::of(&session, &state);
-        if arguments.takes(&facts, &state) {
-            sessions.push(facts);
-        }
+        sessions.extend(arguments.facts(&log, &session)?);
     }
     sessions.sort_by_key(|facts| std::cmp::Reverse(facts.active_at_ms));
     sessions.truncate(arguments.limit.unwrap_or(usize::MAX));
@@ -91,22 +88,34 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
 }
 
 impl Arguments {
-    fn takes(&self, facts: &Facts, state: &SessionState) -> bool {
+    /// The facts about a session, if it is one of those that were asked for. It is read whole
+    /// where its numbers are not enough.
+    fn facts(&self, log: &OpenLog, session: &Overview) -> Result<Option<Facts>, Failure> {
+        let facts = match (session.messages, &self.text) {
+            (Some(messages), None) => Facts::of_overview(session, messages),
+            (_, text) => {
+                let whole = stored::named(log, &session.id, StoredUpTo::EndOfJournal)?;
+                let state = whole.unwrap_or_default().state;
+                if text
+                    .as_ref()
+                    .is_some_and(|text| !has_text(text, &session.id, &state))
+                {
+                    return Ok(None);
+                }
+                Facts::of_overview(session, state.recorded.len() as u64)
+            }
+        };
         let has_status = self.status.is_empty() || self.status.contains(&facts.status);
-        has_status
-            && self
-                .text
-                .as_ref()
-                .is_none_or(|text| has_text(text, facts, state))
+        Ok(has_status.then_some(facts))
     }
 }
 
-fn has_text(text: &str, facts: &Facts, state: &SessionState) -> bool {
+fn has_text(text: &str, id: &str, state: &SessionState) -> bool {
     let text = text.to_lowercase();
     let quoted = serde_json::Value::from(&*text).to_string();
     let quoted = &quoted[1..quoted.len() - 1];
     let mut messages = state.recorded.iter();
-    facts.id.to_lowercase().contains(&text)
+    id.to_lowercase().contains(&text)
         || messages.any(|message| message.to_string().to_lowercase().contains(quoted))
 }
 

@@ -22,10 +22,11 @@ pub(super) enum Results {
 }
 
 /// Writes a conversation. `failures`: what failed calls have said; of these the last line is shown
-/// as well.
+/// as well. They are known by their text, because in messages calls have the ids that the model has
+/// given them.
 pub(super) fn write(
     parts: &[Part],
-    failures: &HashSet<&str>,
+    failures: &HashSet<String>,
     results: Results,
     output: &mut Output,
 ) -> io::Result<()> {

@@ -118,18 +118,19 @@ impl ToRemove {
         };
         let mut is_there = false;
         for topic in &found.topics {
-            let readable = stored::readable(log, topic)?;
-            for record in &readable.records {
-                match record.session() {
-                    Some(session) if session == id => found.records += 1,
+            let (records, sharing) = (&mut found.records, &mut found.sharing);
+            let is_damaged = stored::look_through(log, topic, |_, event| {
+                match stored::session_of(&event) {
+                    Some(session) if session == id => *records += 1,
                     Some(other) => {
-                        let sharing = found.sharing.entry(other.to_owned());
+                        let sharing = sharing.entry(other.to_owned());
                         sharing.or_insert_with(|| topic.clone());
                     }
                     None => {}
                 }
-            }
-            is_there |= readable.is_damaged && found.sharing.is_empty();
+                Ok(())
+            })?;
+            is_there |= is_damaged && found.sharing.is_empty();
         }
         match is_there || found.records > 0 {
             true => Ok(found),

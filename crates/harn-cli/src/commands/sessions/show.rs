@@ -1,12 +1,10 @@
 //! `harn sessions show`: what was said and done in a session.
 
-use std::collections::HashSet;
 use std::io::Write;
 
 use clap::Args;
-use harn_events::SessionLists;
 use harn_log::OnDamage;
-use harn_vm::agent::session::{CallOutcome, Change, SessionState};
+use harn_vm::agent::session::SessionState;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +15,7 @@ use super::super::events::log::LogArguments;
 use super::super::{Form, Outcome};
 use super::facts::Facts;
 use super::page::Results;
-use super::stored::Stored;
+use super::stored::{Stored, StoredUpTo};
 use super::timeline::Pieces;
 use super::{conversation, page, stored, timeline};
 use crate::arguments::after_help;
@@ -88,36 +86,25 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
         // What is damaged is read around, and told.
         false => OnDamage::Refuse,
     })?;
-    let session = stored::one(&log, &arguments.id)?;
     if arguments.events {
-        let mut records = stored::records_of(&log, &session.id)?;
-        if ctx.form == Form::Json {
-            let mut lists = SessionLists::default();
-            let ends = records
-                .iter_mut()
-                .filter(|one| one.event.kind == "iteration_end");
-            ends.for_each(|one| lists.complete_value(&mut one.event.payload));
-        }
+        let id = stored::find(&log, &arguments.id)?;
         let pieces = match arguments.raw {
             true => Pieces::Each,
             false => Pieces::Joined,
         };
-        timeline::write(&session.id, &records, pieces, ctx)?;
+        timeline::write(&log, &id, pieces, ctx)?;
         return Ok(Outcome::Done);
     }
-    let session = match arguments.at {
-        Some(index) => session.up_to(index)?,
-        None => session,
-    };
-    let state = session.state();
-    let facts = Facts::of(&session, &state);
+    let up_to = arguments.at.map_or(StoredUpTo::End, StoredUpTo::Record);
+    let session = stored::one(&log, &arguments.id, up_to)?;
+    let (facts, state) = (Facts::of(&session), &session.state);
     match ctx.form {
         Form::Json => ctx.output.json(&Answer {
-            transcript: transcript(&session.id, &state),
+            transcript: transcript(&session.id, state),
             facts: &facts,
-            state: &state,
+            state,
         })?,
-        Form::Text => write(&facts, &state, &failures(&session), arguments, ctx)?,
+        Form::Text => write(&facts, &session, arguments, ctx)?,
     }
     Ok(Outcome::Done)
 }
@@ -132,23 +119,9 @@ pub(super) fn transcript(id: &str, state: &SessionState) -> Value {
     })
 }
 
-/// What the calls that failed have said. A result is known by its text, because in messages calls
-/// have the ids that the model has given them.
-fn failures(session: &Stored) -> HashSet<&str> {
-    let failures = session.changes().filter_map(|change| match change {
-        Change::CallFinished { outcome, text, .. } => match outcome {
-            CallOutcome::Ok => None,
-            CallOutcome::Error | CallOutcome::Rejected => Some(text.as_str()),
-        },
-        _ => None,
-    });
-    failures.collect()
-}
-
 fn write(
     facts: &Facts,
-    state: &SessionState,
-    failures: &HashSet<&str>,
+    session: &Stored,
     arguments: &Arguments,
     ctx: &mut Ctx<'_>,
 ) -> Result<(), Failure> {
@@ -167,7 +140,8 @@ fn write(
         true => Results::Whole,
         false => Results::Folded,
     };
-    page::write(&conversation::of(state), failures, results, ctx.output)?;
+    let parts = conversation::of(&session.state);
+    page::write(&parts, &session.failures, results, ctx.output)?;
     if facts.status == "damaged" {
         ctx.output.note(format_args!(
             "some of its records cannot be read; `harn events verify` says where"

@@ -1,53 +1,20 @@
 //! The records of a topic that can be read, where others cannot.
 
-use harn_log::{EventId, EventLog, LogError, LogEvent, LogEventBytes, Topic, block_on};
+use harn_log::{EventId, EventLog, LogError, LogEventBytes, Topic, block_on};
 
-use super::{CHUNK_RECORDS, Placed};
+use super::CHUNK_RECORDS;
 use crate::commands::events::failure::Failure;
 use crate::commands::events::log::OpenLog;
 
 /// After so many ids in a row without a readable record, the rest of a topic is given up.
 const SKIPPED_MAX: usize = 64;
 
-/// What can be read.
-#[derive(Default)]
-pub(in crate::commands::sessions) struct Readable {
-    pub(in crate::commands::sessions) records: Vec<Placed>,
-    /// Whether there is more, which cannot.
-    pub(in crate::commands::sessions) is_damaged: bool,
-}
-
-impl Readable {
-    /// Reads a topic around what is damaged in it.
-    ///
-    /// # Errors
-    /// The log as a whole cannot be read.
-    pub(super) fn of(log: &OpenLog, topic: &Topic) -> Result<Self, Failure> {
-        let mut records = Vec::new();
-        let is_damaged = look_through(log, topic, |id, event| {
-            let event = LogEvent {
-                payload: serde_json::from_slice(&event.payload)?,
-                kind: event.kind,
-                headers: event.headers,
-                occurred_at_ms: event.occurred_at_ms,
-            };
-            let topic = topic.clone();
-            records.push(Placed { topic, id, event });
-            Ok(())
-        })?;
-        Ok(Self {
-            records,
-            is_damaged,
-        })
-    }
-}
-
 /// Looks at the records of a topic one after the other, around what is damaged in it; says
 /// whether something is. A record is also damaged where `look` says so.
 ///
 /// # Errors
 /// The log as a whole cannot be read.
-pub(super) fn look_through(
+pub(in crate::commands::sessions) fn look_through(
     log: &OpenLog,
     topic: &Topic,
     mut look: impl FnMut(EventId, LogEventBytes) -> serde_json::Result<()>,
@@ -78,7 +45,7 @@ pub(super) fn look_through(
 }
 
 /// Whether an error is about what was to be read, and not about the way to it.
-fn is_about_records(error: &LogError) -> bool {
+pub(super) fn is_about_records(error: &LogError) -> bool {
     match error {
         LogError::Damaged(_) | LogError::Serde(_) | LogError::Sqlite { .. } => true,
         LogError::Shared(error) | LogError::Poisoned(error) => is_about_records(error),
