@@ -40,7 +40,7 @@ use harn_log::{
 use tokio::sync::oneshot;
 
 use crate::event_log::LoggedSessions;
-use crate::session::{JOURNAL_TOPIC_PREFIX, JournalRecord, session_records};
+use crate::session::{JOURNAL_TOPIC_PREFIX, LoggedSession, logged_session};
 pub use claims::{CannotClaim, SessionClaim, describe_owner};
 pub use kept::KeptSessions;
 pub(crate) use kept::session_headers;
@@ -309,21 +309,21 @@ impl Keeper {
         }
     }
 
-    /// The journal of a session, with what still waits to be written.
+    /// A session as its journal has it, with what still waits to be written.
     ///
     /// # Errors
     /// The log cannot be read or written.
-    pub(crate) fn journal_of(
+    pub(crate) fn session_in(
         &self,
         topic: &Topic,
         session_id: &str,
-    ) -> Result<Vec<JournalRecord>, LogFailure> {
+    ) -> Result<Option<LoggedSession>, LogFailure> {
         let is_behind = self.shared.queue().has_unwritten(topic.as_str());
         if is_behind {
             block_on(self.sync())?;
         }
         let log = self.log().ok_or(Closed)?;
-        Ok(block_on(session_records(&**log, session_id))?)
+        Ok(block_on(logged_session(&**log, session_id))?)
     }
 
     /// Starts the thread when it is first needed. Without it nothing is taken: nobody would

@@ -9,7 +9,7 @@ use std::path::Path;
 use harn_vm::agent::events::{SESSION_HEADER, agent_events_topic};
 use harn_vm::agent::log::{AnyEventLog, CompactForce, EventLog, LogError, LogEvent, Topic};
 use harn_vm::agent::session::{
-    Change, JOURNAL_TOPIC_PREFIX, JournalRecord, SessionState, journal_topic, session_records,
+    Change, JOURNAL_TOPIC_PREFIX, JournalRecord, SessionState, journal_topic, load_session,
 };
 use serde_json::Value;
 
@@ -40,11 +40,9 @@ pub(crate) async fn find(
     log: &AnyEventLog,
     id: &str,
 ) -> Result<Option<(SessionState, Settings)>, LogError> {
-    let Ok(records) = session_records(log, id).await else {
+    let Ok(state) = load_session(log, id, None).await else {
         return Ok(None); // No topic has such a name.
     };
-    let mut state = SessionState::default();
-    records.into_iter().for_each(|one| state.apply(one.change));
     Ok(Settings::of(&state).map(|settings| (state, settings)))
 }
 

@@ -6,20 +6,18 @@ use harn_events::{
     AgentEvent, Completeness, EventBus, LogFailure, SESSION_HEADER, sanitize_topic_component,
 };
 use harn_llm::transcript::message_event;
-use harn_log::{Draft, EventLog, Headers, LogError, Topic};
+use harn_log::{Draft, Headers, LogError, Topic};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::change::Change;
+use super::journal_reader::LoggedSession;
 use super::state::SessionState;
 use super::transcript_event::TranscriptEvent;
 use crate::keeper::{Keeper, SessionClaim, session_headers};
 
 /// Start of every topic that holds the journal of a session.
 pub const JOURNAL_TOPIC_PREFIX: &str = "agent_sessions.";
-
-/// Records read together.
-const CHUNK_RECORDS: usize = 256;
 
 /// A session: its state, and the journal that the state follows from.
 pub struct Session {
@@ -164,16 +162,14 @@ impl Session {
         claim: Option<SessionClaim>,
     ) -> Result<Arc<Self>, LogFailure> {
         let kept = claim.and_then(|claim| Kept::of(id, claim));
-        let records = match &kept {
-            Some(kept) => kept.keeper().journal_of(&kept.topic, id)?,
-            None => Vec::new(),
+        let logged = match &kept {
+            Some(kept) => kept.keeper().session_in(&kept.topic, id)?,
+            None => None,
         };
-        let Some(last) = records.last() else {
+        let Some(LoggedSession { state, last_index }) = logged else {
             return Ok(Self::beginning(id, bus, kept, 0));
         };
-        let next = last.index + 1;
-        let mut state = SessionState::default();
-        records.into_iter().for_each(|one| state.apply(one.change));
+        let next = last_index + 1;
         let session = Self::starting(id, bus, kept, state, next);
         session.record(Change::Resumed);
         Ok(session)
@@ -340,68 +336,6 @@ pub fn journal_topic(session_id: &str) -> String {
     )
 }
 
-/// The records of a session's journal, in order.
-///
-/// # Errors
-/// The log cannot be read.
-pub async fn session_records<L: EventLog>(
-    log: &L,
-    session_id: &str,
-) -> Result<Vec<JournalRecord>, LogError> {
-    let mut records = Vec::new();
-    for_each_record(log, session_id, |record| records.push(record)).await?;
-    Ok(records)
-}
-
-/// Looks at the records of a session's journal one after the other.
-async fn for_each_record<L: EventLog>(
-    log: &L,
-    session_id: &str,
-    mut look: impl FnMut(JournalRecord),
-) -> Result<(), LogError> {
-    let topic = Topic::new(journal_topic(session_id))?;
-    let mut from = None;
-    loop {
-        let chunk = log.read_range_bytes(&topic, from, CHUNK_RECORDS).await?;
-        let Some((last, _)) = chunk.last() else {
-            return Ok(());
-        };
-        from = Some(*last);
-        for (_, event) in &chunk {
-            if event.headers.get(SESSION_HEADER).map(String::as_str) != Some(session_id) {
-                continue;
-            }
-            match JournalRecord::decode(&event.payload) {
-                Ok(record) => look(record),
-                // A record of a later version is no reason to lose the others.
-                Err(error) if error.is_data() => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-}
-
-/// The state of a session after its first `records`, or after all of them.
-///
-/// # Errors
-/// The log cannot be read.
-pub async fn load_session<L: EventLog>(
-    log: &L,
-    session_id: &str,
-    records: Option<usize>,
-) -> Result<SessionState, LogError> {
-    let mut state = SessionState::default();
-    let mut left = records.unwrap_or(usize::MAX);
-    for_each_record(log, session_id, |record| {
-        if left > 0 {
-            left -= 1;
-            state.apply(record.change);
-        }
-    })
-    .await?;
-    Ok(state)
-}
-
 impl Session {
     /// The transcript, as programs see it.
     pub fn transcript(&self, new_id: &mut dyn FnMut() -> String) -> Value {
@@ -444,6 +378,7 @@ mod tests {
     use harn_log::{AnyEventLog, MemoryEventLog, block_on};
 
     use super::*;
+    use crate::session::session_records;
 
     #[test]
     fn a_new_record_is_written_as_one_that_is_kept() {

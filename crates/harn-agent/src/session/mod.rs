@@ -15,6 +15,7 @@ mod content;
 mod controls;
 pub mod conversation;
 mod journal;
+mod journal_reader;
 pub mod kept;
 mod open_turn;
 mod scratchpad;
@@ -29,9 +30,10 @@ pub use change::{CallOutcome, Change};
 pub use content::Content;
 pub use controls::ControlState;
 pub use journal::{
-    JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic, load_session,
-    session_records,
+    JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic,
 };
+pub(crate) use journal_reader::{LoggedSession, logged_session};
+pub use journal_reader::{load_session, session_records};
 pub(crate) use open_turn::{INTERRUPTED, NOT_MADE, missing_results};
 pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;

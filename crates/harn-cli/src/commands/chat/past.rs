@@ -87,7 +87,7 @@ pub(super) fn find(log: &Arc<AnyEventLog>, id: &str) -> Result<Opened, String> {
     let log = OpenLog {
         log: Arc::clone(log),
     };
-    let session = stored::one(&log, id, StoredUpTo::End).map_err(in_words)?;
+    let session = stored::one(&log, id, StoredUpTo::EndOfJournal).map_err(in_words)?;
     Ok(Opened { session })
 }
 
@@ -96,7 +96,7 @@ pub(super) fn exactly(log: &Arc<AnyEventLog>, id: &str) -> Option<Opened> {
     let log = OpenLog {
         log: Arc::clone(log),
     };
-    let session = stored::named(&log, id, StoredUpTo::End).ok()??;
+    let session = stored::named(&log, id, StoredUpTo::EndOfJournal).ok()??;
     Some(Opened { session })
 }
 
