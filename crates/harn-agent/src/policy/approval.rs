@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::annotations::{declared_paths, is_read_only};
-use super::glob::{any_glob_matches, any_glob_matches_path, glob_matches};
-use super::reading::{fields, texts};
+use super::glob::{any_glob_matches, any_glob_matches_path, first_forbidding};
+use super::reading::{fields, patterns};
 use crate::known_options::refuse_unknown;
 
 /// The keys that are followed. The others of the table are those of later revisions.
@@ -19,7 +19,7 @@ const KEYS: [&str; 4] = [
     "write_path_allowlist",
 ];
 
-/// Which calls are approved, denied or asked about. All of it are globs.
+/// Which calls are approved, denied or asked about. All of it are patterns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApprovalPolicy(pub ToolApprovalPolicy);
@@ -62,14 +62,14 @@ impl ApprovalPolicy {
     /// here are kept.
     ///
     /// # Errors
-    /// A field of the wrong kind or of an unknown name is thrown, because a question must not get
-    /// lost.
+    /// A field of the wrong kind or of an unknown name is thrown, and so is a pattern that cannot
+    /// be read, because a question must not get lost.
     pub fn read(label: &str, value: &Value) -> Result<Self, Thrown> {
         let Some(fields) = fields(label, value)? else {
             return Ok(Self::default());
         };
         refuse_unknown(label, &APPROVAL_POLICY, fields)?;
-        let list = |key: &str| texts(&format!("{label}.{key}"), fields.get(key));
+        let list = |key: &str| patterns(&format!("{label}.{key}"), fields.get(key));
         let later = fields.iter().filter(|(key, _)| !KEYS.contains(&&***key));
         Ok(Self(ToolApprovalPolicy {
             auto_approve: list("auto_approve")?,
@@ -111,11 +111,7 @@ impl ApprovalPolicy {
         arguments: &Value,
     ) -> Approval {
         let policy = &self.0;
-        if let Some(glob) = policy
-            .auto_deny
-            .iter()
-            .find(|glob| glob_matches(glob, tool))
-        {
+        if let Some(glob) = first_forbidding(&policy.auto_deny, tool) {
             return Approval::Denied(format!("tool '{tool}' matches deny pattern '{glob}'"));
         }
         if let Some(path) = self.path_outside(annotations, arguments) {
@@ -124,9 +120,9 @@ impl ApprovalPolicy {
             ));
         }
         let approved = any_glob_matches(&policy.auto_approve, tool);
-        match !approved && any_glob_matches(&policy.require_approval, tool) {
-            true => Approval::Ask,
-            false => Approval::Approved,
+        match first_forbidding(&policy.require_approval, tool) {
+            Some(_) if !approved => Approval::Ask,
+            _ => Approval::Approved,
         }
     }
 
@@ -191,6 +187,9 @@ mod tests {
             ),
             (json!({"require_approval": ["*"]}), Approval::Ask),
             (json!({"require_approval": ["read*"]}), Approval::Approved),
+            (json!({"require_approval": ["*it*"]}), Approval::Ask),
+            (json!({"require_approval": ["{read,write}"]}), Approval::Ask),
+            (json!({"require_approval": ["wr?te"]}), Approval::Ask),
         ];
         for (rules, expected) in rows {
             check(rules, json!(null), json!({}), expected);
@@ -278,6 +277,11 @@ mod tests {
             (
                 json!({"auto_deny": [1]}),
                 "approval_policy.auto_deny: list entries must be strings",
+            ),
+            (
+                json!({"auto_deny": ["{run,write"]}),
+                "pattern '{run,write' cannot be read: a '{' is not closed (in \
+                 approval_policy.auto_deny)",
             ),
         ];
         for (value, text) in rows {

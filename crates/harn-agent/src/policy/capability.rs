@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use harn_events::{SideEffectLevel, ToolAnnotations};
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
-use harn_options::POLICY;
+use harn_options::{POLICY, TextPattern};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::annotations::read_annotations;
-use super::reading::{fields, texts, unexpected};
+use super::glob::check_pattern;
+use super::reading::{fields, patterns, texts, unexpected};
 use crate::known_options::refuse_unknown;
 
 /// How deep loops may start loops when nobody says otherwise.
@@ -23,7 +24,7 @@ pub(crate) const RECURSION_LIMIT: u64 = 8;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CapabilityPolicy {
-    /// The tools that may be called, by their exact names.
+    /// Patterns for the tools that may be called.
     pub tools: Vec<String>,
     /// The operations that may be used, by capability. No operations: all of them.
     pub capabilities: BTreeMap<String, Vec<String>>,
@@ -43,9 +44,9 @@ pub struct CapabilityPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArgConstraint {
-    /// A glob for the tools it is about.
+    /// A pattern for the tools it is about.
     pub tool: String,
-    /// Globs, one of which the argument must match. None: no limit.
+    /// Patterns, one of which the argument must match. None: no limit.
     pub arg_patterns: Vec<String>,
     /// The argument. `None`: the first path parameter, or else the first text.
     pub arg_key: Option<String>,
@@ -65,8 +66,8 @@ impl CapabilityPolicy {
     /// nobody knows counts as `none`, the lowest.
     ///
     /// # Errors
-    /// A field of the wrong kind or of an unknown name is thrown, because a limit must not get
-    /// lost.
+    /// A field of the wrong kind or of an unknown name is thrown, and so is a pattern that cannot
+    /// be read, because a limit must not get lost.
     pub fn read(label: &str, value: &Value) -> Result<Self, Thrown> {
         if let Some(fields) = fields(label, value)? {
             refuse_unknown(label, &POLICY, fields)?;
@@ -87,12 +88,13 @@ impl CapabilityPolicy {
             let (label, value) = at(key);
             texts(&label, value)
         };
+        let (tools_label, tools) = at("tools");
         let (capabilities_label, capabilities) = at("capabilities");
         let (recursion_label, recursion_limit) = at("recursion_limit");
         let (constraints_label, constraints) = at("tool_arg_constraints");
         let (annotations_label, annotations) = at("tool_annotations");
         Ok(Self {
-            tools: list("tools")?,
+            tools: patterns(&tools_label, tools)?,
             capabilities: read_capabilities(&capabilities_label, capabilities)?,
             workspace_roots: list("workspace_roots")?,
             side_effect_level: read_level(fields.get("side_effect_level")),
@@ -154,7 +156,11 @@ fn intersect_tools(outer: &[String], inner: &[String]) -> Result<Vec<String>, St
         let given = if inner.is_empty() { outer } else { inner };
         return Ok(given.to_vec());
     }
-    let beyond = missing(outer, inner);
+    let beyond: Vec<&str> = inner
+        .iter()
+        .map(String::as_str)
+        .filter(|asked| !outer.iter().any(|outer| covers(outer, asked)))
+        .collect();
     match beyond.is_empty() {
         true => Ok(inner.to_vec()),
         false => {
@@ -162,6 +168,15 @@ fn intersect_tools(outer: &[String], inner: &[String]) -> Result<Vec<String>, St
             Err(format!("requested tools exceed host ceiling: {beyond}"))
         }
     }
+}
+
+/// Whether all tools that a pattern is about are those of another one.
+fn covers(outer: &str, inner: &str) -> bool {
+    outer == inner
+        || match (TextPattern::read(outer), TextPattern::read(inner)) {
+            (Ok(outer), Ok(inner)) => outer.covers(&inner),
+            _ => false,
+        }
 }
 
 type Capabilities = BTreeMap<String, Vec<String>>;
@@ -260,10 +275,11 @@ fn read_constraint(label: &str, value: &Value) -> Result<ArgConstraint, Thrown> 
             "{label}: entries must be dicts with a tool"
         )));
     };
+    check_pattern(&format!("{label}.tool"), tool)?;
     let key = value.get("arg_key").and_then(Value::as_str);
     Ok(ArgConstraint {
         tool: tool.to_owned(),
-        arg_patterns: texts(&format!("{label}.arg_patterns"), value.get("arg_patterns"))?,
+        arg_patterns: patterns(&format!("{label}.arg_patterns"), value.get("arg_patterns"))?,
         arg_key: key.filter(|key| !key.is_empty()).map(str::to_owned),
     })
 }
@@ -343,6 +359,20 @@ mod tests {
                 "policy.tools: list entries must be strings",
             ),
             (
+                json!({"tools": ["ru["]}),
+                "pattern 'ru[' cannot be read: a '[' is not closed (in policy.tools)",
+            ),
+            (
+                json!({"tool_arg_constraints": [{"tool": "{run"}]}),
+                "pattern '{run' cannot be read: a '{' is not closed (in \
+                 policy.tool_arg_constraints.tool)",
+            ),
+            (
+                json!({"tool_arg_constraints": [{"tool": "run", "arg_patterns": ["ls\\"]}]}),
+                "pattern 'ls\\' cannot be read: it ends with a backslash, which is written \
+                 '\\\\' (in policy.tool_arg_constraints.arg_patterns)",
+            ),
+            (
                 json!({"capabilities": ["a"]}),
                 "policy.capabilities: expected a dict, got list",
             ),
@@ -380,6 +410,13 @@ mod tests {
         assert_eq!(tools(json!([]), json!(["a"])), Ok("a".to_owned()));
         assert_eq!(tools(json!(["a"]), json!([])), Ok("a".to_owned()));
         assert_eq!(tools(json!(["a", "b"]), json!(["b"])), Ok("b".to_owned()));
+        let reads = json!(["read_file", "read_*"]);
+        assert_eq!(
+            tools(json!(["read*"]), reads),
+            Ok("read_file read_*".to_owned())
+        );
+        let text = "requested tools exceed host ceiling: r*";
+        assert_eq!(tools(json!(["read*"]), json!(["r*"])), Err(text.to_owned()));
         let text = "requested tools exceed host ceiling: c, d";
         assert_eq!(
             tools(json!(["a"]), json!(["c", "a", "d"])),

@@ -5,7 +5,7 @@ use harn_llm::options::value::display;
 use serde_json::Value;
 
 use super::capability::{ArgConstraint, CapabilityPolicy};
-use super::glob::{any_glob_matches, any_glob_matches_path, glob_matches};
+use super::glob::{any_glob_matches, any_glob_matches_path, glob_forbids};
 
 impl CapabilityPolicy {
     /// Checks a call whose arguments have their canonical names. `own` is what the tool says
@@ -19,7 +19,7 @@ impl CapabilityPolicy {
         own: Option<&ToolAnnotations>,
         arguments: &Value,
     ) -> Result<(), String> {
-        if !self.tools.is_empty() && !self.tools.iter().any(|name| name == tool) {
+        if !self.tools.is_empty() && !any_glob_matches(&self.tools, tool) {
             return Err(format!("tool '{tool}' exceeds tool ceiling"));
         }
         let annotations = self.annotations_for(tool, own);
@@ -28,7 +28,7 @@ impl CapabilityPolicy {
         }
         let constraints = self.tool_arg_constraints.iter();
         constraints
-            .filter(|constraint| glob_matches(&constraint.tool, tool))
+            .filter(|constraint| glob_forbids(&constraint.tool, tool))
             .try_for_each(|constraint| constraint.check(tool, annotations, arguments))
     }
 
@@ -153,10 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_listed_by_exact_name() {
-        check(json!({"tools": ["run"]}), runs(), json!({}), Ok(()));
-        check(json!({"tools": ["other"]}), runs(), json!({}), BEYOND_TOOLS);
-        check(json!({"tools": ["r*"]}), runs(), json!({}), BEYOND_TOOLS);
+    fn tools_are_listed_by_patterns() {
+        for listed in ["run", "r*", "*u*", "{write,run}"] {
+            check(json!({"tools": [listed]}), runs(), json!({}), Ok(()));
+        }
+        for listed in ["other", "ru", "r[!u]n"] {
+            check(json!({"tools": [listed]}), runs(), json!({}), BEYOND_TOOLS);
+        }
     }
 
     #[test]

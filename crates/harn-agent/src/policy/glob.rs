@@ -1,20 +1,44 @@
-//! The globs of policies: one star, at one end.
+//! The patterns of rules, as lists of policies hold them: texts that are read when they are
+//! asked.
+//!
+//! A list that came from a program was read when the policy was, and threw if it could not be.
+//! A pattern that still cannot be read was put there by a Rust program or by an older journal.
+//! It allows nothing, and what forbids by it forbids everything, because nobody knows what it
+//! was to forbid.
 
-/// Whether a glob matches: `*` matches all, `prefix*` and `*suffix` what they say, and anything
-/// else only itself.
-pub fn glob_matches(glob: &str, text: &str) -> bool {
-    if let Some(prefix) = glob.strip_suffix('*') {
-        return text.starts_with(prefix);
-    }
-    match glob.strip_prefix('*') {
-        Some(suffix) => text.ends_with(suffix),
-        None => glob == text,
+use harn_llm::desk::Thrown;
+use harn_options::TextPattern;
+
+/// Fails unless a pattern can be read. `place` is the way to the list that it stands in.
+///
+/// # Errors
+/// What is wrong with it, and where it stands.
+pub(crate) fn check_pattern(place: &str, pattern: &str) -> Result<(), Thrown> {
+    match TextPattern::read(pattern) {
+        Ok(_) => Ok(()),
+        Err(unreadable) => Err(Thrown::Plain(format!("{unreadable} (in {place})"))),
     }
 }
 
-/// Whether one of the globs matches.
+/// Whether a pattern that allows something is about a text.
+pub fn glob_matches(glob: &str, text: &str) -> bool {
+    TextPattern::read(glob).is_ok_and(|pattern| pattern.matches(text))
+}
+
+/// Whether a pattern that forbids something, or asks for it, is about a text.
+pub fn glob_forbids(glob: &str, text: &str) -> bool {
+    TextPattern::read(glob).map_or(true, |pattern| pattern.matches(text))
+}
+
+/// Whether one of the patterns that allow something is about a text.
 pub fn any_glob_matches<S: AsRef<str>>(globs: &[S], text: &str) -> bool {
     globs.iter().any(|glob| glob_matches(glob.as_ref(), text))
+}
+
+/// The first of the patterns that forbid something, or ask for it, that is about a text.
+pub fn first_forbidding<'a, S: AsRef<str>>(globs: &'a [S], text: &str) -> Option<&'a str> {
+    let mut globs = globs.iter().map(AsRef::as_ref);
+    globs.find(|glob| glob_forbids(glob, text))
 }
 
 /// Whether one of the globs matches a path.
@@ -54,31 +78,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_at_one_end() {
-        let rows = [
-            ("*", "anything", true),
-            ("*", "", true),
-            ("read*", "read_file", true),
-            ("read*", "read", true),
-            ("read*", "thread", false),
-            ("*_file", "read_file", true),
-            ("*_file", "read_files", false),
-            ("read", "read", true),
-            ("read", "read_file", false),
-            ("", "", true),
-            ("", "read", false),
-            ("a*b", "axb", false),
-            ("a*b", "a*b", true),
-            ("*b*", "abc", false),
-            // The star at the end is looked at first, so the one in front is itself.
-            ("*a*", "xay", false),
-            ("*a*", "*ab", true),
-        ];
-        for (glob, text, expected) in rows {
-            assert_eq!(glob_matches(glob, text), expected, "{glob} {text}");
-        }
+    fn what_cannot_be_read_allows_nothing_and_forbids_everything() {
+        assert!(!glob_matches("ru[", "run") && !any_glob_matches(&["ru["], "ru["));
+        assert!(glob_forbids("ru[", "run"));
+        assert_eq!(first_forbidding(&["write", "ru[", "*"], "run"), Some("ru["));
         assert!(any_glob_matches(&["a", "b*"], "bee"));
         assert!(!any_glob_matches::<&str>(&[], "bee"));
+        assert_eq!(first_forbidding::<&str>(&[], "bee"), None);
+        let thrown = check_pattern("policy.tools", "ru[");
+        let text = "pattern 'ru[' cannot be read: a '[' is not closed (in policy.tools)";
+        assert_eq!(thrown, Err(Thrown::Plain(text.to_owned())));
     }
 
     #[test]

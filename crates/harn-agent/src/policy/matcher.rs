@@ -8,7 +8,7 @@ use harn_llm::sorted_json;
 use harn_options::ARGUMENT_MATCHER;
 use serde_json::{Map, Value};
 
-use super::glob::{any_glob_matches, glob_matches};
+use super::glob::{any_glob_matches, check_pattern, glob_matches};
 use crate::callback::{Callback, Functions};
 use crate::known_options::refuse_unknown;
 
@@ -102,6 +102,7 @@ pub(super) fn read_rules(
         Value::Object(entries) => entries
             .iter()
             .map(|(glob, matcher)| {
+                check_pattern(label, glob)?;
                 let function = functions.at(&format!("{place}/{}", step(glob)));
                 let label = format!("{label}.{glob}");
                 let matcher = read_matcher(&label, matcher, function)?;
@@ -124,10 +125,13 @@ fn step(key: &str) -> String {
 
 fn read_glob(label: &str, glob: &Value) -> Result<Rule, Thrown> {
     match glob.as_str() {
-        Some(glob) => Ok(Rule {
-            tool: glob.to_owned(),
-            matcher: Matcher::Always,
-        }),
+        Some(glob) => {
+            check_pattern(label, glob)?;
+            Ok(Rule {
+                tool: glob.to_owned(),
+                matcher: Matcher::Always,
+            })
+        }
         None => Err(Thrown::Plain(format!(
             "{label}: list entries must be strings"
         ))),
@@ -181,17 +185,20 @@ fn read_argument(label: &str, fields: &Map<String, Value>) -> Result<Matcher, Th
 
 /// Globs: a text or a list of texts; `None` for anything else.
 fn read_globs(label: &str, value: &Value) -> Result<Option<Vec<String>>, Thrown> {
-    match value {
-        Value::String(glob) => Ok(Some(vec![glob.clone()])),
+    let globs = match value {
+        Value::String(glob) => vec![glob.clone()],
         Value::Array(items) => {
             let globs = items.iter().map(|item| item.as_str().map(str::to_owned));
-            let globs = globs.collect::<Option<Vec<String>>>().ok_or_else(|| {
+            globs.collect::<Option<Vec<String>>>().ok_or_else(|| {
                 Thrown::Plain(format!("{label}: pattern list entries must be strings"))
-            });
-            globs.map(Some)
+            })?
         }
-        _ => Ok(None),
+        _ => return Ok(None),
+    };
+    for glob in &globs {
+        check_pattern(label, glob)?;
     }
+    Ok(Some(globs))
 }
 
 fn any_text_matches(globs: &[String], arguments: &Value) -> bool {
@@ -233,8 +240,8 @@ mod tests {
             (json!(["x", "rm"]), json!({"a": "rm"}), true),
             (json!([]), json!({"a": "rm"}), false),
             (json!("{\"a\":1}"), json!({"a": 1}), true),
-            (json!("{*"), json!({}), true),
-            (json!("{*"), json!({"a": "b"}), false),
+            (json!("\\{*"), json!({}), true),
+            (json!("\\{*"), json!({"a": "b"}), false),
             (
                 json!({"arg_key": "c", "patterns": ["ls*"]}),
                 json!({"c": "ls"}),

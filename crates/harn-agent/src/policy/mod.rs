@@ -36,7 +36,9 @@ pub use builtin_needs::{Need, builtin_need, needs_host};
 pub use capability::{ArgConstraint, CapabilityPolicy};
 pub use denial::{denied_result, missing_arguments, policy_reason};
 pub use evaluation::{PermissionCall, Verdict, evaluate};
-pub use glob::{any_glob_matches, glob_matches};
+pub use glob::{any_glob_matches, first_forbidding, glob_forbids, glob_matches};
+
+pub(crate) use glob::check_pattern;
 pub use grants::{PermissionRecord, RecordKind, SessionGrant, SessionGrants};
 pub use host_answer::{
     HostAnswer, NO_HOST_BRIDGE, REQUEST_FAILED, Scope, is_for_good, permission_request,

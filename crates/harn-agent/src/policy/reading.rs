@@ -7,6 +7,8 @@ use harn_llm::desk::Thrown;
 use harn_llm::options::value::kind;
 use serde_json::{Map, Value};
 
+use super::glob::check_pattern;
+
 /// The fields of a policy; nil is a policy without fields.
 pub(super) fn fields<'a>(
     label: &str,
@@ -31,6 +33,15 @@ pub(super) fn texts(label: &str, value: Option<&Value>) -> Result<Vec<String>, T
     texts
         .collect::<Option<_>>()
         .ok_or_else(|| Thrown::Plain(format!("{label}: list entries must be strings")))
+}
+
+/// A list of patterns, each of which can be read.
+pub(super) fn patterns(label: &str, value: Option<&Value>) -> Result<Vec<String>, Thrown> {
+    let patterns = texts(label, value)?;
+    for pattern in &patterns {
+        check_pattern(label, pattern)?;
+    }
+    Ok(patterns)
 }
 
 /// What to throw for a value of the wrong kind.

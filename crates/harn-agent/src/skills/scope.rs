@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use harn_options::TextPattern;
+
 use super::entry::Skill;
 
 /// What a tool is allowed by when its namespace counts.
@@ -20,7 +22,8 @@ pub struct Scope {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Narrowed {
-    names: BTreeSet<String>,
+    /// What cannot be read allows nothing, but still narrows.
+    names: Vec<Option<TextPattern>>,
     namespaces: BTreeSet<String>,
 }
 
@@ -32,7 +35,10 @@ impl Scope {
             match allowed.strip_prefix(NAMESPACE) {
                 _ if allowed == ALL => return Self::default(),
                 Some(tag) => narrowed.namespaces.insert(tag.to_owned()),
-                None => narrowed.names.insert(allowed.clone()),
+                None => {
+                    narrowed.names.push(TextPattern::read(allowed).ok());
+                    true
+                }
             };
         }
         let is_empty = narrowed.names.is_empty() && narrowed.namespaces.is_empty();
@@ -53,7 +59,7 @@ impl Scope {
         };
         name.starts_with("__harn_")
             || name == "load_skill"
-            || narrowed.names.contains(name)
+            || narrowed.names.iter().flatten().any(|one| one.matches(name))
             || namespace.is_some_and(|tag| narrowed.namespaces.contains(tag))
     }
 }
@@ -78,8 +84,14 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_read_brings_nothing_into_view() {
+        let scope = scope(&[&["ru["]]);
+        assert!(!scope.is_open() && !scope.allows("run", None) && !scope.allows("ru[", None));
+    }
+
+    #[test]
     fn lists_are_united_and_mean_what_they_say() {
-        let scope = scope(&[&["read"], &[], &["namespace:web"]]);
+        let scope = scope(&[&["read", "*_files"], &[], &["namespace:web", "{run,go}_it"]]);
         let rows = [
             ("read", None, true),
             ("write", None, false),
@@ -90,6 +102,9 @@ mod tests {
             ("namespace:web", None, false),
             ("__harn_tool_search", None, true),
             ("load_skill", None, true),
+            ("list_files", None, true),
+            ("list", None, false),
+            ("run_it", None, true),
         ];
         for (name, namespace, expected) in rows {
             assert_eq!(scope.allows(name, namespace), expected, "{name}");

@@ -2,10 +2,9 @@
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::{display, truthy};
+use harn_options::TextPattern;
 use regex::Regex;
 use serde_json::Value;
-
-use crate::policy::glob_matches;
 
 /// When a hook is about an event.
 #[derive(Clone, Debug)]
@@ -20,15 +19,15 @@ pub enum Pattern {
     Differs(String, String),
     /// A dotted path whose value is truthy. A tool with that very name is meant as well.
     Truthy(String),
-    /// A glob for the name of the tool.
-    Tool(String),
+    /// A pattern for the name of the tool.
+    Tool(TextPattern),
 }
 
 impl Pattern {
     /// Reads a pattern. Of several operators the first one counts.
     ///
     /// # Errors
-    /// A regex that is none.
+    /// A regex or a pattern that is none.
     pub fn read(text: &str) -> Result<Self, Thrown> {
         let text = text.trim();
         if text.is_empty() || text == "*" {
@@ -37,9 +36,11 @@ impl Pattern {
         let operators = ["=~", "==", "!="].into_iter();
         let found = operators.filter_map(|operator| Some((text.find(operator)?, operator)));
         let Some((at, operator)) = found.min() else {
-            return Ok(match text.contains('.') && !text.contains('*') {
+            let pattern = TextPattern::read(text)
+                .map_err(|unreadable| Thrown::Runtime(unreadable.to_string()))?;
+            return Ok(match text.contains('.') && pattern.is_plain() {
                 true => Self::Truthy(text.to_owned()),
-                false => Self::Tool(text.to_owned()),
+                false => Self::Tool(pattern),
             });
         };
         let path = text[..at].trim().to_owned();
@@ -68,7 +69,7 @@ impl Pattern {
             Self::Equals(path, value) => display(found(payload, path)) == *value,
             Self::Differs(path, value) => display(found(payload, path)) != *value,
             Self::Truthy(path) => truthy(found(payload, path)) || tool() == Some(path),
-            Self::Tool(glob) => tool().is_some_and(|name| glob_matches(glob, name)),
+            Self::Tool(pattern) => tool().is_some_and(|name| pattern.matches(name)),
         }
     }
 }
@@ -134,6 +135,11 @@ mod tests {
             ("run_it", true),
             ("run*", true),
             ("*_it", true),
+            ("*n_i*", true),
+            ("r?n_it", true),
+            ("{read,run}_it", true),
+            ("[a-q]*", false),
+            ("fs.{read,run}", false),
             ("read", false),
             ("fs.*", false),
         ];
@@ -155,5 +161,9 @@ mod tests {
             panic!("the regex is not closed");
         };
         assert!(text.starts_with("invalid hook pattern 'tool.name =~ [': "));
+        let Err(Thrown::Runtime(text)) = Pattern::read("run[") else {
+            panic!("the letters are not closed");
+        };
+        assert_eq!(text, "pattern 'run[' cannot be read: a '[' is not closed");
     }
 }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::known_options::refuse_unknown;
-use crate::policy::glob_matches;
+use crate::policy::{check_pattern, glob_forbids};
 
 /// What `register_tool_hook` was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisteredHook {
-    /// A glob for the tools it is about.
+    /// A pattern for the tools it is about.
     pub pattern: String,
     /// Denies their calls with this text.
     pub deny: Option<String>,
@@ -25,7 +25,8 @@ impl RegisteredHook {
     /// `max_output` that is no int or negative.
     ///
     /// # Errors
-    /// An argument that is no dict, or has a key that hooks do not have.
+    /// An argument that is no dict, has a key that hooks do not have, or a pattern that cannot be
+    /// read.
     pub fn read(config: &Value) -> Result<Self, Thrown> {
         let Value::Object(fields) = config else {
             let got = kind(config);
@@ -34,10 +35,11 @@ impl RegisteredHook {
         };
         refuse_unknown("register_tool_hook", &TOOL_HOOK, fields)?;
         let options = Options(fields);
+        let pattern = options.given_text("pattern");
+        let pattern = pattern.unwrap_or_else(|| "*".to_owned());
+        check_pattern("register_tool_hook", &pattern)?;
         Ok(Self {
-            pattern: options
-                .given_text("pattern")
-                .unwrap_or_else(|| "*".to_owned()),
+            pattern,
             deny: options.given_text("deny"),
             max_output: options
                 .int("max_output")
@@ -47,7 +49,7 @@ impl RegisteredHook {
 
     /// Whether the hook is about a tool.
     pub fn is_about(&self, tool: &str) -> bool {
-        glob_matches(&self.pattern, tool)
+        glob_forbids(&self.pattern, tool)
     }
 }
 
@@ -86,6 +88,13 @@ mod tests {
         }
         let text = "register_tool_hook: expected a config dict, got string";
         let thrown = RegisteredHook::read(&json!("x"));
+        assert_eq!(thrown, Err(Thrown::Plain(text.to_owned())));
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_is_thrown() {
+        let thrown = RegisteredHook::read(&json!({"pattern": "ru[", "deny": "no"}));
+        let text = "pattern 'ru[' cannot be read: a '[' is not closed (in register_tool_hook)";
         assert_eq!(thrown, Err(Thrown::Plain(text.to_owned())));
     }
 }

@@ -4,7 +4,7 @@ use harn_llm::desk::Thrown;
 use harn_llm::options::value::{Options, display};
 use serde_json::{Map, Value, json};
 
-use crate::policy::CapabilityPolicy;
+use crate::policy::{CapabilityPolicy, check_pattern};
 use crate::registry::told;
 
 /// The lists of a request, each with the short name it has too.
@@ -86,10 +86,15 @@ pub(crate) fn read_tools(value: Option<&Value>) -> Result<Option<CapabilityPolic
         Some(names) if names.is_empty() => {
             fail("tools shorthand must include at least one tool name")
         }
-        Some(tools) => Ok(Some(CapabilityPolicy {
-            tools,
-            ..CapabilityPolicy::default()
-        })),
+        Some(tools) => {
+            for tool in &tools {
+                check_pattern("spawn_agent: tools", tool)?;
+            }
+            Ok(Some(CapabilityPolicy {
+                tools,
+                ..CapabilityPolicy::default()
+            }))
+        }
     }
 }
 

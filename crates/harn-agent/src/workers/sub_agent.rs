@@ -13,7 +13,7 @@ use super::requested::parse_policy;
 use crate::callback::Functions;
 use crate::loop_options::LoopOptions;
 use crate::loop_result::LoopResult;
-use crate::policy::CapabilityPolicy;
+use crate::policy::{CapabilityPolicy, check_pattern};
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 use crate::session::{Change, Session};
 
@@ -198,10 +198,16 @@ fn read_allowed(value: Option<&Value>) -> Result<Option<Vec<String>>, Thrown> {
     };
     let names = value.as_array().and_then(|names| {
         let texts = names.iter().map(|name| name.as_str().map(str::to_owned));
-        texts.collect()
+        texts.collect::<Option<Vec<String>>>()
     });
     match names {
-        Some(names) => Ok(Some(names)),
+        Some(names) => {
+            let place = format!("{LABEL}.allowed_tools");
+            for name in &names {
+                check_pattern(&place, name)?;
+            }
+            Ok(Some(names))
+        }
         None => Err(Thrown::Runtime(format!(
             "{LABEL}.allowed_tools: expected a list of strings"
         ))),

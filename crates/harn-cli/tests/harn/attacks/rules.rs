@@ -1,1 +1,158 @@
 //! Rules about tools that must mean what they say.
+
+use std::process::Stdio;
+
+use crate::language::Programs;
+use crate::program::Call;
+
+/// Runs an agent with these options whose model makes these calls, one in each turn, and gives
+/// what ran and what was refused.
+fn agent(options: &str, calls: &[&str]) -> Call {
+    let main = format!(
+        "let result = agent_loop(\"Go.\", nil, {options})\n\
+         println(\"ran ${{result.tools.successful}}, not ${{result.tools.rejected}}\")\n"
+    );
+    let turns = calls
+        .iter()
+        .map(|call| format!("[[turn]]\ncall = [{call}]\n\n"));
+    let scenario = format!("{}[[turn]]\ntext = \"Done.\"\n", turns.collect::<String>());
+    let programs = Programs::new(&[
+        ("main.harn", &main),
+        ("s.scenario.toml", &scenario),
+        ("notes.md", "buy milk\n"),
+    ]);
+    programs.harn(&["run", "main.harn", "--scenario", "s.scenario.toml"])
+}
+
+const RUN: &str = "{ tool = \"run\", arguments = { command = \"echo hello\" } }";
+const WRITE: &str = "{ tool = \"write\", arguments = { path = \"a.md\", content = \"x\" } }";
+const READ: &str = "{ tool = \"read\", arguments = { path = \"notes.md\" } }";
+
+#[track_caller]
+fn check(rules: &str, calls: &[&str], expected: &str) {
+    let call = agent(&format!("{{tools: coding_tools(), {rules}}}"), calls).exits_with(0);
+    let told = call.stdout.lines().last().unwrap_or_default();
+    assert_eq!(told, expected, "{rules}: {call:?}");
+}
+
+#[test]
+fn a_deny_pattern_with_wildcards_anywhere_denies() {
+    for pattern in ["*run*", "r?n", "{write,run}", "r[u]n", "*u*", "ru{n,s}"] {
+        let denied = format!("approval_policy: {{auto_deny: [\"{pattern}\"]}}");
+        check(&denied, &[RUN], "ran [], not [run]");
+        let denied = format!("permissions: {{deny: [\"{pattern}\"]}}");
+        check(&denied, &[RUN], "ran [], not [run]");
+        let asked = format!("approval_policy: {{require_approval: [\"{pattern}\"]}}");
+        check(&asked, &[RUN], "ran [], not [run]");
+    }
+    let hook = "register_tool_hook({pattern: \"*u*\", deny: \"no\"})\n";
+    let programs = Programs::new(&[
+        (
+            "main.harn",
+            &format!(
+                "{hook}println(agent_loop(\"Go.\", nil, {{tools: coding_tools()}}).tools.rejected)\n"
+            ),
+        ),
+        (
+            "s.scenario.toml",
+            &format!("[[turn]]\ncall = [{RUN}]\n\n[[turn]]\ntext = \"Done.\"\n"),
+        ),
+    ]);
+    let call = programs.harn(&["run", "main.harn", "--scenario", "s.scenario.toml"]);
+    call.exits_with(0).prints("[run]");
+}
+
+#[test]
+fn an_allow_pattern_means_the_same_in_every_list() {
+    for list in [
+        "policy: {tools: [\"r{ead,ename}\"]}",
+        "permissions: {allow: [\"r?ad\"]}",
+        "permissions: {allow: {[\"re[a-c]d\"]: true}}",
+    ] {
+        check(list, &[READ, WRITE], "ran [read], not [write]");
+    }
+    let paths = "approval_policy: {write_path_allowlist: [\"{docs,notes}/*.md\"]}";
+    check(paths, &[WRITE], "ran [], not [write]");
+    let constraint = "policy: {tool_arg_constraints: [{tool: \"{read,write}\", arg_key: \"path\", \
+                      arg_patterns: [\"n?tes.*\"]}]}";
+    check(constraint, &[READ, WRITE], "ran [read], not [write]");
+}
+
+#[test]
+fn a_pattern_that_cannot_be_read_is_an_error() {
+    for rules in [
+        "approval_policy: {auto_deny: [\"run[\"]}",
+        "approval_policy: {require_approval: [\"run[\"]}",
+        "approval_policy: {auto_approve: [\"run[\"]}",
+        "approval_policy: {write_path_allowlist: [\"run[\"]}",
+        "permissions: {deny: [\"run[\"]}",
+        "permissions: {allow: {[\"run[\"]: true}}",
+        "permissions: {deny: {run: [\"run[\"]}}",
+        "permissions: {deny: {run: {arg_key: \"command\", patterns: \"run[\"}}}",
+        "policy: {tools: [\"run[\"]}",
+        "policy: {tool_arg_constraints: [{tool: \"run[\"}]}",
+        "policy: {tool_arg_constraints: [{tool: \"run\", arg_patterns: [\"run[\"]}]}",
+    ] {
+        let call = agent(&format!("{{tools: coding_tools(), {rules}}}"), &[RUN]).exits_with(1);
+        let told = "pattern 'run[' cannot be read: a '[' is not closed";
+        assert!(call.stderr.contains(told), "{rules}: {call:?}");
+        assert!(!call.stdout.contains("ran"), "{rules}: {call:?}");
+    }
+}
+
+/// A tool server with one tool.
+const SERVER: &str = r#"
+import json, sys
+
+for line in sys.stdin:
+    request = json.loads(line)
+    method = request.get("method")
+    if "id" not in request:
+        continue
+    if method == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "files", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "erase", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        open("erased", "w").close()
+        result = {"content": [{"type": "text", "text": "erased"}]}
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"],
+                          "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn tools_of_servers_are_asked_about_in_every_mode_of_the_coding_agent() {
+    let agent = include_str!("../../../agents/coding.harn");
+    for mode in ["ask", "code", "auto"] {
+        // The agent that comes with Harn, given a mode and a server as an editor gives them.
+        let main = agent
+            .replace("pipeline chat(prompt, session_id, mode) {", "pipeline main() {")
+            .replace("    prompt,\n", "    \"go\",\n")
+            .replace("(mode)", &format!("(\"{mode}\")"))
+            .replace(&format!("fn task_of(\"{mode}\")"), "fn task_of(mode)")
+            .replace(&format!("fn system_prompt(\"{mode}\")"), "fn system_prompt(mode)")
+            .replace(&format!("fn tools_of(\"{mode}\")"), "fn tools_of(mode)")
+            .replace(&format!("fn approvals(\"{mode}\")"), "fn approvals(mode)")
+            .replace(
+                "      session_id: session_id,\n",
+                "      mcp_servers: [{name: \"files\", command: \"python3\", args: [\"server.py\"]}],\n",
+            )
+            .replace("return result.visible_text", "println(result.tools.rejected)");
+        let call = "{ tool = \"files__erase\", arguments = {} }";
+        let scenario = format!("[[turn]]\ncall = [{call}]\n\n[[turn]]\ntext = \"Done.\"\n");
+        let programs = Programs::new(&[
+            ("main.harn", &main),
+            ("server.py", SERVER),
+            ("s.scenario.toml", &scenario),
+        ]);
+        let mut command = programs.command(&["run", "main.harn", "--scenario", "s.scenario.toml"]);
+        command.stdin(Stdio::null()).env("PATH", "/usr/bin:/bin");
+        let call = crate::program::finished(&mut command).exits_with(0);
+        assert_eq!(call.stdout, "[files__erase]\n", "{mode}: {call:?}");
+        assert!(!programs.path("erased").exists(), "{mode}");
+    }
+}
