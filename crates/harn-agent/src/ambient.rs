@@ -15,7 +15,7 @@ pub(crate) mod tests;
 use harn_events::ToolAnnotations;
 use serde_json::Value;
 
-use crate::policy::{Approval, ApprovalPolicy, CapabilityPolicy};
+use crate::policy::{Approval, ApprovalPolicy, CapabilityPolicy, DeclaredParameters};
 use crate::runtime::Ambient;
 
 /// The policies of a level that another one has narrowed.
@@ -81,10 +81,11 @@ impl Ambient {
         &self,
         tool: &str,
         own: Option<&ToolAnnotations>,
+        parameters: &DeclaredParameters,
         arguments: &Value,
     ) -> Result<(), String> {
         self.policies()
-            .try_for_each(|policy| policy.check_tool(tool, own, arguments))
+            .try_for_each(|policy| policy.check_tool(tool, own, parameters, arguments))
     }
 
     /// Whether a builtin may be called. `operation` is what `host_call` is asked for.

@@ -53,6 +53,17 @@ pub fn answer(name: &str, arguments: &Value, base: &Path) -> Option<String> {
     }
 }
 
+/// The first argument of a call that one of these tools does not take. A plan may hold anything.
+pub(crate) fn first_unknown<'a>(name: &str, arguments: &'a Value) -> Option<&'a str> {
+    let taken: &[&str] = match name {
+        READ_FILE => &["path", "name", "offset", "limit"],
+        LIST_DIRECTORY => &["path"],
+        _ => return None,
+    };
+    let mut names = arguments.as_object()?.keys().map(String::as_str);
+    names.find(|name| !taken.contains(name))
+}
+
 /// Whether the fence of a runtime lets one of its own tools answer.
 pub(crate) fn allowed(name: &str, arguments: &Value, runtime: &Runtime) -> Result<(), String> {
     let path = match name {

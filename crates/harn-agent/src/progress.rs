@@ -160,6 +160,10 @@ impl Tool for ProgressTool {
         Cow::Borrowed(&self.declaration)
     }
 
+    fn takes_declared_only(&self) -> bool {
+        true
+    }
+
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
             let report = Report::read(call.arguments).map_err(ToolError::Failed)?;

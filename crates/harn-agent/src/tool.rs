@@ -20,6 +20,12 @@ pub trait Tool: Send + Sync {
     /// The future may be dropped at any point: a person cancelled, or the time is over.
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<String, ToolError>>;
 
+    /// Whether a call with an argument that is not declared is refused before any rule is asked.
+    /// Tools of programs are left to read what they like.
+    fn takes_declared_only(&self) -> bool {
+        false
+    }
+
     /// The same for a tool that has more to show than its text: a change of a file, content of
     /// a server.
     fn call_showing<'a>(

@@ -143,10 +143,11 @@ fn strictness(approval: &Approval) -> u8 {
 
 /// Whether nothing passes inside that does not pass outside.
 pub(crate) fn check_narrower(outer: &Ambient, inner: &Ambient) -> Result<(), TestCaseError> {
+    let open = DeclaredParameters::default();
     for (tool, own, arguments) in calls() {
         let own = own.as_ref();
-        let passes = inner.check_tool(tool, own, &arguments);
-        let above = outer.check_tool(tool, own, &arguments);
+        let passes = inner.check_tool(tool, own, &open, &arguments);
+        let above = outer.check_tool(tool, own, &open, &arguments);
         prop_assert!(
             passes.is_err() || above.is_ok(),
             "{tool} {arguments} with {own:?} passes, although {above:?}"

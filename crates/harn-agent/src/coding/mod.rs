@@ -109,6 +109,10 @@ impl Tool for FileTool {
         })
     }
 
+    fn takes_declared_only(&self) -> bool {
+        true
+    }
+
     /// A file that gets new content as a whole is shown before and after.
     fn call_showing<'a>(
         &'a self,

@@ -100,6 +100,10 @@ impl Tool for Run {
         Cow::Borrowed(&self.declaration)
     }
 
+    fn takes_declared_only(&self) -> bool {
+        true
+    }
+
     /// # Cancel safety
     /// Dropping the future ends the command and all that it started.
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<String, ToolError>> {

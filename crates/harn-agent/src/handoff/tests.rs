@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::policy::CapabilityPolicy;
+use crate::policy::{CapabilityPolicy, DeclaredParameters};
 
 fn making() -> Making<'static> {
     Making {
@@ -158,7 +158,7 @@ proptest! {
                     for own in [None, Some(&own)] {
                         let arguments = json!({"path": path});
                         let may = |policy: &CapabilityPolicy| {
-                            policy.check_tool(tool, own, &arguments).is_ok()
+                            policy.check_tool(tool, own, &DeclaredParameters::default(), &arguments).is_ok()
                         };
                         prop_assert!(!may(&receiver) || may(&sender), "{tool} {path}");
                     }

@@ -38,6 +38,11 @@ pub fn missing_arguments<S: AsRef<str>>(
     })
 }
 
+/// The result of a call with an argument that no parameter takes.
+pub fn unknown_argument(tool: &str, argument: &str) -> String {
+    format!("ERROR: Tool '{tool}' has no parameter '{argument}'.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::capability::{ArgConstraint, CapabilityPolicy};
 use super::glob::{any_glob_matches, any_glob_matches_path, glob_forbids};
+use super::parameters::{DeclaredParameters, Judged, JudgedArgument, is_path};
 
 impl CapabilityPolicy {
     /// Checks a call whose arguments have their canonical names. `own` is what the tool says
-    /// about itself.
+    /// about itself, `parameters` what it says it takes.
     ///
     /// # Errors
     /// What to say about the first check that fails; its category is `tool_rejected`.
@@ -17,6 +18,7 @@ impl CapabilityPolicy {
         &self,
         tool: &str,
         own: Option<&ToolAnnotations>,
+        parameters: &DeclaredParameters,
         arguments: &Value,
     ) -> Result<(), String> {
         if !self.tools.is_empty() && !any_glob_matches(&self.tools, tool) {
@@ -29,7 +31,7 @@ impl CapabilityPolicy {
         let constraints = self.tool_arg_constraints.iter();
         constraints
             .filter(|constraint| glob_forbids(&constraint.tool, tool))
-            .try_for_each(|constraint| constraint.check(tool, annotations, arguments))
+            .try_for_each(|constraint| constraint.check(tool, annotations, parameters, arguments))
     }
 
     fn check_annotations(&self, tool: &str, annotations: &ToolAnnotations) -> Result<(), String> {
@@ -56,44 +58,50 @@ impl ArgConstraint {
         &self,
         tool: &str,
         annotations: Option<&ToolAnnotations>,
+        parameters: &DeclaredParameters,
         arguments: &Value,
     ) -> Result<(), String> {
-        let Some(key) = self.key(annotations, arguments) else {
-            return Ok(());
-        };
-        let Some(value) = arguments.get(key).filter(|value| !value.is_null()) else {
-            return Ok(());
-        };
-        let is_path = declares_path(annotations, key);
-        match self.refused(value, is_path) {
-            None => Ok(()),
-            Some(refused) => Err(format!(
-                "tool '{tool}' {key} '{refused}' does not match allowed patterns: {:?}. Only the \
-                 {key} argument is checked against this allow-list — other argument values are \
-                 not.",
-                self.arg_patterns
-            )),
+        for judged in self.judged(annotations, parameters, arguments) {
+            if let Some(refused) = self.refused(judged.value, judged.is_path) {
+                let key = judged.name;
+                return Err(format!(
+                    "tool '{tool}' {key} '{refused}' does not match allowed patterns: {:?}. Only \
+                     the {key} argument is checked against this allow-list — other argument \
+                     values are not.",
+                    self.arg_patterns
+                ));
+            }
         }
+        Ok(())
     }
 
-    /// The argument that is checked: the one it names, else the first declared path parameter
-    /// that the call has, else the call's first text.
-    fn key<'a>(
+    /// The arguments that are checked: the one it names, else the declared paths and commands
+    /// that the call has, else the first declared text. Of a tool that does not say what it takes all texts are,
+    /// because a model could put one in front that means nothing.
+    fn judged<'a>(
         &'a self,
         annotations: Option<&'a ToolAnnotations>,
+        parameters: &DeclaredParameters,
         arguments: &'a Value,
-    ) -> Option<&'a str> {
+    ) -> Vec<JudgedArgument<'a>> {
         if let Some(key) = &self.arg_key {
-            return Some(key);
+            let value = arguments.get(key).filter(|value| !value.is_null());
+            let judged = value.map(|value| JudgedArgument {
+                name: key,
+                value,
+                is_path: is_path(annotations, key),
+            });
+            return judged.into_iter().collect();
         }
-        let declared = annotations.map_or(&[][..], |known| &known.arg_schema.path_params);
-        let path = declared.iter().find(|key| arguments.get(key).is_some());
-        path.or_else(|| {
-            let fields = arguments.as_object()?;
-            let text = fields.iter().find(|(_, value)| value.is_string());
-            text.map(|(key, _)| key)
-        })
-        .map(String::as_str)
+        match parameters.judged(annotations, arguments) {
+            Judged::PathsAndCommands(judged) if !judged.is_empty() => judged,
+            Judged::Undeclared(judged) => judged,
+            Judged::PathsAndCommands(_) | Judged::Texts(_) => {
+                let mut judged = parameters.texts(arguments);
+                judged.truncate(1);
+                judged
+            }
+        }
     }
 
     /// What of a value no pattern allows. All items of a list have to be allowed.
@@ -114,10 +122,6 @@ impl ArgConstraint {
     }
 }
 
-fn declares_path(annotations: Option<&ToolAnnotations>, key: &str) -> bool {
-    annotations.is_some_and(|known| known.arg_schema.path_params.iter().any(|name| name == key))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -129,7 +133,8 @@ mod tests {
     fn check(policy: Value, own: Value, arguments: Value, expected: Result<(), &str>) {
         let policy = CapabilityPolicy::read("policy", &policy).expect("the policy is well formed");
         let own = read_annotations(&own);
-        let answer = policy.check_tool("run", own.as_ref(), &arguments);
+        let open = DeclaredParameters::default();
+        let answer = policy.check_tool("run", own.as_ref(), &open, &arguments);
         assert_eq!(answer, expected.map_err(str::to_owned));
     }
 
@@ -263,6 +268,48 @@ mod tests {
         check(elsewhere, runs(), json!({"command": "rm"}), Ok(()));
         let free = constrained(json!({"tool": "*", "arg_patterns": []}));
         check(free, runs(), json!({"command": "rm"}), Ok(()));
+    }
+
+    #[test]
+    fn an_argument_that_no_parameter_takes_satisfies_no_constraint() {
+        let policy = constrained(json!({"tool": "run", "arg_patterns": ["ls*"]}));
+        let policy = CapabilityPolicy::read("policy", &policy).expect("the policy is well formed");
+        let declares = |parameters: Value| {
+            DeclaredParameters::of(&json!({"name": "sh", "parameters": parameters}))
+        };
+        let line = declares(json!({"line": "string", "at": {"type": "string", "required": false}}));
+        let passes = |parameters: &DeclaredParameters, arguments: Value| {
+            let checked = policy.check_tool("run", None, parameters, &arguments);
+            checked.is_ok()
+        };
+        assert!(passes(&line, json!({"line": "ls -l", "at": "/"})));
+        // What stands in front of the name of the parameter does not count instead of it.
+        assert!(!passes(&line, json!({"a_note": "ls", "line": "rm"})));
+        assert!(!passes(&line, json!({"at": "ls", "line": "rm"})));
+        let open = DeclaredParameters::default();
+        assert!(!passes(&open, json!({"a_note": "ls", "line": "rm"})));
+        assert!(passes(&open, json!({"line": "ls"})));
+    }
+
+    #[test]
+    fn all_paths_of_a_call_are_checked() {
+        let paths = json!({"arg_schema": {"path_params": ["from", "to"]}});
+        let policy = constrained(json!({"tool": "run", "arg_patterns": ["src/*"]}));
+        check(
+            policy.clone(),
+            paths.clone(),
+            json!({"from": "src/a", "to": "src/b"}),
+            Ok(()),
+        );
+        let refused = "tool 'run' to 'etc/b' does not match allowed patterns: [\"src/*\"]. Only the \
+                       to argument is checked against this allow-list — other argument values are \
+                       not.";
+        check(
+            policy,
+            paths,
+            json!({"from": "src/a", "to": "etc/b"}),
+            Err(refused),
+        );
     }
 
     #[test]

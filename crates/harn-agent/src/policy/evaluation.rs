@@ -9,12 +9,13 @@
 //! Nothing is changed here. What is to be kept and what is to be written into the transcript
 //! comes back as data, so that a replay applies the same.
 
+use harn_events::ToolAnnotations;
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
 use serde_json::{Map, Value, json};
 
 use super::grants::{PermissionRecord, RecordKind, SessionGrant, SessionGrants};
-use super::matcher::Rule;
+use super::parameters::DeclaredParameters;
 use super::permissions::Permissions;
 use crate::callback::Callback;
 
@@ -25,6 +26,10 @@ pub struct PermissionCall<'a> {
     pub tool: &'a str,
     /// The arguments, with their canonical names.
     pub arguments: &'a Value,
+    /// What the tool says it takes.
+    pub parameters: &'a DeclaredParameters,
+    /// What is known about the tool.
+    pub annotations: Option<&'a ToolAnnotations>,
     /// The session it is made in.
     pub session_id: &'a str,
     /// What an escalation is told besides, inside a trigger dispatch: `agent`, `action`,
@@ -100,15 +105,17 @@ enum Rules {
 
 impl Permissions {
     async fn ask(&self, call: PermissionCall<'_>) -> Result<Rules, Thrown> {
-        if let Some(rule) = first_match(&self.deny, call).await? {
-            let glob = &rule.tool;
-            let reason = format!("permission denied by deny rule: {glob}");
-            return Ok(Rules::Denied(reason));
+        for rule in &self.deny {
+            if rule.denies(call).await? {
+                let glob = &rule.tool;
+                let reason = format!("permission denied by deny rule: {glob}");
+                return Ok(Rules::Denied(reason));
+            }
         }
-        let allowed = match &self.allow {
-            None => true,
-            Some(rules) => first_match(rules, call).await?.is_some(),
-        };
+        let mut allowed = self.allow.is_none();
+        for rule in self.allow.iter().flatten() {
+            allowed = allowed || rule.allows(call).await?;
+        }
         Ok(match allowed {
             true => Rules::Allowed,
             false => Rules::Denied(format!(
@@ -117,18 +124,6 @@ impl Permissions {
             )),
         })
     }
-}
-
-async fn first_match<'a>(
-    rules: &'a [Rule],
-    call: PermissionCall<'_>,
-) -> Result<Option<&'a Rule>, Thrown> {
-    for rule in rules {
-        if rule.matches(call.tool, call.arguments).await? {
-            return Ok(Some(rule));
-        }
-    }
-    Ok(None)
 }
 
 /// What the function of a level answered.

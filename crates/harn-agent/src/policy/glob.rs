@@ -52,6 +52,13 @@ pub(super) fn any_glob_matches_path<S: AsRef<str>>(globs: &[S], path: &str) -> b
     }
 }
 
+/// Whether one of the patterns that forbid something is about a path, as it is written or as the
+/// path that it leads to.
+pub(super) fn any_glob_forbids_path<S: AsRef<str>>(globs: &[S], path: &str) -> bool {
+    first_forbidding(globs, path).is_some()
+        || first_forbidding(globs, &without_detours(path)).is_some()
+}
+
 fn without_detours(path: &str) -> String {
     let absolute = path.starts_with('/');
     let mut kept: Vec<&str> = Vec::new();
@@ -104,6 +111,16 @@ mod tests {
         for (path, expected) in rows {
             assert_eq!(any_glob_matches_path(&["src/*"], path), expected, "{path}");
         }
+        for path in [
+            "src/a.rs",
+            "lib/../src/a.rs",
+            "./src/a.rs",
+            "src/../a.rs",
+            "src//a.rs",
+        ] {
+            assert!(any_glob_forbids_path(&["src/*"], path), "{path}");
+        }
+        assert!(!any_glob_forbids_path(&["src/*"], "lib/a.rs"));
         assert!(any_glob_matches_path(&["../shared/*"], "../shared/a"));
         assert!(any_glob_matches_path(&["/etc/*"], "/a/../../etc/b"));
     }

@@ -8,7 +8,12 @@ use harn_llm::sorted_json;
 use harn_options::ARGUMENT_MATCHER;
 use serde_json::{Map, Value};
 
-use super::glob::{any_glob_matches, check_pattern, glob_matches};
+use super::evaluation::PermissionCall;
+use super::glob::{
+    any_glob_forbids_path, any_glob_matches, any_glob_matches_path, check_pattern,
+    first_forbidding, glob_forbids, glob_matches,
+};
+use super::parameters::{Judged, JudgedArgument, is_path};
 use crate::callback::{Callback, Functions};
 use crate::known_options::refuse_unknown;
 
@@ -28,8 +33,8 @@ pub enum Matcher {
     Always,
     /// None of them.
     Never,
-    /// Calls with a text among their arguments that one of these globs matches. A call without
-    /// texts is matched on its whole JSON.
+    /// Calls whose paths and commands, or else whose texts, one of these globs matches, as far as
+    /// parameters take them. A call without texts is matched on its whole JSON.
     AnyText(Vec<String>),
     /// Calls whose argument `key` one of the globs matches. An argument that is no text is
     /// matched on its JSON.
@@ -59,27 +64,113 @@ impl Matcher {
 }
 
 impl Rule {
-    /// Whether the rule is about a call.
+    /// Whether the rule allows a call. What no parameter takes allows nothing.
     ///
     /// # Errors
     /// What the function of the rule throws. It counts for neither answer: a rule that fails
     /// must not let a call pass.
-    pub async fn matches(&self, tool: &str, arguments: &Value) -> Result<bool, Thrown> {
-        if !glob_matches(&self.tool, tool) {
+    pub async fn allows(&self, call: PermissionCall<'_>) -> Result<bool, Thrown> {
+        if !glob_matches(&self.tool, call.tool) {
             return Ok(false);
         }
         Ok(match &self.matcher {
             Matcher::Always => true,
             Matcher::Never => false,
-            Matcher::AnyText(globs) => any_text_matches(globs, arguments),
-            Matcher::Argument { key, globs } => match arguments.get(key) {
-                None => false,
-                Some(Value::String(text)) => any_glob_matches(globs, text),
-                Some(other) => any_glob_matches(globs, &sorted_json(other)),
-            },
-            Matcher::Function(function) => truthy(&function.call(vec![arguments.clone()]).await?),
+            Matcher::AnyText(globs) => allowed_by(globs, call),
+            Matcher::Argument { key, globs } => {
+                let parameters = call.parameters;
+                let is_taken = !parameters.are_known() || parameters.have(key);
+                let value = call.arguments.get(key).filter(|_| is_taken);
+                value.is_some_and(|value| is_allowed(globs, value, is_path(call.annotations, key)))
+            }
+            Matcher::Function(function) => asked(function, call).await?,
         })
     }
+
+    /// Whether the rule denies a call. Here what no parameter takes counts as well, because a
+    /// tool may read more than it declares.
+    ///
+    /// # Errors
+    /// What the function of the rule throws. The call must not be made then.
+    pub async fn denies(&self, call: PermissionCall<'_>) -> Result<bool, Thrown> {
+        if !glob_forbids(&self.tool, call.tool) {
+            return Ok(false);
+        }
+        Ok(match &self.matcher {
+            Matcher::Always => true,
+            Matcher::Never => false,
+            Matcher::AnyText(globs) => denied_by(globs, call),
+            Matcher::Argument { key, globs } => call
+                .arguments
+                .get(key)
+                .is_some_and(|value| is_denied(globs, value, is_path(call.annotations, key))),
+            Matcher::Function(function) => asked(function, call).await?,
+        })
+    }
+}
+
+async fn asked(function: &Arc<dyn Callback>, call: PermissionCall<'_>) -> Result<bool, Thrown> {
+    let answer = function.call(vec![call.arguments.clone()]).await?;
+    Ok(truthy(&answer))
+}
+
+/// Whether patterns allow a call. Of paths and commands all have to be allowed: a copy is as
+/// much about where it goes as about where it comes from.
+fn allowed_by(globs: &[String], call: PermissionCall<'_>) -> bool {
+    let judged = call.parameters.judged(call.annotations, call.arguments);
+    let allows = |one: &JudgedArgument<'_>| is_allowed(globs, one.value, one.is_path);
+    match &judged {
+        Judged::PathsAndCommands(all) | Judged::Undeclared(all) if !all.is_empty() => {
+            all.iter().all(allows)
+        }
+        Judged::Texts(any) if !any.is_empty() => any.iter().any(allows),
+        Judged::PathsAndCommands(_) | Judged::Texts(_) | Judged::Undeclared(_) => {
+            let taken = call.parameters.taken(call.arguments);
+            !has_texts(&taken) && any_glob_matches(globs, &sorted_json(&taken))
+        }
+    }
+}
+
+fn denied_by(globs: &[String], call: PermissionCall<'_>) -> bool {
+    let judged = match call.parameters.judged(call.annotations, call.arguments) {
+        Judged::PathsAndCommands(judged) if judged.is_empty() => {
+            call.parameters.texts(call.arguments)
+        }
+        Judged::PathsAndCommands(judged) | Judged::Texts(judged) | Judged::Undeclared(judged) => {
+            judged
+        }
+    };
+    let mut unknown = call.parameters.unknown_texts(call.arguments).into_iter();
+    judged
+        .iter()
+        .any(|one| is_denied(globs, one.value, one.is_path))
+        || unknown.any(|text| first_forbidding(globs, text).is_some())
+        || (!has_texts(call.arguments)
+            && first_forbidding(globs, &sorted_json(call.arguments)).is_some())
+}
+
+/// Whether patterns allow an argument: all texts of a list, and what is no text as JSON.
+fn is_allowed(globs: &[String], value: &Value, is_path: bool) -> bool {
+    match value {
+        Value::String(text) if is_path => any_glob_matches_path(globs, text),
+        Value::String(text) => any_glob_matches(globs, text),
+        Value::Array(items) if is_path => items.iter().all(|item| is_allowed(globs, item, true)),
+        other => any_glob_matches(globs, &sorted_json(other)),
+    }
+}
+
+fn is_denied(globs: &[String], value: &Value, is_path: bool) -> bool {
+    match value {
+        Value::String(text) if is_path => any_glob_forbids_path(globs, text),
+        Value::String(text) => first_forbidding(globs, text).is_some(),
+        Value::Array(items) if is_path => items.iter().any(|item| is_denied(globs, item, true)),
+        other => first_forbidding(globs, &sorted_json(other)).is_some(),
+    }
+}
+
+fn has_texts(arguments: &Value) -> bool {
+    let mut fields = arguments.as_object().into_iter().flatten();
+    fields.any(|(_, value)| value.is_string())
 }
 
 /// Reads `allow` or `deny`: a list of globs, or a dict from glob to matcher; nil is neither.
@@ -201,21 +292,13 @@ fn read_globs(label: &str, value: &Value) -> Result<Option<Vec<String>>, Thrown>
     Ok(Some(globs))
 }
 
-fn any_text_matches(globs: &[String], arguments: &Value) -> bool {
-    let fields = arguments.as_object().into_iter().flatten();
-    let texts: Vec<&str> = fields.filter_map(|(_, value)| value.as_str()).collect();
-    match texts.is_empty() {
-        true => any_glob_matches(globs, &sorted_json(arguments)),
-        false => texts.iter().any(|text| any_glob_matches(globs, text)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use harn_log::block_on;
     use serde_json::json;
 
     use super::*;
+    use crate::policy::DeclaredParameters;
 
     #[track_caller]
     fn check(matcher: Value, arguments: Value, expected: bool) {
@@ -224,9 +307,98 @@ mod tests {
         let rules = rules
             .expect("the rules are well formed")
             .expect("they are given");
-        let matched = block_on(rules[0].matches("run_it", &arguments));
-        assert_eq!(matched, Ok(expected), "{arguments}");
-        assert_eq!(block_on(rules[0].matches("other", &arguments)), Ok(false));
+        let parameters = json!({
+            "a": {"type": "string", "required": false}, "b": "string", "c": {}, "n": "int",
+        });
+        let parameters = DeclaredParameters::of(&json!({"parameters": parameters}));
+        for (tool, expected) in [("run_it", expected), ("other", false)] {
+            let call = call(tool, &arguments, &parameters);
+            let said = (
+                block_on(rules[0].allows(call)),
+                block_on(rules[0].denies(call)),
+            );
+            assert_eq!(said, (Ok(expected), Ok(expected)), "{tool} {arguments}");
+        }
+    }
+
+    fn call<'a>(
+        tool: &'a str,
+        arguments: &'a Value,
+        parameters: &'a DeclaredParameters,
+    ) -> PermissionCall<'a> {
+        PermissionCall {
+            tool,
+            arguments,
+            parameters,
+            annotations: None,
+            session_id: "s",
+            dispatch: None,
+        }
+    }
+
+    /// What a rule with a matcher allows and denies of the calls of a tool.
+    fn said(matcher: Value, entry: Value, arguments: Value) -> (bool, bool) {
+        let rules = read_rules("p", &json!({"*": matcher}), "/p", &Functions::default());
+        let rules = rules
+            .expect("the rules are well formed")
+            .expect("they are given");
+        let annotations = crate::policy::read_annotations(&entry["annotations"]);
+        let parameters = DeclaredParameters::of(&entry);
+        let call = PermissionCall {
+            annotations: annotations.as_ref(),
+            ..call("run", &arguments, &parameters)
+        };
+        let allowed = block_on(rules[0].allows(call)).expect("nothing throws");
+        let denied = block_on(rules[0].denies(call)).expect("nothing throws");
+        (allowed, denied)
+    }
+
+    #[test]
+    fn an_argument_that_no_parameter_takes_allows_nothing() {
+        let run = json!({"name": "run", "parameters": {"command": "string"}});
+        let other = json!({"name": "say", "parameters": {"text": "string"}});
+        let invented = json!({"command": "rm -rf .", "text": "rm -rf .", "note": "ls"});
+        for entry in [run.clone(), other.clone()] {
+            assert_eq!(
+                said(json!("ls*"), entry.clone(), invented.clone()),
+                (false, true)
+            );
+            let named = json!({"arg_key": "note", "patterns": ["ls"]});
+            assert_eq!(said(named, entry, invented.clone()), (false, true));
+        }
+        assert_eq!(
+            said(json!("ls*"), run, json!({"command": "ls"})),
+            (true, true)
+        );
+        // Of a tool that says nothing about itself all texts have to be allowed.
+        let open = json!({});
+        assert_eq!(said(json!("ls*"), open.clone(), invented), (false, true));
+        assert_eq!(said(json!("ls*"), open, json!({"x": "ls"})), (true, true));
+        // The whole call is its JSON, without what nobody takes.
+        assert_eq!(said(json!("*5*"), other, json!({"n": 5})), (false, true));
+    }
+
+    #[test]
+    fn rules_without_a_name_look_at_paths_and_commands_first() {
+        let write = json!({
+            "parameters": {"path": "string", "to": "string", "content": "string"},
+            "annotations": {"arg_schema": {"path_params": ["path", "to"]}},
+        });
+        let rows = [
+            (json!({"path": "src/a", "content": "x"}), (true, true)),
+            (json!({"path": "etc/a", "content": "src/a"}), (false, false)),
+            // All of them have to be allowed, and one that is denied is enough.
+            (json!({"path": "src/a", "to": "etc/b"}), (false, true)),
+            (json!({"path": ["src/a", "etc/b"]}), (false, true)),
+            (json!({"path": ["src/a", "src/b"]}), (true, true)),
+            (json!({"path": "src/../etc/b"}), (false, true)),
+            (json!({"path": "lib/../src/b"}), (true, true)),
+            (json!({"content": "src/a"}), (false, true)),
+        ];
+        for (arguments, expected) in rows {
+            let told = said(json!("src/*"), write.clone(), arguments.clone());
+            assert_eq!(told, expected, "{arguments}");
+        }
     }
 
     #[test]
@@ -275,7 +447,8 @@ mod tests {
         let rules = rules
             .expect("the rules are well formed")
             .expect("they are given");
-        let ask = |arguments: Value| block_on(rules[0].matches("a/b~c", &arguments));
+        let open = DeclaredParameters::default();
+        let ask = |arguments: Value| block_on(rules[0].allows(call("a/b~c", &arguments, &open)));
         assert_eq!(ask(json!({"safe": true})), Ok(true));
         assert_eq!(ask(json!({"safe": false})), Ok(false));
     }

@@ -24,6 +24,7 @@ mod glob;
 mod grants;
 mod host_answer;
 mod matcher;
+mod parameters;
 mod permissions;
 mod reading;
 
@@ -34,7 +35,7 @@ pub use approval::{Approval, ApprovalPolicy, ApprovalStatus};
 pub use arguments_fit::arguments_fit;
 pub use builtin_needs::{Need, builtin_need, needs_host};
 pub use capability::{ArgConstraint, CapabilityPolicy};
-pub use denial::{denied_result, missing_arguments, policy_reason};
+pub use denial::{denied_result, missing_arguments, policy_reason, unknown_argument};
 pub use evaluation::{PermissionCall, Verdict, evaluate};
 pub use glob::{any_glob_matches, first_forbidding, glob_forbids, glob_matches};
 
@@ -45,6 +46,7 @@ pub use host_answer::{
     read_host_answer,
 };
 pub use matcher::{Matcher, Rule};
+pub use parameters::DeclaredParameters;
 pub use permissions::Permissions;
 
 pub(crate) use capability::RECURSION_LIMIT;

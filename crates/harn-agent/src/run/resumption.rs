@@ -84,6 +84,10 @@ impl Tool for AwaitResumption {
         })
     }
 
+    fn takes_declared_only(&self) -> bool {
+        true
+    }
+
     fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
         let outcome = read(call.arguments).map_err(ToolError::Failed);
         if let Ok(suspension) = &outcome {

@@ -26,6 +26,8 @@ fn ask(levels: &[Permissions], grants: &SessionGrants) -> Verdict {
     let call = PermissionCall {
         tool: "run",
         arguments: &arguments,
+        parameters: &DeclaredParameters::default(),
+        annotations: None,
         session_id: "s",
         dispatch: None,
     };
@@ -221,6 +223,8 @@ fn an_escalation_is_told_what_it_is_about() {
     let call = PermissionCall {
         tool: "run",
         arguments: &arguments,
+        parameters: &DeclaredParameters::default(),
+        annotations: None,
         session_id: "s",
         dispatch: dispatch.as_object(),
     };
@@ -246,6 +250,8 @@ fn what_a_function_throws_is_given_back() {
     let call = PermissionCall {
         tool: "run",
         arguments: &arguments,
+        parameters: &DeclaredParameters::default(),
+        annotations: None,
         session_id: "s",
         dispatch: None,
     };
@@ -260,6 +266,8 @@ fn asking_can_move_to_another_thread() {
     let call = PermissionCall {
         tool: "run",
         arguments: &arguments,
+        parameters: &DeclaredParameters::default(),
+        annotations: None,
         session_id: "s",
         dispatch: None,
     };

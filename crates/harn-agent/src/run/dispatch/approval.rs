@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::super::Run;
 use super::super::turn::Call;
-use super::gates::{Refused, check_policy};
+use super::gates::{Refused, check_known, check_policy};
 use crate::moment::rfc3339;
 use crate::policy::{
     Approval, ApprovalStatus, HostAnswer, NO_HOST_BRIDGE, PermissionRecord, REQUEST_FAILED, Scope,
@@ -111,6 +111,7 @@ fn check_changed(run: &Run<'_>, call: &Call, arguments: &Value) -> Result<(), St
         arguments: arguments.clone(),
         ..call.clone()
     };
+    check_known(run, &changed).map_err(|refused| refused.reason)?;
     check_policy(run, &changed).map_err(|refused| refused.reason)?;
     let own = run.own_annotations(&call.name);
     match run.ambient.decide(&call.name, own, arguments) {

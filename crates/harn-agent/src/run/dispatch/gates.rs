@@ -10,8 +10,8 @@ use super::approval::check_approval;
 use super::events::Ending;
 use super::tell_answer;
 use crate::policy::{
-    PermissionCall, PermissionRecord, coerce_integers, denied_result, evaluate, is_read_only,
-    missing_arguments, policy_reason, rewrite_aliases,
+    DeclaredParameters, PermissionCall, PermissionRecord, coerce_integers, denied_result, evaluate,
+    is_read_only, missing_arguments, policy_reason, rewrite_aliases, unknown_argument,
 };
 use crate::registry::Backend;
 use crate::session::{About, Change};
@@ -94,26 +94,67 @@ async fn admit(run: &Run<'_>, call: &mut Call) -> Result<Result<(), Refused>, Th
     if let Some(annotations) = &annotations {
         rewrite_aliases(annotations, &mut call.arguments);
     }
+    if let Err(refused) = check_rules(run, call, annotations.as_ref()).await? {
+        return Ok(Err(refused));
+    }
+    let hooks = run.runtime.hook_chain();
+    match hooks.pre_tool(&call.name, &call.arguments).await? {
+        PreToolOutcome::Run(arguments) if arguments == call.arguments => {}
+        PreToolOutcome::Run(arguments) => {
+            call.arguments = arguments;
+            // What was judged is not what would run.
+            if let Err(refused) = check_rules(run, call, annotations.as_ref()).await? {
+                return Ok(Err(refused));
+            }
+        }
+        PreToolOutcome::Denied(reason) => return Ok(Err(Refused::by_hook(&call.name, reason))),
+    }
+    Ok(check_required(run, call))
+}
+
+/// All that is decided about a call by what is written down, and by people.
+async fn check_rules(
+    run: &Run<'_>,
+    call: &mut Call,
+    annotations: Option<&ToolAnnotations>,
+) -> Result<Result<(), Refused>, Thrown> {
+    if let Err(refused) = check_known(run, call) {
+        return Ok(Err(refused));
+    }
     if let Err(refused) = check_policy(run, call) {
         return Ok(Err(refused));
     }
     if let Err(refused) = check_permissions(run, call).await? {
         return Ok(Err(refused));
     }
-    if let Err(refused) = check_approval(run, call, annotations.as_ref()).await {
-        return Ok(Err(refused));
+    Ok(check_approval(run, call, annotations).await)
+}
+
+/// Our own tools take what they declare and nothing else. Whoever is asked about a call sees
+/// its arguments, and one that does nothing can only mislead.
+pub(super) fn check_known(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
+    let unknown = match run.backend_of(&call.name) {
+        Backend::Own => own_tools::first_unknown(&call.name, &call.arguments),
+        Backend::Here(tool) if tool.takes_declared_only() => {
+            run.parameters_of(&call.name).first_unknown(&call.arguments)
+        }
+        Backend::Here(_)
+        | Backend::Host
+        | Backend::Mcp { .. }
+        | Backend::Provider
+        | Backend::Nobody(_) => None,
+    };
+    match unknown {
+        None => Ok(()),
+        Some(argument) => Err(Refused::unfit(call, unknown_argument(&call.name, argument))),
     }
-    let hooks = run.runtime.hook_chain();
-    match hooks.pre_tool(&call.name, &call.arguments).await? {
-        PreToolOutcome::Run(arguments) => call.arguments = arguments,
-        PreToolOutcome::Denied(reason) => return Ok(Err(Refused::by_hook(&call.name, reason))),
-    }
-    Ok(check_required(run, call))
 }
 
 pub(super) fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
     let own = run.own_annotations(&call.name);
-    let checked = run.ambient.check_tool(&call.name, own, &call.arguments);
+    let parameters = run.parameters_of(&call.name);
+    let ambient = &run.ambient;
+    let checked = ambient.check_tool(&call.name, own, &parameters, &call.arguments);
     checked.map_err(|message| {
         run.note_permission(&PermissionRecord::denial(
             &call.name,
@@ -135,9 +176,12 @@ async fn check_permissions(run: &Run<'_>, call: &Call) -> Result<Result<(), Refu
         return Ok(Ok(()));
     }
     let grants = run.session.read(|state| state.grants.clone());
+    let parameters = run.parameters_of(&call.name);
     let asked = PermissionCall {
         tool: &call.name,
         arguments: &call.arguments,
+        parameters: &parameters,
+        annotations: run.annotations_of(&call.name),
         session_id: run.session.id(),
         dispatch: None,
     };
@@ -175,17 +219,22 @@ fn check_required(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
     };
     match missing_arguments(&call.name, &required, &call.arguments) {
         None => Ok(()),
-        Some(result) => Err(Refused {
+        Some(result) => Err(Refused::unfit(call, result)),
+    }
+}
+
+impl Refused {
+    /// The arguments are not those of the tool.
+    fn unfit(call: &Call, result: String) -> Self {
+        Self {
             reason: result.strip_prefix("ERROR: ").unwrap_or(&result).to_owned(),
             result,
             category: ToolCallErrorCategory::SchemaValidation,
             metadata: Box::new(json!({"arguments": call.arguments})),
             is_denial: false,
-        }),
+        }
     }
-}
 
-impl Refused {
     fn unreadable(error: &str) -> Self {
         Self {
             reason: error.to_owned(),
@@ -267,6 +316,14 @@ impl Run<'_> {
 
     pub(super) fn own_annotations(&self, name: &str) -> Option<&ToolAnnotations> {
         self.tool(name)?.annotations.as_ref()
+    }
+
+    /// What a tool says it takes.
+    fn parameters_of(&self, name: &str) -> DeclaredParameters {
+        let entry = self.tool(name);
+        entry.map_or_else(DeclaredParameters::default, |entry| {
+            DeclaredParameters::of(&entry.declared)
+        })
     }
 
     pub(super) fn note_permission(&self, record: &PermissionRecord) {

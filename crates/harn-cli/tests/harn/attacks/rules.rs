@@ -156,3 +156,62 @@ fn tools_of_servers_are_asked_about_in_every_mode_of_the_coding_agent() {
         assert!(!programs.path("erased").exists(), "{mode}");
     }
 }
+
+/// An agent with a shell of its own, and what became of a call of it.
+#[track_caller]
+fn check_shell(rules: &str, arguments: &str, expected: &str) {
+    let shell = "tool_registry() |> tool_define(_, \"sh\", \"Runs.\", {parameters: {command: \
+                 {type: \"string\"}, folder: {type: \"string\", required: false}}, handler: \
+                 { args -> \"ran\" }})";
+    let call = format!("{{ tool = \"sh\", arguments = {arguments} }}");
+    let call = agent(&format!("{{tools: {shell}, {rules}}}"), &[&call]).exits_with(0);
+    let told = call.stdout.lines().last().unwrap_or_default();
+    assert_eq!(told, expected, "{rules} {arguments}: {call:?}");
+}
+
+#[test]
+fn an_argument_that_no_parameter_takes_satisfies_no_rule() {
+    let invented = "{ command = \"rm -rf .\", a_note = \"ls\", note = \"ls\" }";
+    let honest = "{ command = \"ls -l\" }";
+    for rules in [
+        "permissions: {allow: {sh: \"ls*\"}}",
+        "permissions: {allow: {sh: [\"ls*\", \"pwd\"]}}",
+        "policy: {tool_arg_constraints: [{tool: \"sh\", arg_patterns: [\"ls*\"]}]}",
+    ] {
+        check_shell(rules, honest, "ran [sh], not []");
+        check_shell(rules, invented, "ran [], not [sh]");
+    }
+    let named = "permissions: {allow: {sh: {arg_key: \"note\", patterns: [\"ls\"]}}}";
+    check_shell(named, invented, "ran [], not [sh]");
+    // One that denies looks at everything there is.
+    let denied = "permissions: {deny: {sh: \"ls*\"}}";
+    check_shell(denied, invented, "ran [], not [sh]");
+}
+
+#[test]
+fn tools_of_harn_refuse_an_argument_that_they_do_not_have() {
+    for (tool, arguments) in [
+        ("run", "{ command = \"touch made\", note = \"ls\" }"),
+        ("write", "{ path = \"made\", content = \"\", mode = \"w\" }"),
+        ("read", "{ path = \"notes.md\", reason = \"hm\" }"),
+    ] {
+        let main = "let result = agent_loop(\"Go.\", nil, {tools: coding_tools(), tool_format: \
+                    \"native\", permissions: {allow: [\"*\"], on_escalation: { r -> println(\"asked\") }}})\n\
+                    println(\"${result.transcript.messages}\")\n\
+                    println(\"ran ${result.tools.successful}, not ${result.tools.rejected}\")\n";
+        let scenario = format!(
+            "[[turn]]\ncall = [{{ tool = \"{tool}\", arguments = {arguments} }}]\n\n\
+             [[turn]]\ntext = \"Done.\"\n"
+        );
+        let programs = Programs::new(&[("main.harn", main), ("s.scenario.toml", &scenario)]);
+        let call = programs.harn(&["run", "main.harn", "--scenario", "s.scenario.toml"]);
+        let call = call.exits_with(0).prints("ran [], not []");
+        let told = match tool {
+            "run" => "ERROR: Tool 'run' has no parameter 'note'.",
+            "write" => "ERROR: Tool 'write' has no parameter 'mode'.",
+            _ => "ERROR: Tool 'read' has no parameter 'reason'.",
+        };
+        assert!(call.stdout.contains(told), "{call:?}");
+        assert!(!programs.path("made").exists());
+    }
+}
