@@ -1,11 +1,11 @@
 //! When two values are equal.
 
-use std::hash::{BuildHasher, Hasher};
+use std::hash::Hasher;
 use std::rc::Rc;
 
-use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
+use super::hash::{Hashed, seeded};
 use super::structural::structural_key;
 use super::{Dict, Set, Value};
 
@@ -221,7 +221,7 @@ pub(super) fn hash_value(value: &Value) -> u64 {
     if let Value::Text(text) = value {
         return text.hash();
     }
-    let mut hasher = FixedState::with_seed(1).build_hasher();
+    let mut hasher = seeded(Hashed::Value);
     let mut left = Vec::new();
     hash_one(value, &mut hasher, &mut left);
     while let Some(value) = left.pop() {

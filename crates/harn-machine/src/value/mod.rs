@@ -17,6 +17,7 @@ mod bytes;
 mod dict;
 mod equality;
 mod handles;
+mod hash;
 mod list;
 mod number;
 mod order;

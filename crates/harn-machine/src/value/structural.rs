@@ -1,11 +1,10 @@
 //! The text that tells values apart more strictly than equality does.
 
 use std::fmt::Write;
-use std::hash::BuildHasher;
-
-use foldhash::fast::FixedState;
+use std::hash::Hasher;
 
 use super::Value;
+use super::hash::{Hashed, seeded};
 
 /// What is left to write.
 enum Step<'a> {
@@ -116,9 +115,17 @@ pub(super) fn hash_structure(value: &Value) -> u64 {
     use Value::{Atomic, Generator, Int, Iter, Text};
     match value {
         Text(text) => text.hash(),
-        Int(value) => FixedState::with_seed(2).hash_one(value),
+        Int(value) => {
+            let mut hasher = seeded(Hashed::Int);
+            hasher.write_i64(*value);
+            hasher.finish()
+        }
         Atomic(_) | Generator(_) | Iter(_) => 0,
-        _ => FixedState::with_seed(3).hash_one(structural_key(value)),
+        _ => {
+            let mut hasher = seeded(Hashed::Structure);
+            hasher.write(structural_key(value).as_bytes());
+            hasher.finish()
+        }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
 
 use compact_str::CompactString;
-use foldhash::fast::FixedState;
+
+use super::hash::{Hashed, seeded};
 
 /// What a cached number is before it is known.
 const UNKNOWN: usize = usize::MAX;
@@ -118,8 +119,9 @@ impl Text {
 
 /// The hash of a text, never 0.
 pub(crate) fn hash_text(text: &str) -> u64 {
-    let hash = FixedState::with_seed(0).hash_one(text.as_bytes());
-    hash | 1 << 63
+    let mut hasher = seeded(Hashed::Text);
+    hasher.write(text.as_bytes());
+    hasher.finish() | 1 << 63
 }
 
 impl From<CompactString> for Text {
