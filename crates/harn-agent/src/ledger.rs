@@ -14,6 +14,8 @@ use harn_llm::options::value::{Options, display};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::frames;
+
 /// How many observations the model is shown. The older ones stay in the ledger.
 const OBSERVATIONS_SHOWN: usize = 5;
 
@@ -101,7 +103,7 @@ impl TaskLedger {
 
     /// The ledger as the model sees it.
     pub fn render(&self) -> String {
-        let mut out = String::from("<task_ledger>\n");
+        let mut out = String::new();
         if !self.root_task.is_empty() {
             out += &format!("root_task: {}\n", self.root_task);
         }
@@ -125,7 +127,8 @@ impl TaskLedger {
         for observation in &self.observations[older..] {
             out += &format!("  - {observation}\n");
         }
-        out + "</task_ledger>"
+        let lines = frames::inside_elements(&out, &["task_ledger"]);
+        format!("<task_ledger>\n{lines}</task_ledger>")
     }
 
     /// Does what the model asked for with `ledger({action, …})` and says in words what came of

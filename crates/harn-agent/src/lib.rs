@@ -51,6 +51,7 @@ pub mod compaction;
 mod daemons;
 mod event_log;
 mod fence;
+mod frames;
 pub mod handoff;
 mod host;
 mod keeper;

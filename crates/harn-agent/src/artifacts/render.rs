@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Artifact;
 use super::select::{ContextPolicy, select};
+use crate::frames;
 
 /// The artifacts that a policy wants, written one below the other.
 pub fn artifact_context(artifacts: Vec<Artifact>, policy: &ContextPolicy) -> String {
@@ -31,7 +32,7 @@ fn as_text(artifact: &Artifact) -> String {
         escaped(source),
         escaped(freshness),
         artifact.priority,
-        body(artifact),
+        frames::inside_elements(&body(artifact), &["body>", "artifact>", "workflow_context"]),
     )
 }
 
@@ -64,8 +65,8 @@ fn body(artifact: &Artifact) -> Cow<'_, str> {
     }
 }
 
-/// What stands in a header cannot end it. Bodies are written as they are: a model should see a
-/// program as it is in its file.
+/// What stands in a header cannot end it. Bodies are written as they are but for what would end
+/// them: a model should see a program as it is in its file.
 fn escaped(text: &str) -> Cow<'_, str> {
     match text.contains(['&', '<', '>']) {
         true => {

@@ -1,4 +1,5 @@
-//! How a handoff is written for a model. Nothing is escaped: a model should read what was said.
+//! How a handoff is written for a model. Nothing is escaped but what would end the handoff: a
+//! model should read what was said.
 
 use std::fmt::Write;
 
@@ -7,12 +8,13 @@ use serde_json::Value;
 
 use super::Handoff;
 use super::record::{Budget, Evidence};
+use crate::frames;
 
 /// The handoff as text: who hands what to whom and why, then whatever else there is.
 pub fn handoff_context(handoff: &Handoff) -> String {
     let mut text = String::from("<handoff>\n");
     let mut line = |line: String| {
-        text.push_str(&line);
+        text.push_str(&frames::inside_elements(&line, &["handoff>"]));
         text.push('\n');
     };
     let (kind, name) = (handoff.target.kind, handoff.target.name());

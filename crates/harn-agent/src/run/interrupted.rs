@@ -47,7 +47,7 @@ pub(super) async fn tell_untold(run: &Run<'_>) {
         let result = what_is_known(run, &call).await;
         observations.push_str(&texts::observation(&call.name, &result));
     }
-    run.tell("tool_results", observations.trim_end());
+    run.tell(texts::TOOL_RESULTS, observations.trim_end());
 }
 
 /// What the model reads of a call.

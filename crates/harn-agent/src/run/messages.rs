@@ -10,6 +10,7 @@ use harn_llm::{Messages, Reply};
 use serde_json::{Value, json};
 
 use super::turn::Call;
+use crate::frames;
 
 /// How a provider wants calls and their results in a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +191,8 @@ fn told_in_words(message: &Value, open: &[String]) -> Option<Value> {
 }
 
 fn in_words(result: &Value) -> String {
-    format!("[result of an earlier call]\n{}", display(result))
+    let result = display(result);
+    format!("[result of an earlier call]\n{}", frames::inside(&result))
 }
 
 /// Whether a block that was kept is no call, or one of the calls of a message.

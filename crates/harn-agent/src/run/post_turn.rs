@@ -92,7 +92,7 @@ fn measure(run: &Run<'_>, turn: &Turn, info: &mut Value) {
 /// The turn had calls.
 async fn after_calls(run: &Run<'_>, turn: Turn) -> Result<Flow, Thrown> {
     if run.rides_on_text() && !turn.observations.is_empty() {
-        run.tell("tool_results", turn.observations.trim_end());
+        run.tell(texts::TOOL_RESULTS, turn.observations.trim_end());
     }
     for message in &turn.late_feedback {
         run.say(message.clone()).await;

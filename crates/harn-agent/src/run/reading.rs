@@ -265,6 +265,7 @@ async fn apply_ledger_calls(run: &Run<'_>, turn: &mut Turn, calls: Vec<Call>) ->
             false => Err((said.clone(), ToolCallErrorCategory::ToolError)),
         };
         dispatch::end_announced(run, turn, &call, outcome).await;
+        let said = crate::frames::inside(&said);
         let message = texts::user(format!("<tool_result>{said}</tool_result>"));
         turn.feedback.push(message);
     }

@@ -10,6 +10,7 @@ use super::artifacts;
 use super::child::Child;
 use super::requested::{fail, text_of};
 use crate::callback::Functions;
+use crate::frames;
 use crate::runtime::{Ambient, LoopRequest, Runtime};
 
 /// What a stage calls itself in messages.
@@ -187,6 +188,8 @@ impl Stage {
             Some(prompt) => format!("{prompt}\n\n{task}"),
             None => task.to_owned(),
         };
+        let instructions =
+            frames::inside_elements(&instructions, &["instructions>", "workflow_task"]);
         let mut prompt = format!(
             "<workflow_task>\n<label>{label}</label>\n<instructions>\n{instructions}\n\
              </instructions>\n</workflow_task>"
