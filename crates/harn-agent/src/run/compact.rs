@@ -1,10 +1,11 @@
 //! Shortens the conversation of a loop when it has become too long.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use harn_llm::desk::{Desk, Thrown};
 use harn_llm::options::CallOptions;
+use harn_llm::transcript::runtime_event;
 use harn_llm::{Output, Request};
 use serde_json::json;
 
@@ -26,10 +27,10 @@ pub(super) async fn before_call(run: &Run<'_>, system: Option<&str>) -> Result<(
     let Some(policy) = &run.compaction else {
         return Ok(());
     };
-    if size(run, system) >= policy.threshold_tokens {
-        compact(run, policy, (Mode::Preflight, THRESHOLD)).await?;
+    match size(run, system) >= policy.threshold_tokens {
+        true => at_threshold(run, policy, system, Mode::Preflight).await,
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// After a turn with calls, and when a daemon begins to wait, beyond the threshold.
@@ -37,10 +38,94 @@ pub(super) async fn after_turn(run: &Run<'_>) -> Result<(), Thrown> {
     let Some(policy) = &run.compaction else {
         return Ok(());
     };
-    if size(run, run.system_prompt().as_deref()) > policy.threshold_tokens {
-        compact(run, policy, (Mode::Auto, THRESHOLD)).await?;
+    let system = run.system_prompt();
+    match size(run, system.as_deref()) > policy.threshold_tokens {
+        true => at_threshold(run, policy, system.as_deref(), Mode::Auto).await,
+        false => Ok(()),
+    }
+}
+
+/// Compacts at the threshold, unless that was of no use and little has been said since.
+async fn at_threshold(
+    run: &Run<'_>,
+    policy: &compaction::Policy,
+    system: Option<&str>,
+    mode: Mode,
+) -> Result<(), Thrown> {
+    if !backoff(run).allows(size(run, system)) {
+        return Ok(());
+    }
+    if compact(run, policy, (mode, THRESHOLD)).await? == 0 {
+        return Ok(());
+    }
+    let left = size(run, system);
+    let put_off = backoff(run).note(left, policy.threshold_tokens);
+    if let Some(until) = put_off {
+        tell_put_off(run, mode, left, until);
     }
     Ok(())
+}
+
+fn backoff<'a>(run: &'a Run<'_>) -> MutexGuard<'a, Backoff> {
+    let backoff = run.compaction_backoff.lock();
+    backoff.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes in the transcript why a conversation that is too long is left as it is.
+fn tell_put_off(run: &Run<'_>, mode: Mode, left: u64, until: u64) {
+    let text = format!(
+        "Compaction put off until {until} tokens: {left} were left, which is not below the threshold"
+    );
+    let metadata = json!({
+        "mode": mode.name(),
+        "put_off": true,
+        "estimated_tokens_after": left,
+        "next_at_tokens": until,
+    });
+    let mut id = || run.runtime.new_id();
+    let event = runtime_event(
+        "compaction",
+        "system",
+        "internal",
+        &text,
+        Some(metadata),
+        &mut id,
+    );
+    run.session.record(Change::EventAdded {
+        event: event.into(),
+    });
+}
+
+/// When a conversation is compacted again that is still too long after it was. What is kept at
+/// its end can be longer than the threshold alone, and then a model would be asked for a summary
+/// at every seam, each time of the summary before.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    /// From which size on, in tokens; 0: from the threshold on.
+    from_tokens: u64,
+    /// How often in a row it was of no use.
+    failures: u32,
+}
+
+impl Backoff {
+    /// How often the growth is doubled that is waited for.
+    const DOUBLINGS_MAX: u32 = 3;
+
+    fn allows(&self, tokens: u64) -> bool {
+        tokens >= self.from_tokens
+    }
+
+    /// So many tokens are left. If that is still too much, gives at which size it is tried again.
+    fn note(&mut self, left: u64, threshold: u64) -> Option<u64> {
+        if left < threshold {
+            *self = Self::default();
+            return None;
+        }
+        let growth = (threshold / 4).max(1) << self.failures.min(Self::DOUBLINGS_MAX);
+        self.failures += 1;
+        self.from_tokens = left.saturating_add(growth);
+        Some(self.from_tokens)
+    }
 }
 
 /// After a model was given more than it can read; gives how many messages were archived. What
@@ -192,5 +277,21 @@ impl Summarizer for Model<'_> {
         read().map_err(|error: std::io::Error| {
             Thrown::Runtime(format!("summarize_prompt '{path}': {error}"))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Backoff;
+
+    #[test]
+    fn what_compacting_has_not_made_short_is_left_until_it_has_grown() {
+        let mut backoff = Backoff::default();
+        assert!(backoff.allows(1000));
+        assert_eq!(backoff.note(1200, 1000), Some(1450));
+        assert!(!backoff.allows(1449) && backoff.allows(1450));
+        assert_eq!(backoff.note(1460, 1000), Some(1960));
+        assert_eq!(backoff.note(900, 1000), None);
+        assert!(backoff.allows(1000));
     }
 }

@@ -132,6 +132,7 @@ pub(crate) struct Run<'a> {
     /// What the model has seen of the conversation, and how much that is.
     told: Mutex<messages::ToldToModel>,
     messages_tokens: Mutex<MessagesTokens>,
+    compaction_backoff: Mutex<compact::Backoff>,
 }
 
 /// An experiment with the prompt.

@@ -73,6 +73,7 @@ pub(super) async fn start<'a>(
         streamed: stream::StreamedCalls::default(),
         told: Mutex::default(),
         messages_tokens: Mutex::default(),
+        compaction_backoff: Mutex::default(),
         prompt_messages: match &prepared.given_messages {
             Some(messages) => messages.clone(),
             None => vec![texts::user(prompt.to_owned())],
