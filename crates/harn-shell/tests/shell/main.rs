@@ -1,0 +1,3 @@
+//! Commands as people and models write them.
+
+mod corpus;
