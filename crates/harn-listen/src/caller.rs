@@ -2,12 +2,11 @@
 
 use std::net::IpAddr;
 
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use serde_json::{Map, Value};
 
 use crate::signed::{self, Signature};
-use crate::{Error, Secret};
+use crate::{Error, Secret, token};
 
 /// Who sends a request. Handed on as an extension of the request.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +20,12 @@ pub struct Caller {
 }
 
 /// How a caller is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Means {
     /// Not at all: the listener asks nobody.
     Nothing,
+    /// It knows the token that the listener has made, so it is the operator or was told by them.
+    Token,
     /// It knows a key.
     Key,
     /// It signed the request.
@@ -36,6 +37,7 @@ pub enum Means {
 /// By what callers are known. Without any, everybody is let in who can reach the listener.
 #[derive(Clone, Default)]
 pub struct Credentials {
+    token: Option<Secret>,
     keys: Vec<(String, Secret)>,
     signing_keys: Vec<(String, Secret)>,
     fronts: Vec<IpAddr>,
@@ -82,7 +84,15 @@ impl Credentials {
 
     /// Whether everybody is let in.
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.signing_keys.is_empty() && self.fronts.is_empty()
+        self.token.is_none()
+            && self.keys.is_empty()
+            && self.signing_keys.is_empty()
+            && self.fronts.is_empty()
+    }
+
+    /// Lets in whoever knows the token that the listener has made.
+    pub(crate) fn set_token(&mut self, token: Secret) {
+        self.token = Some(token);
     }
 
     /// Looks at what a request has to show.
@@ -96,7 +106,7 @@ impl Credentials {
             };
         }
         let Some(authorization) = head.headers.get(AUTHORIZATION) else {
-            return self.judge_api_key(head.headers);
+            return self.judge_api_key(head);
         };
         let Some((scheme, rest)) = authorization.to_str().ok().and_then(|v| v.split_once(' '))
         else {
@@ -111,10 +121,22 @@ impl Credentials {
         }
     }
 
-    fn judge_api_key(&self, headers: &HeaderMap) -> Shown {
-        match headers.get(API_KEY) {
-            Some(key) => self.judge_key(key.as_bytes()),
+    fn judge_api_key(&self, head: &signed::Head<'_>) -> Shown {
+        if let Some(key) = head.headers.get(API_KEY) {
+            return self.judge_key(key.as_bytes());
+        }
+        // Only a token is part of an address; a key there would end up in histories.
+        let query = head.uri.query().filter(|_| self.token.is_some());
+        match query.and_then(token::split_query) {
+            Some((token, _)) => self.judge_token(token.as_bytes()),
             None => Shown::Nothing,
+        }
+    }
+
+    fn judge_token(&self, shown: &[u8]) -> Shown {
+        match &self.token {
+            Some(token) if token.is(shown) => Shown::Good(Caller::named("", Means::Token)),
+            _ => Shown::Wrong,
         }
     }
 
@@ -128,7 +150,7 @@ impl Credentials {
         }
         match found {
             Some(name) => Shown::Good(Caller::named(name, Means::Key)),
-            None => Shown::Wrong,
+            None => self.judge_token(key),
         }
     }
 

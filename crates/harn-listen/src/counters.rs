@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Counters {
     pub(crate) connections: Count,
     pub(crate) connections_waited: Count,
+    pub(crate) connections_evicted: Count,
+    pub(crate) connections_refused: Count,
+    pub(crate) connections_silent: Count,
+    pub(crate) connections_insecure: Count,
     pub(crate) handshakes_failed: Count,
     pub(crate) hosts_refused: Count,
     pub(crate) origins_refused: Count,
@@ -15,14 +19,19 @@ pub struct Counters {
     pub(crate) replays_refused: Count,
     pub(crate) replay_cache_full: Count,
     pub(crate) bodies_refused: Count,
+    pub(crate) bodies_late: Count,
 }
 
 impl Counters {
     /// All of them by name.
-    pub fn all(&self) -> [(&'static str, u64); 10] {
+    pub fn all(&self) -> [(&'static str, u64); 15] {
         [
             ("connections", self.connections.get()),
             ("connections_waited", self.connections_waited.get()),
+            ("connections_evicted", self.connections_evicted.get()),
+            ("connections_refused", self.connections_refused.get()),
+            ("connections_silent", self.connections_silent.get()),
+            ("connections_insecure", self.connections_insecure.get()),
             ("handshakes_failed", self.handshakes_failed.get()),
             ("hosts_refused", self.hosts_refused.get()),
             ("origins_refused", self.origins_refused.get()),
@@ -31,6 +40,7 @@ impl Counters {
             ("replays_refused", self.replays_refused.get()),
             ("replay_cache_full", self.replay_cache_full.get()),
             ("bodies_refused", self.bodies_refused.get()),
+            ("bodies_late", self.bodies_late.get()),
         ]
     }
 

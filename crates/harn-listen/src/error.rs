@@ -19,6 +19,9 @@ pub enum Error {
          or say --insecure-no-auth if the proxy asks for one itself"
     )]
     ExposedByProxy,
+    /// The system gives no randomness.
+    #[error("could not make a token: the system gives no random bytes")]
+    NoToken,
     /// A host that is none.
     #[error("`{0}` is no host: write a name or an address, without scheme, port and path")]
     BadHost(String),

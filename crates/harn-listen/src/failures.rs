@@ -68,7 +68,7 @@ impl Failures {
 }
 
 /// One customer gets a whole network of IPv6 addresses, so those are counted together.
-fn network(peer: IpAddr) -> IpAddr {
+pub(crate) fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

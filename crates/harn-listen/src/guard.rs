@@ -1,22 +1,23 @@
 //! The checks in front of a router.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{CONNECTION, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
 use crate::caller::{CLAIMS, Shown};
 use crate::failures::Failures;
 use crate::origins::{self, From};
+use crate::places::ConnectionPlace;
 use crate::replay::{Replay, Seen};
 use crate::signed::{Head, Signature};
-use crate::{Caller, Clock, Counters, Peer, Policy};
+use crate::{Caller, Clock, Counters, Peer, Policy, late, token};
 
 /// The checks of one listener, and what they remember.
 pub(crate) struct Guard {
@@ -34,8 +35,10 @@ enum Stop {
     Credential,
     Slow { wait_secs: i64 },
     Busy,
+    Connections,
     Body,
     BodyTooLarge,
+    BodyLate,
 }
 
 const CONTENT_TYPE_OPTIONS: &str = "x-content-type-options";
@@ -88,7 +91,8 @@ impl Guard {
         let caller = if is_open {
             Caller::anybody()
         } else {
-            self.check_wait(peer)?;
+            // A good credential is let in whatever else came from there: on this machine all
+            // callers have one address.
             match self.policy.credentials.judge(peer, &head) {
                 Shown::Good(caller) => caller,
                 Shown::Signed(caller, signature) => {
@@ -100,22 +104,17 @@ impl Guard {
                 Shown::Wrong => return Err(self.refuse(peer)),
             }
         };
-        // Whoever is further in must not mistake what a stranger wrote for what we found.
+        let place = parts.extensions.remove::<Arc<ConnectionPlace>>();
+        // What is open to everybody makes nobody known, unless everything is.
+        if let Some(place) = place.filter(|_| !is_open || self.policy.credentials.is_empty()) {
+            place.identify(&caller).map_err(|_| Stop::Connections)?;
+        }
+        // Whoever is further in must not mistake what a stranger wrote for what we found, and
+        // has no use for the token.
         parts.headers.remove(CLAIMS);
+        forget_token(&mut parts.uri);
         parts.extensions.insert(caller);
         Ok(Request::from_parts(parts, body))
-    }
-
-    fn check_wait(&self, peer: Option<IpAddr>) -> Result<(), Stop> {
-        let now_ms = self.clock.now_ms();
-        let wait = peer.and_then(|peer| lock(&self.failures).wait_secs(peer, now_ms));
-        match wait {
-            None => Ok(()),
-            Some(wait_secs) => {
-                self.counters.peers_slowed.add();
-                Err(Stop::Slow { wait_secs })
-            }
-        }
     }
 
     fn check_new(&self, peer: Option<IpAddr>, signature: &Signature) -> Result<(), Stop> {
@@ -163,11 +162,27 @@ impl Guard {
     /// somebody else, or one with a slip.
     fn refuse(&self, peer: Option<IpAddr>) -> Stop {
         self.counters.credentials_refused.add();
-        if let Some(peer) = peer {
-            lock(&self.failures).note(peer, self.clock.now_ms());
-            tracing::warn!(%peer, "a credential was refused");
+        let Some(peer) = peer else {
+            return Stop::Credential;
+        };
+        let now_ms = self.clock.now_ms();
+        let mut failures = lock(&self.failures);
+        if let Some(wait_secs) = failures.wait_secs(peer, now_ms) {
+            self.counters.peers_slowed.add();
+            return Stop::Slow { wait_secs };
         }
+        failures.note(peer, now_ms);
+        drop(failures);
+        tracing::warn!(%peer, "a credential was refused");
         Stop::Credential
+    }
+
+    /// A connection comes to a listener that asks nobody. The operator hears of each.
+    pub(crate) fn note_insecure(&self, peer: SocketAddr) {
+        if self.policy.credentials.is_empty() {
+            self.counters.connections_insecure.add();
+            tracing::warn!(%peer, "let in without a credential, because of --insecure-no-auth");
+        }
     }
 
     fn is_open(&self, path: &str) -> bool {
@@ -185,11 +200,16 @@ impl Guard {
             Stop::Credential => (StatusCode::UNAUTHORIZED, "a credential is needed"),
             Stop::Slow { .. } => (StatusCode::TOO_MANY_REQUESTS, "too many failed attempts"),
             Stop::Busy => (StatusCode::TOO_MANY_REQUESTS, "too many signed requests"),
+            Stop::Connections => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "this caller has too many connections",
+            ),
             Stop::Body => (
                 StatusCode::UNAUTHORIZED,
                 "the body is not the one that was signed",
             ),
             Stop::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+            Stop::BodyLate => (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
         };
         let mut response = (status, text).into_response();
         let header = match why {
@@ -198,6 +218,7 @@ impl Guard {
             }
             Stop::Slow { wait_secs } => Some((RETRY_AFTER, wait_secs.to_string())),
             Stop::Busy => Some((RETRY_AFTER, "1".to_owned())),
+            Stop::Connections | Stop::BodyLate => Some((CONNECTION, "close".to_owned())),
             Stop::Host | Stop::Origin | Stop::BodyTooLarge => None,
         };
         if let Some((name, value)) = header
@@ -228,9 +249,19 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         origins::grant_request(response.headers_mut());
         response
     } else {
-        match guard.check_caller(request).await {
+        let limit = guard.policy.limits.body_timeout;
+        let (parts, body) = request.into_parts();
+        let (body, lateness) = late::within(body, limit);
+        let answer = match guard.check_caller(Request::from_parts(parts, body)).await {
             Ok(request) => next.run(request).await,
             Err(stop) => guard.stop(stop),
+        };
+        match lateness.is_late() {
+            false => answer,
+            true => {
+                guard.counters.bodies_late.add();
+                guard.stop(Stop::BodyLate)
+            }
         }
     };
     if let From::Allowed(origin) = from {
@@ -238,6 +269,22 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     }
     guard.finish(response.headers_mut());
     response
+}
+
+/// Takes the token out of an address.
+fn forget_token(uri: &mut Uri) {
+    let Some((_, rest)) = uri.query().and_then(token::split_query) else {
+        return;
+    };
+    let path = match &*rest {
+        "" => uri.path().to_owned(),
+        rest => format!("{}?{rest}", uri.path()),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = path.parse().ok();
+    if let Ok(without) = Uri::from_parts(parts) {
+        *uri = without;
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

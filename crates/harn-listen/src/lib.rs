@@ -7,6 +7,9 @@
 //!   refused
 //! ```
 //!
+//! Every listener asks for a credential, that of a loopback address too: programs of other users
+//! of this machine reach it as well. One without keys makes a token when it opens.
+//!
 //! One [`Policy`] holds for every listener, whatever it serves. [`Policy::open`] refuses a
 //! policy that would let strangers in by accident, reads certificates, and only then binds the
 //! address; [`Listener::serve`] puts the checks in front of a router. No body is read before
@@ -23,14 +26,17 @@ mod error;
 mod failures;
 mod guard;
 mod hosts;
+mod late;
 mod limits;
 mod listener;
 mod origins;
+mod places;
 mod policy;
 mod replay;
 mod secret;
 mod signed;
 mod tls;
+mod token;
 
 pub use address::is_loopback;
 pub use caller::{Caller, Credentials, Means};

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,8 +21,10 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::guard::Guard;
+use crate::places::{ConnectionPlace, Places};
 use crate::tls::Ready;
-use crate::{Counters, Limits};
+use crate::token::{TOKEN_PARAMETER, TokenFile};
+use crate::{Counters, Limits, Secret};
 
 /// Whom a request comes from. Handed on as an extension of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +36,16 @@ pub struct Listener {
     address: SocketAddr,
     url: String,
     tls: Option<Ready>,
+    token: Option<MadeToken>,
     guard: Arc<Guard>,
     limits: Limits,
+}
+
+/// The token that a listener without keys has made.
+pub(crate) struct MadeToken {
+    pub(crate) token: Secret,
+    /// Where it is kept, until the listener ends.
+    pub(crate) file: Option<TokenFile>,
 }
 
 /// How long connections may take to finish what they are doing when the listener stops.
@@ -48,6 +59,7 @@ impl Listener {
         address: SocketAddr,
         url: String,
         tls: Option<Ready>,
+        token: Option<MadeToken>,
         guard: Arc<Guard>,
         limits: Limits,
     ) -> Self {
@@ -56,6 +68,7 @@ impl Listener {
             address,
             url,
             tls,
+            token,
             guard,
             limits,
         }
@@ -69,6 +82,19 @@ impl Listener {
     /// Where others reach it; ends with `/`.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The part of an address that lets a person in, for the one place where they read it:
+    /// `?token=…`. Nothing if there are keys, or if everybody is let in.
+    pub fn token_query(&self) -> Option<String> {
+        let token = self.token.as_ref()?.token.bytes();
+        let token = String::from_utf8_lossy(token);
+        Some(format!("?{TOKEN_PARAMETER}={token}"))
+    }
+
+    /// The file that the token is kept in.
+    pub fn token_file(&self) -> Option<&Path> {
+        Some(self.token.as_ref()?.file.as_ref()?.path())
     }
 
     /// The SHA-256 of its certificate, by which people can tell it from another.
@@ -86,11 +112,17 @@ impl Listener {
         let Self {
             socket,
             tls,
+            token,
             guard,
             limits,
             ..
         } = self;
-        let places = Arc::new(Semaphore::new(limits.connections_max));
+        let room = Arc::new(Semaphore::new(limits.connections_max));
+        let places = Places::new(
+            limits.unknown_connections_max,
+            limits.caller_connections_max,
+            Arc::clone(&guard.counters),
+        );
         let tls = tls.map(|ready| TlsAcceptor::from(ready.config));
         let app = Arc::clone(&guard).protect(router);
         let (stopping, stopped) = watch::channel(false);
@@ -99,21 +131,29 @@ impl Listener {
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
-                accepted = accept(&socket, &places, &guard) => accepted,
+                accepted = accept(&socket, &room, &guard) => accepted,
                 Some(_) = connections.join_next() => continue,
             };
             guard.counters.connections.add();
+            let (stream, peer, permit) = accepted;
+            guard.note_insecure(peer);
+            let place = places.enter(peer.ip());
             let connection = Connection {
                 app: app.clone(),
                 tls: tls.clone(),
                 limits,
+                place: Arc::clone(&place),
                 stopped: stopped.clone(),
             };
             let guard = Arc::clone(&guard);
             connections.spawn(async move {
-                let (stream, peer, place) = accepted;
-                if connection.run(stream, peer, place).await.is_none() {
-                    guard.counters.handshakes_failed.add();
+                let silent = place.is_silent(limits.head_timeout);
+                tokio::select! {
+                    ended = connection.run(stream, peer, permit) => if ended.is_none() {
+                        guard.counters.handshakes_failed.add();
+                    },
+                    () = place.is_evicted() => {}
+                    () = silent => guard.counters.connections_silent.add(),
                 }
             });
         }
@@ -122,26 +162,27 @@ impl Listener {
         let all = async { while connections.join_next().await.is_some() {} };
         // Those that take longer are cut off when the set is dropped.
         let _ = timeout(FAREWELL, all).await;
+        drop(token);
     }
 }
 
 /// Waits for a place, then for somebody to take it.
 async fn accept(
     socket: &TcpListener,
-    places: &Arc<Semaphore>,
+    room: &Arc<Semaphore>,
     guard: &Guard,
 ) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
-    let place = match Arc::clone(places).try_acquire_owned() {
-        Ok(place) => place,
+    let permit = match Arc::clone(room).try_acquire_owned() {
+        Ok(permit) => permit,
         Err(_) => {
             guard.counters.connections_waited.add();
-            let place = Arc::clone(places).acquire_owned().await;
-            place.expect("the semaphore is never closed")
+            let permit = Arc::clone(room).acquire_owned().await;
+            permit.expect("the semaphore is never closed")
         }
     };
     loop {
         match socket.accept().await {
-            Ok((stream, peer)) => return (stream, peer, place),
+            Ok((stream, peer)) => return (stream, peer, permit),
             Err(error) => {
                 tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(ACCEPT_AGAIN).await;
@@ -154,6 +195,7 @@ struct Connection {
     app: Router,
     tls: Option<TlsAcceptor>,
     limits: Limits,
+    place: Arc<ConnectionPlace>,
     stopped: watch::Receiver<bool>,
 }
 
@@ -163,33 +205,36 @@ impl Connection {
         self,
         stream: TcpStream,
         peer: SocketAddr,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) -> Option<()> {
         // Messages are small and somebody waits for them.
         let _ = stream.set_nodelay(true);
         match self.tls.clone() {
-            None => self.speak(stream, peer, place).await,
+            None => self.speak(stream, peer, permit).await,
             Some(tls) => {
                 let shaken = timeout(self.limits.head_timeout, tls.accept(stream)).await;
-                self.speak(shaken.ok()?.ok()?, peer, place).await;
+                self.speak(shaken.ok()?.ok()?, peer, permit).await;
             }
         }
         Some(())
     }
 
-    async fn speak<S>(self, stream: S, peer: SocketAddr, place: OwnedSemaphorePermit)
+    async fn speak<S>(self, stream: S, peer: SocketAddr, permit: OwnedSemaphorePermit)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let Self {
             app,
             limits,
+            place,
             mut stopped,
             ..
         } = self;
-        let app = TowerToHyperService::new(app.layer(Extension(Peer(peer))));
+        let app = app.layer(Extension(Peer(peer)));
+        let app = TowerToHyperService::new(app.layer(Extension(Arc::clone(&place))));
         let stream = TokioIo::new(Placed {
             stream,
+            _permit: permit,
             _place: place,
         });
         let connection = http1::Builder::new()
@@ -211,7 +256,8 @@ impl Connection {
 /// A stream that keeps its place until it is dropped, also when it has become a web socket.
 struct Placed<S> {
     stream: S,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
+    _place: Arc<ConnectionPlace>,
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Placed<S> {

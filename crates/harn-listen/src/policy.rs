@@ -1,23 +1,29 @@
 //! Everything a listener is told before it starts.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use url::Url;
 
 use crate::guard::Guard;
+use crate::listener::MadeToken;
+use crate::token::{self, TokenFile};
 use crate::{Clock, Credentials, Error, Hosts, Limits, Listener, Origins, Tls, is_loopback};
 
-/// Who may connect to a listener, and how. The default lets in programs on this machine.
+/// Who may connect to a listener, and how. The default lets in whoever on this machine knows the
+/// token that the listener makes.
 #[derive(Clone)]
 pub struct Policy {
     /// Where to listen.
     pub address: SocketAddr,
     /// By what callers are known.
     pub credentials: Credentials,
-    /// Lets strangers in where a listener would otherwise refuse to start.
+    /// Lets everybody in: no token is made, and a listener starts that would otherwise refuse.
     pub insecure_no_auth: bool,
+    /// Where the token of a listener without keys is kept, in a file of its address.
+    pub token_folder: Option<PathBuf>,
     /// Which hosts requests may be for.
     pub hosts: Hosts,
     /// Which pages in a browser may connect.
@@ -42,6 +48,7 @@ impl Policy {
             address,
             credentials: Credentials::default(),
             insecure_no_auth: false,
+            token_folder: None,
             hosts: Hosts::default(),
             origins: Origins::default(),
             tls: Tls::default(),
@@ -77,8 +84,26 @@ impl Policy {
         let bound = socket.local_addr().map_err(bind)?;
         let url = public.map_or_else(|| self.url_of(bound), |url| url.to_string());
         let limits = self.limits;
+        let token = self.make_token(bound)?;
         let guard = Arc::new(Guard::new(self, clock));
-        Ok(Listener::new(socket, bound, url, tls, guard, limits))
+        Ok(Listener::new(socket, bound, url, tls, token, guard, limits))
+    }
+
+    /// A token for whoever looks after this machine, if there is no other credential.
+    fn make_token(&mut self, bound: SocketAddr) -> Result<Option<MadeToken>, Error> {
+        if !self.credentials.is_empty() || self.insecure_no_auth {
+            return Ok(None);
+        }
+        let token = token::new_token().ok_or(Error::NoToken)?;
+        let file = self.token_folder.as_deref();
+        let file = file.map(|folder| TokenFile::write(folder, bound, &token));
+        let file = file.transpose().unwrap_or_else(|error| {
+            // The operator is shown the token all the same.
+            tracing::warn!(%error, "the token of the listener cannot be kept in a file");
+            None
+        });
+        self.credentials.set_token(token.clone());
+        Ok(Some(MadeToken { token, file }))
     }
 
     /// A proxy in front of us is reached from other machines, wherever it finds us.

@@ -7,6 +7,7 @@ mod world;
 use std::time::Duration;
 
 use harn_listen::{Credentials, Error, Limits, Policy, Secret, Tls, sign};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use world::{KEY, NOW_MS, World, get, policy};
 
 #[tokio::test]
@@ -26,7 +27,7 @@ async fn a_listener_that_strangers_could_reach_does_not_start() {
 
 #[tokio::test]
 async fn a_listener_behind_a_proxy_counts_as_reachable() {
-    let mut edge = policy();
+    let mut edge = world::asking();
     edge.tls = Tls::Edge;
     let refused = edge.clone().open(world::clock()).await;
     assert!(matches!(refused, Err(Error::ExposedByProxy)));
@@ -172,7 +173,7 @@ async fn open_paths_need_no_key_and_others_do() {
 }
 
 #[tokio::test]
-async fn guessing_is_slowed_down_for_whoever_guesses() {
+async fn guessing_is_slowed_down_and_good_keys_are_not() {
     let mut policy = policy();
     policy.credentials = world::keys();
     policy.limits.failures_max = 3;
@@ -186,12 +187,68 @@ async fn guessing_is_slowed_down_for_whoever_guesses() {
     for _ in 0..3 {
         assert_eq!(world.ask(&wrong).await.status, 401);
     }
-    let slowed = world.ask(&right).await;
+    let slowed = world.ask(&wrong).await;
     assert_eq!(slowed.status, 429);
     assert_eq!(slowed.header("retry-after"), Some("60"));
     assert_eq!(world.count("peers_slowed"), 1);
+    assert_eq!(
+        world.ask(&right).await.status,
+        200,
+        "it comes from there too"
+    );
     world.pass(Duration::from_secs(60));
-    assert_eq!(world.ask(&right).await.status, 200);
+    assert_eq!(world.ask(&wrong).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_listener_without_keys_asks_for_the_token_it_has_made() {
+    let scratch = tempfile::tempdir().unwrap();
+    let world = World::open(Policy {
+        token_folder: Some(scratch.path().join("listeners")),
+        ..world::asking()
+    })
+    .await;
+    let query = world.token_query.clone().unwrap();
+    let token = query.strip_prefix("?token=").unwrap();
+    let file = scratch
+        .path()
+        .join(format!("listeners/{}.token", world.address));
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        format!("{token}\n")
+    );
+    for (path, headers, status) in [
+        ("/who".to_owned(), String::new(), 401),
+        (
+            "/who".to_owned(),
+            format!("\r\nauthorization: Bearer {token}"),
+            200,
+        ),
+        ("/who".to_owned(), format!("\r\nx-api-key: {token}"), 200),
+        (format!("/who{query}"), String::new(), 200),
+        (format!("/who?a=1&token={token}"), String::new(), 200),
+        ("/who?token=".to_owned(), String::new(), 401),
+        (format!("/who{query}0"), String::new(), 401),
+        (format!("/who{query}"), "\r\nx-api-key: no".to_owned(), 401),
+    ] {
+        let answer = world
+            .ask(&get(&path, &format!("host: localhost{headers}")))
+            .await;
+        assert_eq!(answer.status, status, "{path} {headers}");
+        if status == 200 {
+            assert_eq!(answer.body, " Token");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_no_part_of_an_address() {
+    let mut policy = policy();
+    policy.credentials = world::keys();
+    let world = World::open(policy).await;
+    assert_eq!(world.token_query, None, "keys are configured");
+    let asked = get(&format!("/none?token={KEY}"), "host: localhost");
+    assert_eq!(world.ask(&asked).await.status, 401);
 }
 
 /// A request for `/echo` that is signed, with the body that is signed.
@@ -362,6 +419,64 @@ async fn a_head_that_does_not_end_is_given_up() {
     let answer = world.ask("GET /who HTTP/1.1\r\nhost: loc").await;
     assert_ne!(answer.status, 200);
     assert_eq!(world.handled(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_given_up() {
+    let mut policy = policy();
+    policy.credentials = world::keys();
+    let world = World::open(policy).await;
+    let slow = format!(
+        "POST /echo HTTP/1.1\r\nhost: localhost\r\nx-api-key: {KEY}\r\n\
+         content-length: 10\r\n\r\nhalf"
+    );
+    let answer = world.ask(&slow).await;
+    assert_eq!(answer.status, 408);
+    assert_eq!(answer.header("connection"), Some("close"));
+    assert_eq!(world.count("bodies_late"), 1);
+}
+
+#[tokio::test]
+async fn idle_connections_without_a_credential_keep_nobody_out() {
+    let mut policy = policy();
+    policy.credentials = world::keys();
+    policy.limits.unknown_connections_max = 4;
+    let world = World::open(policy).await;
+    let right = get("/who", &format!("host: localhost\r\nx-api-key: {KEY}"));
+    let mut idle = Vec::new();
+    for _ in 0..20 {
+        idle.push(world.connect().await);
+    }
+    assert_eq!(world.ask(&right).await.status, 200);
+    // Twenty and the good one, of which four stay.
+    assert_eq!(world.count("connections_evicted"), 17);
+}
+
+#[tokio::test]
+async fn one_caller_cannot_take_all_connections() {
+    let mut policy = policy();
+    policy.credentials = world::keys();
+    policy.limits.caller_connections_max = 2;
+    let world = World::open(policy).await;
+    let slow = format!(
+        "POST /echo HTTP/1.1\r\nhost: localhost\r\nx-api-key: {KEY}\r\n\
+         content-length: 10\r\nexpect: 100-continue\r\n\r\n"
+    );
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut stream = world.connect().await;
+        stream.write_all(slow.as_bytes()).await.unwrap();
+        // It is asked for its body: it was let in.
+        let mut asked = [0; 12];
+        stream.read_exact(&mut asked).await.unwrap();
+        assert_eq!(&asked, b"HTTP/1.1 100");
+        held.push(stream);
+    }
+    let right = |key: &str| get("/who", &format!("host: localhost\r\nx-api-key: {key}"));
+    assert_eq!(world.ask(&right(KEY)).await.status, 429);
+    assert_eq!(world.count("connections_refused"), 1);
+    let other = world.ask(&right(world::OTHER_KEY)).await;
+    assert_eq!((other.status, &*other.body), (200, "other Key"));
 }
 
 #[tokio::test]

@@ -76,6 +76,12 @@ impl std::str::FromStr for EventLogBackend {
     }
 }
 
+/// Where a project in `base_dir` keeps its state.
+pub fn state_root(base_dir: &Path, environment: &Environment<'_>) -> PathBuf {
+    let given = environment("HARN_STATE_DIR").filter(|value| !value.trim().is_empty());
+    base_dir.join(given.unwrap_or_else(|| ".harn".to_owned()))
+}
+
 /// Which log to open, and how.
 #[derive(Clone, Debug)]
 pub struct EventLogConfig {
@@ -109,8 +115,7 @@ impl EventLogConfig {
     /// # Errors
     /// As for [`for_base_dir`](Self::for_base_dir).
     pub fn for_base_dir_in(base_dir: &Path, environment: &Environment<'_>) -> Result<Self> {
-        let state_root = state_root_in(base_dir, environment);
-        Self::at_state_root_in(&state_root, base_dir, environment)
+        Self::at_state_root_in(&state_root(base_dir, environment), base_dir, environment)
     }
 
     /// The same without `harn.toml`, where what it says is not trusted.
@@ -118,7 +123,7 @@ impl EventLogConfig {
     /// # Errors
     /// The environment makes no sense.
     pub fn without_manifest_in(base_dir: &Path, environment: &Environment<'_>) -> Result<Self> {
-        let mut config = Self::plain(&state_root_in(base_dir, environment));
+        let mut config = Self::plain(&state_root(base_dir, environment));
         config.read_environment(base_dir, environment)?;
         Ok(config)
     }
@@ -222,12 +227,6 @@ impl EventLogConfig {
             queue_depth: self.queue_depth,
         }
     }
-}
-
-/// Where the state of a folder is kept.
-fn state_root_in(base_dir: &Path, environment: &Environment<'_>) -> PathBuf {
-    let state_dir = environment("HARN_STATE_DIR").filter(|value| !value.trim().is_empty());
-    base_dir.join(state_dir.as_deref().unwrap_or(".harn"))
 }
 
 /// Opens the log that is configured.

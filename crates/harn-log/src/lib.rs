@@ -86,7 +86,7 @@ pub use active::{
 pub use any::{AnyEventLog, AppendSurvives};
 pub use block::block_on;
 pub use config::{
-    DEFAULT_QUEUE_DEPTH, Environment, EventLogBackend, EventLogConfig, open_event_log,
+    DEFAULT_QUEUE_DEPTH, Environment, EventLogBackend, EventLogConfig, open_event_log, state_root,
 };
 pub use error::{Damage, LogError};
 pub use event::LogEvent;

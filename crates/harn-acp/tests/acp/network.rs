@@ -40,7 +40,8 @@ pub(crate) async fn listen_until(
 ) -> (String, JoinHandle<Vec<(&'static str, u64)>>) {
     let policy = Policy::new("127.0.0.1:0".parse().unwrap());
     let listener = policy.open(Arc::new(|| 0)).await.unwrap();
-    let url = format!("ws://{}/acp", listener.address());
+    let token = listener.token_query().unwrap();
+    let url = format!("ws://{}/acp{token}", listener.address());
     let server = Arc::clone(&scene.server);
     let listening = tokio::spawn(async move { server.listen(listener, network, stop).await });
     (url, listening)

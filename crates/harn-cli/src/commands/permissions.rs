@@ -79,6 +79,11 @@ impl Permissions {
         policy.map_err(|error| error.to_string())
     }
 
+    /// Whether nothing can be started.
+    pub(in crate::commands) fn forbids_processes(&self) -> bool {
+        self.deny.contains(&What::Exec)
+    }
+
     fn rule<T: Clone>(
         &self,
         what: What,

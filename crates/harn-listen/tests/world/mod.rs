@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::routing::{any, get as on_get};
 use axum::{Extension, Router};
 use harn_listen::{Caller, Clock, Counters, Credentials, Policy, Secret};
@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
 pub(crate) const KEY: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const OTHER_KEY: &str = "another key that is long enough";
 pub(crate) const SIGNING_KEY: &str = "fedcba9876543210fedcba9876543210";
 pub(crate) const NOW_MS: i64 = 1_790_000_000_000;
 
@@ -23,6 +24,8 @@ pub(crate) struct World {
     pub(crate) address: SocketAddr,
     pub(crate) url: String,
     pub(crate) fingerprint: Option<String>,
+    /// `?token=…`, if one was made.
+    pub(crate) token_query: Option<String>,
     now_ms: Arc<AtomicI64>,
     handled: Arc<AtomicU64>,
     counters: Arc<Counters>,
@@ -37,14 +40,24 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
+/// A listener that asks nobody, unless it is given keys.
 pub(crate) fn policy() -> Policy {
+    Policy {
+        insecure_no_auth: true,
+        ..asking()
+    }
+}
+
+/// A listener as it is by default.
+pub(crate) fn asking() -> Policy {
     Policy::new("127.0.0.1:0".parse().unwrap())
 }
 
 pub(crate) fn keys() -> Credentials {
     let mut credentials = Credentials::default();
-    let other = Secret::new("another key that is long enough");
-    credentials.add_key("other", other).unwrap();
+    credentials
+        .add_key("other", Secret::new(OTHER_KEY))
+        .unwrap();
     credentials.add_key("ci", Secret::new(KEY)).unwrap();
     credentials
 }
@@ -72,6 +85,7 @@ impl World {
             address: listener.address(),
             url: listener.url().to_owned(),
             fingerprint: listener.certificate_fingerprint().map(str::to_owned),
+            token_query: listener.token_query(),
             now_ms,
             handled: Arc::clone(&handled),
             counters: listener.counters(),
@@ -117,8 +131,9 @@ fn router(handled: Arc<AtomicU64>) -> Router {
         .route(
             "/who",
             on_get(
-                async move |Extension(caller): Extension<Caller>, headers: HeaderMap| {
+                async move |Extension(caller): Extension<Caller>, uri: Uri, headers: HeaderMap| {
                     count();
+                    assert!(!uri.to_string().contains("token"), "{uri}");
                     // Nobody behind the checks may see what was claimed.
                     assert!(!headers.contains_key("x-harn-claims"));
                     who(&caller)

@@ -28,7 +28,9 @@ const KEY: &str = "0123456789abcdef";
 
 impl World {
     async fn open(settings: Network) -> Self {
-        Self::open_with(settings, Policy::new("127.0.0.1:0".parse().unwrap())).await
+        let mut policy = Policy::new("127.0.0.1:0".parse().unwrap());
+        policy.insecure_no_auth = true;
+        Self::open_with(settings, policy).await
     }
 
     async fn open_with(settings: Network, policy: Policy) -> Self {

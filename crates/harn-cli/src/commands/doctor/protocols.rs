@@ -207,7 +207,10 @@ fn write_callers(callers: &Callers, output: &mut Output) -> io::Result<()> {
     )?;
     let is_open = callers.api_keys.is_empty() && callers.hmac_keys.is_empty();
     match is_open {
-        true => writeln!(output, "without keys only this machine can be listened to"),
+        true => writeln!(
+            output,
+            "without keys only this machine can be listened to, with a token made for it"
+        ),
         false => Ok(()),
     }
 }

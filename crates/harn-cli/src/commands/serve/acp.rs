@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use harn_acp::{Mode, Network, Server, ServerOptions};
+use harn_log::state_root;
 use harn_vm::{AnsweringProgram, Warn};
 
 use super::listening::{Listening, Serving};
@@ -19,6 +20,7 @@ use crate::commands::answering::{self, Around, Keeping, Said};
 use crate::commands::answers::{Answers, Recordings};
 use crate::commands::permissions::Permissions;
 use crate::commands::project;
+use crate::environment::variable;
 use crate::output::{Output, Untrusted, UntrustedText};
 
 const EXAMPLES: &str = "  \
@@ -27,6 +29,9 @@ const EXAMPLES: &str = "  \
   harn serve acp --ephemeral           Conversations are forgotten at the end
   harn serve acp --listen 127.0.0.1:7331
                                        For clients on the network, at /acp";
+
+/// Below the state of a project: the tokens of what listens.
+const TOKEN_FOLDER: &str = "listeners";
 
 /// Serve an agent to editors
 ///
@@ -41,8 +46,9 @@ const EXAMPLES: &str = "  \
 /// has the `[[personas]]` of its harn.toml as modes.
 ///
 /// With --listen it speaks with clients on the network, over HTTP and web sockets, until it is
-/// stopped. Keys of callers are in HARN_API_KEYS and HARN_HMAC_KEYS, as NAME=KEY,NAME=KEY. A
-/// conversation without a client is kept ready for HARN_ACP_RETAIN_SECS, or five minutes.
+/// stopped. Keys of callers are in HARN_API_KEYS and HARN_HMAC_KEYS, as NAME=KEY,NAME=KEY.
+/// Without keys a token is made and shown as a part of the address. A conversation without a
+/// client is kept ready for HARN_ACP_RETAIN_SECS, or five minutes.
 ///
 /// Conversations are kept in the event log of the project like all sessions; see `harn run`.
 ///
@@ -74,7 +80,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> io::Result<Outcome> {
-    let serving = match arguments.listening.read() {
+    let can_start_processes = !arguments.permissions.forbids_processes();
+    let serving = match arguments.listening.read(can_start_processes) {
         Ok(serving) => serving,
         Err(why) => {
             output.error(format_args!("{}", Untrusted(why)));
@@ -127,10 +134,15 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
     let Serving {
         listen, network, ..
     } = serving;
+    let state = state_root(&project::base_of(around.manifest.as_deref()), &variable);
     let served = match listen {
         None => serve(&server, network, output)
             .map_err(|error| format!("the connection failed: {error}")),
-        Some(listen) => network::serve(&server, listen.policy, network, clock, output),
+        Some(listen) => {
+            let mut policy = listen.policy;
+            policy.token_folder = Some(state.join(TOKEN_FOLDER));
+            network::serve(&server, policy, network, clock, output)
+        }
     };
     drop(server);
     // Whoever has the log open otherwise looks for what a crash has left.

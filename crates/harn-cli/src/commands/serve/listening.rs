@@ -59,7 +59,7 @@ pub(super) struct Listening {
     #[arg(long, value_name = "IP", requires = "listen")]
     trust_claims_from: Vec<IpAddr>,
 
-    /// Let everybody in who can reach the address
+    /// Let everybody in who can reach the address; needs --deny exec
     #[arg(long, requires = "listen")]
     insecure_no_auth: bool,
 
@@ -96,11 +96,20 @@ enum Mode {
 }
 
 impl Listening {
-    /// How clients are served.
+    /// How clients are served. Where what is served `can_start_processes`, everybody is never let
+    /// in.
     ///
     /// # Errors
     /// What is wrong with the arguments or the environment, for a person.
-    pub(super) fn read(&self) -> Result<Serving, String> {
+    pub(super) fn read(&self, can_start_processes: bool) -> Result<Serving, String> {
+        if self.insecure_no_auth && can_start_processes {
+            return Err(
+                "--insecure-no-auth would let everybody who reaches the address run commands as \
+                 you: configure a key in HARN_API_KEYS, use the token that a listener without \
+                 keys makes, or say --deny exec as well"
+                    .to_owned(),
+            );
+        }
         let mut serving = Serving {
             listen: self.listen()?,
             network: Network::default(),

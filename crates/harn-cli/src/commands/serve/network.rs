@@ -11,7 +11,7 @@ use signal_hook::iterator::Signals;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
-use crate::output::Output;
+use crate::output::{Output, Untrusted};
 
 /// Serves clients on the network; ends, in good order, with the first signal.
 ///
@@ -36,8 +36,15 @@ pub(super) fn serve(
         .map_err(|error| error.to_string())?;
     let stop = signalled().map_err(|error| error.to_string())?;
     let base = listener.url().trim_end_matches('/');
-    let address = writeln!(output, "listening on {base}{}", network.path);
+    let token = listener.token_query().unwrap_or_default();
+    let address = writeln!(output, "listening on {base}{}{token}", network.path);
     address.map_err(|error| error.to_string())?;
+    if let Some(file) = listener.token_file() {
+        output.note(format_args!(
+            "note: the token in the address is also in {}, for as long as it listens",
+            Untrusted(file.display())
+        ));
+    }
     if let Some(fingerprint) = listener.certificate_fingerprint() {
         output.note(format_args!(
             "note: the certificate has the fingerprint {fingerprint}"

@@ -17,7 +17,10 @@ const KEY: &str = "0123456789abcdef";
 /// An agent that listens.
 struct Listening {
     child: Child,
+    /// Where it listens, without a token.
     url: String,
+    /// The token that stood in the address.
+    token: Option<String>,
     _folder: TempDir,
 }
 
@@ -32,15 +35,27 @@ fn listen(options: &[&str], environment: &[(&str, &str)]) -> Listening {
     BufReader::new(output)
         .read_line(&mut line)
         .expect("it says where");
-    let url = line.trim().strip_prefix("listening on ");
+    let shown = line.trim().strip_prefix("listening on ");
+    let shown = shown.expect("it listens");
+    let (url, token) = match shown.split_once("?token=") {
+        Some((url, token)) => (url, Some(token.to_owned())),
+        None => (shown, None),
+    };
     Listening {
-        url: url.expect("it listens").to_owned(),
+        url: url.to_owned(),
+        token,
         child,
         _folder: folder,
     }
 }
 
 impl Listening {
+    /// Sends `initialize` with the token, and gives the status and the body of the answer.
+    fn initialize_with_token(&self, headers: &str) -> (u16, Value) {
+        let token = self.token.as_deref().expect("a token was made");
+        self.initialize(&format!("authorization: Bearer {token}\r\n{headers}"))
+    }
+
     /// Sends `initialize`, and gives the status and the body of the answer.
     fn initialize(&self, headers: &str) -> (u16, Value) {
         let address = self.url.strip_prefix("http://").expect("it is plain");
@@ -77,7 +92,7 @@ impl Listening {
 #[test]
 fn it_says_where_it_listens_answers_and_ends_in_good_order() {
     let agent = listen(&[], &[]);
-    let (status, answer) = agent.initialize("");
+    let (status, answer) = agent.initialize_with_token("");
     assert_eq!(status, 200);
     assert_eq!(answer["id"], "a");
     assert_eq!(answer["result"]["protocolVersion"], 1);
@@ -86,6 +101,19 @@ fn it_says_where_it_listens_answers_and_ends_in_good_order() {
     let (status, told) = agent.stop();
     assert_eq!(status, Some(0));
     assert!(told.contains("origins_refused: 1"), "{told}");
+}
+
+#[test]
+fn everybody_is_let_in_only_where_no_process_is_started_and_is_told() {
+    let agent = listen(&["--insecure-no-auth", "--deny", "exec"], &[]);
+    assert_eq!(agent.token, None);
+    assert_eq!(agent.initialize("").0, 200);
+    let (_, told) = agent.stop();
+    assert!(
+        told.contains("warning: everybody who can reach this address"),
+        "{told}"
+    );
+    assert!(told.contains("let in without a credential"), "{told}");
 }
 
 #[test]
@@ -102,7 +130,7 @@ fn keys_come_from_the_environment() {
 #[test]
 fn limits_can_be_set() {
     let agent = listen(&["--limit", "frame_in_bytes=10"], &[]);
-    let (status, refusal) = agent.initialize("");
+    let (status, refusal) = agent.initialize_with_token("");
     assert_eq!((status, &refusal["error"]["code"]), (413, &json!(-32600)));
 }
 
@@ -148,6 +176,8 @@ fn what_would_let_strangers_in_does_not_start() {
     assert!(told.contains("no authentication is configured"), "{told}");
     let told = refused(&["--listen", "127.0.0.1:0", "--tls", "edge"], &[]);
     assert!(told.contains("a proxy lets other machines in"), "{told}");
+    let told = refused(&["--listen", "127.0.0.1:0", "--insecure-no-auth"], &[]);
+    assert!(told.contains("run commands as you"), "{told}");
     let told = refused(&["--listen", "127.0.0.1:0", "--allow-origin", "*"], &[]);
     assert!(told.contains("one by one"), "{told}");
 }
