@@ -18,6 +18,7 @@ mod commands;
 mod counting;
 mod environment;
 mod failure_line;
+mod hidden;
 mod output;
 mod progress;
 mod suggestion;

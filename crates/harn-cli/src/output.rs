@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::arguments::Color;
 use crate::commands::Outcome;
 use crate::environment::Environment;
+use crate::hidden::{escaped_json, misleads};
 use crate::warnings::Warnings;
 
 /// The two streams of the program. Writing to it, as to any [`Write`], writes
@@ -59,9 +60,11 @@ impl Output {
         self.is_watched
     }
 
-    /// Writes a JSON document on a line of its own.
+    /// Writes a JSON document on a line of its own. What a terminal would obey, or nobody would
+    /// see, is escaped in it.
     pub(crate) fn json(&mut self, document: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.data, document)?;
+        let json = serde_json::to_string(document)?;
+        self.data.write_all(escaped_json(&json).as_bytes())?;
         self.data.write_all(b"\n")
     }
 
@@ -250,8 +253,7 @@ impl<T: Display> Display for UntrustedText<T> {
 
 fn show(text: &str, is_fine: fn(char) -> bool, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
-        let is_special = character.is_control() || is_direction(character);
-        if is_special && !is_fine(character) {
+        if misleads(character) && !is_fine(character) {
             write!(out, "{}", character.escape_default())?;
         } else {
             write!(out, "{character}")?;

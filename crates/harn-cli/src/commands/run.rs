@@ -102,6 +102,9 @@ const TIMED_OUT: u8 = 124;
 /// Naming a FILE trusts what came with its project, such as servers and hooks of its harn.toml.
 /// A text that is given with -e or at the standard input uses that of the folder once you trust
 /// it; see `harn trust`.
+/// On a terminal, control sequences in what the program writes are shown in letters, because
+/// they may come from a model or a file; the looks of color(), bold() and dim() stay. With
+/// --raw the terminal gets them. A file or a pipe always gets what was written.
 ///
 /// A program may do what you may, unless --deny or --allow-… say otherwise. Every one of them
 /// takes something away. A program that it may run is not kept in by them.
@@ -128,6 +131,10 @@ pub(crate) struct Arguments {
     /// How much memory its values may take, such as 64MB
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<usize>,
+
+    /// Let the terminal obey every control sequence that the program writes
+    #[arg(long)]
+    raw: bool,
 
     /// Let a host at standard input and output lend the program what it can do
     #[arg(long, requires = "file")]
@@ -249,7 +256,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> io::Result<Outc
             return Ok(Outcome::Problems);
         }
     };
-    let sink = Box::new(Terminal::on(scene.screen.clone()));
+    let sink = Box::new(Terminal::on(scene.screen.clone()).raw(arguments.raw));
     let ended = Program::new(&mut workspace, &path).run(&options, sink);
     // What the host was told reaches it before we say anything else.
     drop(bridge);

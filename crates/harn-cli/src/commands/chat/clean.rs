@@ -4,7 +4,7 @@
 //! the terminal as it is. A sequence that would move the cursor, change the title or fill the
 //! clipboard is shown in letters instead.
 
-use crate::output::is_direction;
+use crate::hidden::misleads;
 
 /// What a tab becomes; where it stands in its line does not matter.
 const TAB: &str = "    ";
@@ -18,7 +18,7 @@ pub(super) fn clean(text: &str) -> String {
             '\t' => kept.push_str(TAB),
             // It would only go back to what is there already; nothing is hidden without it.
             '\r' => {}
-            special if special.is_control() || is_direction(special) => {
+            special if misleads(special) => {
                 kept.extend(special.escape_default());
             }
             other => kept.push(other),

@@ -1,11 +1,13 @@
 //! What a program writes.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use harn_vm::Sink;
 use harn_vm::machine::Stream;
 
 use super::screen::Screen;
+use crate::hidden::visible;
 use crate::output::Palette;
 
 /// How much output is held back at most.
@@ -16,6 +18,8 @@ pub(crate) struct Terminal {
     held: RefCell<Vec<u8>>,
     screen: Screen,
     is_terminal: bool,
+    /// Whether a terminal gets every sequence that is in a text.
+    is_raw: bool,
 }
 
 impl Terminal {
@@ -28,7 +32,22 @@ impl Terminal {
         Self {
             held: RefCell::default(),
             is_terminal: screen.is_terminal(Stream::Output),
+            is_raw: false,
             screen,
+        }
+    }
+
+    /// The same, but a terminal gets every sequence that is in a text.
+    pub(super) fn raw(mut self, is_raw: bool) -> Self {
+        self.is_raw = is_raw;
+        self
+    }
+
+    /// What a stream gets of a text. A file or another program gets it as it is.
+    fn shown<'a>(&self, stream: Stream, text: &'a str) -> Cow<'a, str> {
+        match self.is_raw || !self.screen.is_terminal(stream) {
+            true => Cow::Borrowed(text),
+            false => visible(text),
         }
     }
 
@@ -43,6 +62,7 @@ impl Terminal {
 
 impl Sink for Terminal {
     fn write(&mut self, stream: Stream, text: &str) {
+        let text = &*self.shown(stream, text);
         match stream {
             Stream::Output => {
                 self.held.borrow_mut().extend_from_slice(text.as_bytes());

@@ -16,6 +16,7 @@ use super::facts::Facts;
 use super::stored::{self, Stored, StoredUpTo};
 use super::{conversation, markdown, show};
 use crate::arguments::after_help;
+use crate::hidden::escaped_json;
 use crate::output::Untrusted;
 
 const EXAMPLES: &str = "  \
@@ -27,7 +28,8 @@ const EXAMPLES: &str = "  \
 ///
 /// As json it is the transcript that programs see. As jsonl it is all that the log has, in the
 /// order it happened: lines {"topic", "id", "event"} like those of `harn events export`. As md
-/// it is the conversation in Markdown.
+/// it is the conversation in Markdown. What a terminal would obey, or nobody would see, is in
+/// letters in it, and escaped in both others.
 ///
 /// With -o the file is there when it is complete, or not at all; an earlier one is replaced.
 /// With -o and --json the answer is {"file", "id"}.
@@ -65,8 +67,11 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let log = arguments.log.open_to_read(OnDamage::Skip)?;
     let session = stored::one(&log, &arguments.id, StoredUpTo::End)?;
     let text = match arguments.format {
-        Format::Json => format!("{:#}\n", show::transcript(&session.id, &session.state)),
-        Format::Jsonl => lines(&log, &session)?,
+        Format::Json => {
+            let transcript = show::transcript(&session.id, &session.state);
+            escaped_json(&format!("{transcript:#}\n")).into_owned()
+        }
+        Format::Jsonl => escaped_json(&lines(&log, &session)?).into_owned(),
         Format::Md => {
             let facts = Facts::of(&session);
             markdown::of(&facts, &conversation::of(&session.state))

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::conversation::{Call, Part};
 use super::facts::Facts;
+use crate::output::UntrustedText;
 use crate::timestamp::rfc3339;
 
-/// The conversation of a session.
+/// The conversation of a session. Nothing that was said controls the terminal of its reader.
 pub(in crate::commands) fn of(facts: &Facts, parts: &[Part]) -> String {
     let mut text = format!(
         "# Session {}\n\n{}: {}. Last active at {}.\n",
@@ -39,7 +40,7 @@ pub(in crate::commands) fn of(facts: &Facts, parts: &[Part]) -> String {
             }
         }
     }
-    text
+    UntrustedText(text).to_string()
 }
 
 fn add_call(text: &mut String, call: &Call) {

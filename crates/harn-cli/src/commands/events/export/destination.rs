@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::super::Failure;
+use crate::hidden::escaped_json;
 
 /// A file that is being written under another name. Unless it is finished, it goes.
 pub(in crate::commands) struct FileInMaking {
@@ -36,8 +37,8 @@ impl FileInMaking {
 
     /// Writes a document on a line of its own.
     pub(in crate::commands) fn write(&mut self, document: &impl Serialize) -> Result<(), Failure> {
-        let written = serde_json::to_writer(&mut self.file, document).map_err(io::Error::from);
-        written
+        let json = serde_json::to_string(document).map_err(io::Error::from);
+        json.and_then(|json| self.file.write_all(escaped_json(&json).as_bytes()))
             .and_then(|()| self.file.write_all(b"\n"))
             .map_err(|error| cannot_write(&self.path, &error))
     }
