@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::budget::Budget;
 use crate::closure::Closure;
 use crate::code::Source;
 use crate::effects::{Answer, EffectFailure, EffectId, Effects, Request, Stream};
@@ -39,6 +40,10 @@ impl Context<'_> {
         match request {
             // These are never forbidden, and say nothing about what was asked before.
             Request::Now | Request::Elapsed | Request::Random(_) => answer,
+            Request::File(request) => {
+                self.scheduler.budget.has_asked(request.octets());
+                self.noted(answer)
+            }
             _ => self.noted(answer),
         }
     }
@@ -152,7 +157,12 @@ impl Context<'_> {
 
     /// Fails if a value of so many bytes would not fit into the memory that is allowed.
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.scheduler.meter.reserve(bytes)
+        self.scheduler.budget.reserve(bytes)
+    }
+
+    /// What the program may still use. A body that works for long says so there.
+    pub fn budget(&mut self) -> &mut Budget {
+        &mut self.scheduler.budget
     }
 
     /// Stops a task where it is.

@@ -80,6 +80,25 @@ pub enum FileRequest {
     Canonical(PathBuf),
 }
 
+impl FileRequest {
+    /// How many octets are written.
+    pub(crate) fn octets(&self) -> usize {
+        match self {
+            Self::Write(_, content) | Self::Replace(_, content, _) | Self::Append(_, content) => {
+                content.len()
+            }
+            Self::Read(_)
+            | Self::Status(_)
+            | Self::List(_)
+            | Self::MakeFolder(_)
+            | Self::Delete(_)
+            | Self::Copy(..)
+            | Self::Move(..)
+            | Self::Canonical(_) => 0,
+        }
+    }
+}
+
 /// What has to be in a file for it to be replaced. Whoever read a file and writes it again
 /// learns this way that somebody else was faster.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ use harn_check::Imported;
 use harn_check::modules::Workspace;
 use hashbrown::HashMap;
 
+use crate::budget::{Brake, Budget};
 use crate::closure::Closure;
 use crate::code::{Function, Source};
 use crate::compile::{Interner, PREDEFINED};
@@ -34,7 +35,6 @@ use crate::handle::ClosureHandle;
 use crate::inbox::{Inbox, Message};
 use crate::load::{self, Action, Entry, LoadError, Offer};
 use crate::machine::Machine;
-use crate::meter::Meter;
 use crate::methods::Methods;
 use crate::registry::{BuiltinId, Registry};
 use crate::run::{self, Stop};
@@ -92,7 +92,7 @@ impl Isolate {
         inbox: Inbox,
         limits: &Limits,
     ) -> Self {
-        let mut scheduler = Scheduler::new(Meter::new(limits.memory));
+        let mut scheduler = Scheduler::new(Budget::new(limits.memory));
         let root = scheduler.new_fiber();
         let mut machine = Machine {
             globals: vec![Value::Absent; PREDEFINED.len()],
@@ -220,6 +220,11 @@ impl Isolate {
         self.is_over = false;
         self.start_root(entry);
         true
+    }
+
+    /// What ends the program from outside, also while a builtin works.
+    pub fn set_brake(&mut self, brake: Option<Rc<dyn Brake>>) {
+        self.machine.scheduler.budget.set_brake(brake);
     }
 
     /// Counts how often the lines run of the files that are loaded from now on.

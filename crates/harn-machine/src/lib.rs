@@ -12,6 +12,7 @@
 //! fibers until there is nothing to run, says what it waits for, and goes on when it is told.
 
 mod async_call;
+mod budget;
 mod closure;
 mod code;
 mod compile;
@@ -29,7 +30,6 @@ mod iterate;
 mod load;
 mod machine;
 mod measure;
-mod meter;
 mod methods;
 mod net;
 mod parameters;
@@ -42,6 +42,7 @@ mod sync;
 pub mod value;
 
 pub use async_call::AsyncCall;
+pub use budget::{Brake, Budget};
 pub use closure::Closure;
 pub use code::{Coverage, Function, FunctionKind, Source, disassemble};
 pub use context::{Context, Holds, LibraryState, Waiting, argument, take, thrown};
@@ -58,7 +59,6 @@ pub use inbox::{Inbox, Outside, inbox};
 pub use isolate::{Isolate, Limits, Step};
 pub use iterate::{Generator, GeneratorKind, Iter};
 pub use load::{Entry, LoadError, Offer};
-pub use meter::Meter;
 pub use net::{
     HttpHead, HttpProxy, HttpRequest, NetAnswer, NetFailure, NetFailureKind, NetRequest, Route,
     SocketMessage, SocketRequest, TlsOptions,

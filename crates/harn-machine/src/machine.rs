@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::budget::Budget;
 use crate::closure::Closure;
 use crate::code::Source;
 use crate::context::{Context, LibraryState};
@@ -59,6 +60,12 @@ impl Machine {
             depth,
             refusal: None,
         }
+    }
+
+    /// What the program may still use.
+    #[inline]
+    pub(crate) fn budget(&mut self) -> &mut Budget {
+        &mut self.scheduler.budget
     }
 
     /// Stops all tasks of a group.

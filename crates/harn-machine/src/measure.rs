@@ -1,7 +1,7 @@
 //! How much memory the values of a program take.
 //!
 //! Everything that can be reached is visited once. That takes a while, so it is only done
-//! when the meter says that the limit may have been reached.
+//! when the budget says that the limit may have been reached.
 
 use std::rc::Rc;
 

@@ -14,6 +14,7 @@
 //! A body never calls a function of the program: that would be recursion in Rust, and a
 //! callback could not wait. What calls back is written in Harn.
 
+use std::cell::Cell;
 use std::task::Poll;
 
 use harn_check::builtins::{self, Builtin};
@@ -175,6 +176,46 @@ pub struct Registry {
     by_name: HashMap<(Receiver, &'static str), MethodId>,
     files: HashMap<&'static str, &'static str>,
     guard: Option<Guard>,
+    /// Which parameters of each builtin are texts, once that was asked for.
+    texts: Vec<Cell<Option<TextParameters>>>,
+}
+
+/// Which parameters of a builtin are declared as texts: a bit for each of the first ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TextParameters(u16);
+
+impl TextParameters {
+    fn of(signature: &str) -> Self {
+        let mut found = Self::default();
+        let Some((_, parameters)) = signature.split_once('(') else {
+            return found;
+        };
+        let (mut depth, mut at, mut start) = (0_u32, 0, 0);
+        for (offset, character) in parameters.char_indices() {
+            let is_end = matches!(character, ',' | ')') && depth == 0;
+            match character {
+                '(' | '[' | '{' | '<' => depth += 1,
+                ')' | ']' | '}' if depth > 0 => depth -= 1,
+                '>' if depth > 0 && !parameters[..offset].ends_with('-') => depth -= 1,
+                _ => {}
+            }
+            if is_end {
+                let declared = parameters[start..offset].split_once(':');
+                let is_text = declared.is_some_and(|(_, ty)| ty.trim_start().starts_with("string"));
+                found.0 |= u16::from(is_text).checked_shl(at).unwrap_or(0);
+                (at, start) = (at + 1, offset + 1);
+            }
+            if character == ')' && is_end {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether the parameter at that position is one.
+    pub(crate) fn has(self, at: usize) -> bool {
+        u32::try_from(at).is_ok_and(|at| self.0.checked_shr(at).unwrap_or(0) & 1 != 0)
+    }
 }
 
 /// Looks at calls of builtins in tasks that have values of their own, before they are made.
@@ -192,6 +233,7 @@ impl Default for Registry {
             by_name: HashMap::new(),
             files: HashMap::new(),
             guard: None,
+            texts: vec![Cell::new(None); BuiltinId::count()],
         };
         registry.plain(&[(HOST_BUILTIN, without_host)]);
         registry
@@ -288,6 +330,16 @@ impl Registry {
         functions.find(|function| *function == name)
     }
 
+    /// Which parameters of a builtin are texts.
+    pub(crate) fn text_parameters(&self, id: BuiltinId) -> TextParameters {
+        let known = &self.texts[usize::from(id.0)];
+        known.get().unwrap_or_else(|| {
+            let found = TextParameters::of(id.declaration().signature);
+            known.set(Some(found));
+            found
+        })
+    }
+
     /// What a builtin does; `None` if nobody knows.
     pub fn body(&self, id: BuiltinId) -> Option<Body> {
         self.builtins[usize::from(id.0)]
@@ -305,5 +357,31 @@ impl Registry {
 
     pub(crate) fn method_body(&self, id: MethodId) -> Body {
         self.methods[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TextParameters;
+
+    #[test]
+    fn parameters_that_are_texts_are_known_by_their_declaration() {
+        for (signature, expected) in [
+            ("argv: list", vec![]),
+            ("now() -> int", vec![]),
+            (
+                "join(items: list, separator: string = \",\") -> string",
+                vec![1],
+            ),
+            (
+                "f<T>(a: string | nil, b: fn(string, int) -> T, c: {x: string}, d: string)",
+                vec![0, 3],
+            ),
+            ("g(a: list<string>, ...rest: string)", vec![1]),
+        ] {
+            let texts = TextParameters::of(signature);
+            let found: Vec<usize> = (0..8).filter(|at| texts.has(*at)).collect();
+            assert_eq!(found, expected, "{signature}");
+        }
     }
 }

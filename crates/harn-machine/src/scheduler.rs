@@ -16,12 +16,12 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::budget::Budget;
 use crate::closure::Closure;
 use crate::effects::{Answer, EffectId};
 use crate::fault::Failure;
 use crate::fiber::{Facts, Fiber};
 use crate::iterate::GeneratorState;
-use crate::meter::Meter;
 use crate::sync::{Bell, FiberId, Task, TaskState, Waiters};
 use crate::value::{Dict, Text, Value};
 
@@ -36,8 +36,8 @@ pub struct Scheduler {
     /// Rung when something is dropped that a parked fiber waits for.
     bell: Rc<Bell>,
     next: u64,
-    /// How much memory is used.
-    pub(crate) meter: Meter,
+    /// What the program may still use.
+    pub(crate) budget: Budget,
 }
 
 /// When a parked fiber wakes by itself.
@@ -76,7 +76,7 @@ pub struct Start {
 }
 
 impl Scheduler {
-    pub(crate) fn new(meter: Meter) -> Self {
+    pub(crate) fn new(budget: Budget) -> Self {
         Self {
             fibers: HashMap::new(),
             ready: VecDeque::new(),
@@ -84,7 +84,7 @@ impl Scheduler {
             effects: HashMap::new(),
             bell: Rc::default(),
             next: 0,
-            meter,
+            budget,
         }
     }
 
@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     fn scheduler() -> Scheduler {
-        Scheduler::new(Meter::new(None))
+        Scheduler::new(Budget::default())
     }
 
     /// Parks a fiber and wakes it before its time.

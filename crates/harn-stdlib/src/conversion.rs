@@ -35,8 +35,9 @@ fn type_of(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failur
     Ok(argument(arguments, 0).type_name().into())
 }
 
-fn to_string(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(argument(arguments, 0).to_text().into())
+fn to_string(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let text = argument(arguments, 0).to_text_within(context.budget())?;
+    Ok(text.into())
 }
 
 fn to_int(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -132,7 +133,11 @@ fn values(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure
     Ok(listed(arguments, |dict| dict.values().cloned().collect()))
 }
 
-fn entries(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn entries(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    if let Value::Dict(dict) = argument(arguments, 0) {
+        const ENTRY_BYTES: usize = 200;
+        context.reserve(dict.len().saturating_mul(ENTRY_BYTES))?;
+    }
     Ok(listed(arguments, |dict| {
         let entry = |(key, value): (&harn_machine::value::Text, &Value)| {
             Value::dict([("key", Value::Text(key.clone())), ("value", value.clone())])

@@ -13,6 +13,8 @@ use harn_machine::{
     Body, Context, Each, Failure, Plain, Receiver, Registry, Value, argument, take,
 };
 
+use crate::growing::Growing;
+
 pub(crate) use keyed::{apart, distinct, greatest, group, least, sort_by_keys};
 
 pub(crate) fn register(registry: &mut Registry) {
@@ -117,7 +119,8 @@ fn empty(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure>
     Ok(items(arguments).is_empty().into())
 }
 
-fn reverse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn reverse(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    reserve_each(context, items(arguments).len(), size_of::<Value>())?;
     let mut list = take_list(arguments, 0);
     list.items_mut().reverse();
     Ok(list.into())
@@ -129,28 +132,44 @@ fn join(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fai
         None => Text::default(),
     };
     let items = items(arguments);
-    context.reserve(separator.len().saturating_mul(items.len()))?;
-    let mut out = String::new();
+    let mut out = Growing::default();
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
-            out.push_str(&separator);
+            out.push(context, &separator)?;
         }
-        item.show_into(&mut out);
+        out.push_shown(context, item)?;
     }
-    Ok(out.into())
+    Ok(out.finish().into())
 }
 
-fn contains(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(items(arguments).contains(argument(arguments, 1)).into())
+fn contains(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    Ok(position(context, arguments)?.is_some().into())
 }
 
-fn index_of(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let wanted = argument(arguments, 1);
-    let found = items(arguments).iter().position(|item| item == wanted);
+fn index_of(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let found = position(context, arguments)?;
     Ok(found.map_or(Value::Int(-1), Value::from))
 }
 
-fn enumerate(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+/// Where the second argument is in the first. Items can be large and nearly the same.
+fn position(context: &mut Context<'_>, arguments: &[Value]) -> Result<Option<usize>, Failure> {
+    let wanted = argument(arguments, 1);
+    for (at, item) in items(arguments).iter().enumerate() {
+        let compared = match item {
+            Value::Text(text) => text.len(),
+            Value::List(items) => items.len() * size_of::<Value>(),
+            _ => 0,
+        };
+        context.budget().read(compared)?;
+        if item == wanted {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+fn enumerate(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    reserve_each(context, items(arguments).len(), 200)?;
     let (index, value) = (Text::new("index"), Text::new("value"));
     let items = take_list(arguments, 0).into_items().into_iter();
     let entry = |(at, item): (usize, Value)| {
@@ -160,13 +179,19 @@ fn enumerate(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fail
     Ok(items.enumerate().map(entry).collect())
 }
 
-fn zip(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn zip(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    reserve_each(context, items(arguments).len(), 112)?;
     let others = take_list(arguments, 1).into_items();
     let items = take_list(arguments, 0).into_items().into_iter();
     let both = items
         .zip(others)
         .map(|(one, other)| Value::list(vec![one, other]));
     Ok(both.collect())
+}
+
+/// A list of so many items is about to be made that take so many bytes each.
+fn reserve_each(context: &mut Context<'_>, count: usize, bytes: usize) -> Result<(), Failure> {
+    context.reserve(count.saturating_mul(bytes))
 }
 
 fn push(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -196,7 +221,8 @@ fn sum(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     Ok(items(arguments).iter().fold(Value::Int(0), add))
 }
 
-fn unique(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn unique(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    reserve_each(context, items(arguments).len(), 2 * size_of::<Value>())?;
     let set = Set::new(take_list(arguments, 0).into_items(), Sameness::Structural);
     Ok(Value::list(set.into_items()))
 }
@@ -226,10 +252,10 @@ fn compact(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failur
     Ok(list.into())
 }
 
-fn tally(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn tally(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let mut counts = Dict::default();
     for item in items(arguments) {
-        let key = item.to_text();
+        let key = item.to_text_within(context.budget())?;
         match counts.get_mut(&key) {
             Some(Value::Int(count)) => *count += 1,
             _ => drop(counts.insert(key, Value::Int(1))),

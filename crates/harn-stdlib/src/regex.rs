@@ -8,12 +8,12 @@ mod pace;
 use std::rc::Rc;
 
 use harn_machine::value::Text;
-use harn_machine::{Context, Failure, Fault, Registry, Value};
+use harn_machine::{Budget, Context, Failure, Fault, Registry, Value};
 use hashbrown::HashMap;
 use regex::{Captures, Regex, RegexBuilder};
 
 use crate::expect::text;
-use crate::growing::Growing;
+use crate::growing::{Growing, TEXT_BYTES};
 use pace::{Ahead, Pace, TooSlow};
 
 /// How many compiled patterns are kept. Each may take megabytes.
@@ -121,22 +121,22 @@ fn matches(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
     }
     let pattern = expression(context, arguments, 0, text(arguments, 2))?;
     let text = text(arguments, 1);
-    let found = all_matches(&pattern, &text).map_err(|TooSlow| too_slow(&text))?;
+    let found = all_matches(&pattern, &text, context.budget())?;
     Ok(match found.is_empty() {
         true => Value::Nil,
         false => Value::list(found),
     })
 }
 
-fn all_matches(pattern: &Pattern, text: &str) -> Result<Vec<Value>, TooSlow> {
+fn all_matches(pattern: &Pattern, text: &str, budget: &mut Budget) -> Result<Vec<Value>, Failure> {
     let mut pace = pattern.pace(text);
-    let found = pattern.regex.find_iter(text);
-    found
-        .map(|one| {
-            pace.note(one.range())?;
-            Ok(one.as_str().into())
-        })
-        .collect()
+    let mut matches = Vec::new();
+    for found in pattern.regex.find_iter(text) {
+        pace.note(found.range()).map_err(|TooSlow| too_slow(text))?;
+        budget.make(TEXT_BYTES + found.len())?;
+        matches.push(found.as_str().into());
+    }
+    Ok(matches)
 }
 
 fn captures(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -150,10 +150,17 @@ fn captures(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
     for one in pattern.regex.captures_iter(&text) {
         let noted = pace.note(one.get_match().range());
         noted.map_err(|TooSlow| too_slow(&text))?;
+        let groups = one.iter().flatten().map(|group| TEXT_BYTES + group.len());
+        context
+            .budget()
+            .make(MATCH_BYTES + 2 * groups.sum::<usize>())?;
         found.push(described(&pattern.regex, &one));
     }
     Ok(Value::list(found))
 }
+
+/// What the dict of a match takes without its texts.
+const MATCH_BYTES: usize = 300;
 
 /// A match with its groups; groups that took no part are nil, or absent if they have a name.
 fn described(regex: &Regex, found: &Captures<'_>) -> Value {
@@ -215,6 +222,7 @@ fn split(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
     for found in pattern.regex.find_iter(&text) {
         let noted = pace.note(found.range());
         noted.map_err(|TooSlow| too_slow(&text))?;
+        context.budget().make(TEXT_BYTES + found.start() - end)?;
         pieces.push(Value::from(&text[end..found.start()]));
         end = found.end();
     }
@@ -243,7 +251,7 @@ mod tests {
             (r"\p{Greek}+", "", "abc αβγ", "[αβγ]"),
             ("x*", "", "ab", "[, , ]"),
         ] {
-            let found = all_matches(&pattern_of(pattern, flags), text);
+            let found = all_matches(&pattern_of(pattern, flags), text, &mut Budget::default());
             assert_eq!(Value::list(found.unwrap()).show(), expected);
         }
     }
@@ -288,7 +296,7 @@ mod tests {
             prop_assert!(result.is_ok());
             prop_assert_eq!(out, regex.replace_all(&text, replacement));
             let found: Vec<_> = regex.find_iter(&text).map(|one| one.as_str()).collect();
-            let shown = Value::list(all_matches(&pattern, &text).unwrap());
+            let shown = Value::list(all_matches(&pattern, &text, &mut Budget::default()).unwrap());
             prop_assert_eq!(shown, found.into_iter().map(Value::from).collect::<Value>());
         }
     }

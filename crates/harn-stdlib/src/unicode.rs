@@ -5,6 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::expect::{text, text_or};
+use crate::growing::texts;
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -13,14 +14,16 @@ pub(crate) fn register(registry: &mut Registry) {
     ]);
 }
 
-fn graphemes(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn graphemes(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let text = text(arguments, 0);
-    Ok(text.graphemes(true).map(Value::from).collect())
+    texts(context, text.graphemes(true))
 }
 
-fn normalize(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn normalize(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let form = text_or(arguments, 1, "NFC");
-    match normalized(&text(arguments, 0), &form) {
+    let text = text(arguments, 0);
+    context.reserve(text.len())?;
+    match normalized(&text, &form) {
         Some(text) => Ok(text.into()),
         None => Err(Fault::runtime(
             "unicode_normalize: form must be NFC, NFD, NFKC, or NFKD",

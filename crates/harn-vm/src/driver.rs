@@ -1,8 +1,10 @@
 //! Drives an isolate to its end.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harn_machine::{Answer, Failure, Isolate, Request, Step, Value};
+use harn_machine::{Answer, Brake, Failure, Isolate, Request, Step, Value};
 
 use crate::interrupt::Interrupt;
 
@@ -28,9 +30,23 @@ pub(crate) fn drive_until(
     timeout: Option<Duration>,
     interrupt: &Interrupt,
 ) -> Outcome {
-    let until = timeout.map(|timeout| Instant::now() + timeout);
+    let brake = Rc::new(DriverBrake::new(isolate, timeout, interrupt));
+    isolate.set_brake(Some(brake.clone()));
+    let outcome = drive_with(isolate, &brake);
+    isolate.set_brake(None);
+    outcome
+}
+
+fn drive_with(isolate: &mut Isolate, brake: &DriverBrake) -> Outcome {
+    let (until, interrupt) = (brake.until, &brake.interrupt);
     loop {
         match isolate.step() {
+            Step::Done(_) if brake.was_used.get() => {
+                return match interrupt.is_raised() {
+                    true => Outcome::Interrupted,
+                    false => Outcome::TimedOut,
+                };
+            }
             Step::Done(result) => return Outcome::Ended(result),
             Step::SliceSpent => {}
             // Not asked after the wait alone: the nudge of whoever raised it may have come, and
@@ -47,6 +63,50 @@ pub(crate) fn drive_until(
         if until.is_some_and(|until| Instant::now() >= until) {
             return Outcome::TimedOut;
         }
+    }
+}
+
+/// Stops a program also while one of its builtins works.
+struct DriverBrake {
+    until: Option<Instant>,
+    interrupt: Interrupt,
+    /// What the clock that fibers sleep by has said, and when.
+    elapsed: (i64, Instant),
+    /// Whether a builtin was told to stop.
+    was_used: Cell<bool>,
+}
+
+impl DriverBrake {
+    fn new(isolate: &mut Isolate, timeout: Option<Duration>, interrupt: &Interrupt) -> Self {
+        Self {
+            until: timeout.map(|timeout| Instant::now() + timeout),
+            interrupt: interrupt.clone(),
+            elapsed: (elapsed(isolate), Instant::now()),
+            was_used: Cell::new(false),
+        }
+    }
+}
+
+impl Brake for DriverBrake {
+    fn must_stop(&self) -> bool {
+        let is_over = || self.until.is_some_and(|until| Instant::now() >= until);
+        let stops = self.interrupt.is_raised() || is_over();
+        self.was_used.set(self.was_used.get() || stops);
+        stops
+    }
+
+    fn elapsed(&self) -> i64 {
+        let (then, at) = self.elapsed;
+        let since = i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX);
+        then.saturating_add(since)
+    }
+}
+
+/// What the clock that fibers sleep by says.
+fn elapsed(isolate: &mut Isolate) -> i64 {
+    match isolate.effects().perform(&Request::Elapsed) {
+        Answer::Number(elapsed) => elapsed,
+        _ => 0,
     }
 }
 
@@ -72,10 +132,7 @@ fn time_to_wait(
     wake: Option<i64>,
     until: Option<Instant>,
 ) -> Option<Duration> {
-    let elapsed = match isolate.effects().perform(&Request::Elapsed) {
-        Answer::Number(elapsed) => elapsed,
-        _ => 0,
-    };
+    let elapsed = elapsed(isolate);
     let wake = wake.map(|wake| {
         let left = u64::try_from(wake.saturating_sub(elapsed)).unwrap_or(0);
         Duration::from_millis(left)

@@ -34,6 +34,7 @@ mod replace;
 mod server;
 mod session;
 mod skills;
+mod stuck;
 mod tool_surface;
 mod world;
 
@@ -52,6 +53,7 @@ pub use prompted::{
 };
 pub use session::{Session, Typed};
 pub use skills::{discover_skills, skill_variables};
+pub use stuck::WhenStuck;
 pub use world::{Announce, Sink, World, WorldOptions, now as now_ms};
 
 pub use harn_agent as agent;

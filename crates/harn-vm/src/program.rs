@@ -14,6 +14,7 @@ use crate::agents::manifest_hooks;
 use crate::driver::{Outcome, drive_until, rest_until};
 use crate::interrupt::Interrupt;
 use crate::skills::Skills;
+use crate::stuck::{Watch, WhenStuck};
 use crate::world::{Sink, World, WorldOptions};
 
 /// How a program is run.
@@ -37,6 +38,9 @@ pub struct RunOptions {
     pub entry: Entry,
     /// Stops it from another thread.
     pub interrupt: Interrupt,
+    /// What is done if it does not notice that its time is over, because it waits for the
+    /// system. Called on another thread; without it the program goes on until it notices.
+    pub when_stuck: Option<WhenStuck>,
 }
 
 /// A program that can be run.
@@ -77,6 +81,7 @@ impl<'a> Program<'a> {
             trust: models.trust.known(),
             timeout: options.timeout,
             interrupt: options.interrupt.clone(),
+            when_stuck: options.when_stuck.clone(),
         })
     }
 }
@@ -92,7 +97,8 @@ pub(crate) fn isolate(
     options.interrupt.attach(outside.clone());
     let mut world = World::new(options.world.clone(), sink, outside)
         .with_hooks(hooks)
-        .with_skills(skills.clone());
+        .with_skills(skills.clone())
+        .with_memory(options.memory);
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
     }
@@ -119,11 +125,16 @@ pub struct LoadedProgram {
     trust: ProjectTrust,
     timeout: Option<Duration>,
     interrupt: Interrupt,
+    when_stuck: Option<WhenStuck>,
 }
 
 impl LoadedProgram {
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
+        let _armed = match (self.timeout, &self.when_stuck) {
+            (Some(timeout), Some(when_stuck)) => Watch::begin(timeout, when_stuck),
+            _ => None,
+        };
         drive_until(&mut self.isolate, self.timeout, &self.interrupt)
     }
 

@@ -126,6 +126,7 @@ impl World {
             files: Files {
                 policy,
                 folder: None,
+                read_bytes_max: None,
             },
             is_detached: false,
             sink,
@@ -140,6 +141,12 @@ impl World {
     pub fn in_folder(mut self, folder: PathBuf) -> Self {
         self.agents.set_folder(folder.clone());
         self.files.folder = Some(folder);
+        self
+    }
+
+    /// The same world for a program whose values may take so many bytes.
+    pub(crate) fn with_memory(mut self, bytes: Option<usize>) -> Self {
+        self.files.read_bytes_max = bytes.map(|bytes| bytes as u64);
         self
     }
 

@@ -15,7 +15,7 @@ pub(super) mod live;
 mod screen;
 mod terminal;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use harn_vm::machine::{Failure, FaultKind, Value};
 use harn_vm::project::TrustSource;
 use harn_vm::{
     AgentOptions, Announce, EventLogOptions, ModelOptions, Outcome as Ended, Program, RunOptions,
-    Warn, WorldOptions, runtime_error,
+    Warn, WhenStuck, WorldOptions, runtime_error,
 };
 
 use super::Outcome;
@@ -102,6 +102,7 @@ const TIMED_OUT: u8 = 124;
 /// Naming a FILE trusts what came with its project, such as servers and hooks of its harn.toml.
 /// A text that is given with -e or at the standard input uses that of the folder once you trust
 /// it; see `harn trust`.
+///
 /// On a terminal, control sequences in what the program writes are shown in letters, because
 /// they may come from a model or a file; the looks of color(), bold() and dim() stay. With
 /// --raw the terminal gets them. A file or a pipe always gets what was written.
@@ -355,6 +356,7 @@ impl Scene {
             },
             timeout: arguments.timeout,
             memory: arguments.max_memory,
+            when_stuck: arguments.timeout.map(end_of_stuck),
             interrupt: self.interruption.interrupt.clone(),
             ..RunOptions::default()
         }
@@ -386,6 +388,18 @@ impl Scene {
         self.interruption.finish();
         self.interruption.status()
     }
+}
+
+/// Ends the process of a program that waits for the system and cannot be told to stop. What it
+/// keeps is written as it goes, so nothing is lost that was promised.
+fn end_of_stuck(timeout: Duration) -> WhenStuck {
+    let limit = timeout.as_millis();
+    WhenStuck(Arc::new(move || {
+        // The program may hold what our own output waits for.
+        let told = format!("error: timed out after {limit}ms\n");
+        let _nobody_may_read = io::stderr().write_all(told.as_bytes());
+        std::process::exit(i32::from(TIMED_OUT));
+    }))
 }
 
 /// What a program is called: its file, wherever it is run from.

@@ -159,6 +159,16 @@ fn bound(value: &Value, which: &str, missing: usize, len: usize) -> Result<usize
     }
 }
 
+/// How many bytes are copied when a value is changed: none if nobody else has it.
+pub(crate) fn copied(target: &Value) -> usize {
+    const SLOT: usize = size_of::<Value>();
+    match target {
+        Value::List(list) if !list.is_unique() => list.len() * SLOT,
+        Value::Dict(dict) if !dict.is_unique() => dict.len() * 4 * SLOT,
+        _ => 0,
+    }
+}
+
 /// `target.name = value`
 #[inline(never)]
 pub(crate) fn set_field(target: &mut Value, name: &Text, value: Value) -> Result<(), Failure> {

@@ -7,7 +7,6 @@
 use std::cmp::Ordering;
 
 use crate::fault::{Failure, Fault};
-use crate::meter::Meter;
 use crate::value::{Sameness, Text, Value, order};
 
 /// An operand, which may be taken.
@@ -36,13 +35,42 @@ pub(crate) enum Arithmetic {
     Power,
 }
 
+/// How many bytes an operator copies, of operands of which one is no number. What is read for
+/// the last time and belongs to nobody else is changed in place.
+#[inline]
+pub(crate) fn copied(op: Arithmetic, left: &Value, right: &Value, is_last_use: bool) -> usize {
+    const SLOT: usize = size_of::<Value>();
+    if !left.is_counted() && !right.is_counted() {
+        return 0;
+    }
+    let kept = |len: usize, is_unique: bool| if is_unique && is_last_use { 0 } else { len };
+    match (op, left, right) {
+        (Arithmetic::Add, Value::Text(text), Value::Text(more)) => {
+            kept(text.len(), text.is_unique()) + more.len()
+        }
+        (Arithmetic::Add, Value::List(list), Value::List(more)) => {
+            (kept(list.len(), list.is_unique()) + more.len()) * SLOT
+        }
+        (Arithmetic::Add, Value::Dict(dict), Value::Dict(more)) => {
+            (kept(dict.len(), dict.is_unique()) + more.len()) * 4 * SLOT
+        }
+        (Arithmetic::Multiply, Value::Text(text), Value::Int(count)) => repeated(text, *count),
+        (Arithmetic::Multiply, Value::Int(count), Value::Text(text)) => repeated(text, *count),
+        _ => 0,
+    }
+}
+
+fn repeated(text: &Text, count: i64) -> usize {
+    text.len()
+        .saturating_mul(usize::try_from(count).unwrap_or(0))
+}
+
 /// The value of an arithmetic operator.
 #[inline(never)]
 pub(crate) fn arithmetic(
     op: Arithmetic,
     left: Operand<'_>,
     right: Operand<'_>,
-    meter: &mut Meter,
 ) -> Result<Value, Failure> {
     use Value::{Float, Int};
     match (&*left.value, &*right.value) {
@@ -51,8 +79,8 @@ pub(crate) fn arithmetic(
         (Int(left), Float(right)) => floats(op, *left as f64, *right),
         (Float(left), Int(right)) => floats(op, *left, *right as f64),
         _ => match op {
-            Arithmetic::Add => add(left, right, meter),
-            Arithmetic::Multiply => repeat(&left, &right, meter),
+            Arithmetic::Add => add(left, right),
+            Arithmetic::Multiply => repeat(&left, &right),
             _ => Err(misfit(op, left.value, right.value)),
         },
     }
@@ -100,10 +128,9 @@ fn floats(op: Arithmetic, left: f64, right: f64) -> Result<Value, Failure> {
     }))
 }
 
-fn add(left: Operand<'_>, right: Operand<'_>, meter: &mut Meter) -> Result<Value, Failure> {
+fn add(left: Operand<'_>, right: Operand<'_>) -> Result<Value, Failure> {
     match (&*left.value, &*right.value) {
         (Value::Text(_), Value::Text(more)) => {
-            meter.reserve(more.len())?;
             let more = more.clone();
             let Value::Text(mut text) = left.take() else {
                 unreachable!("it was text just now")
@@ -112,7 +139,6 @@ fn add(left: Operand<'_>, right: Operand<'_>, meter: &mut Meter) -> Result<Value
             Ok(Value::Text(text))
         }
         (Value::List(_), Value::List(more)) => {
-            meter.reserve(more.len() * size_of::<Value>())?;
             let more = more.clone();
             let Value::List(mut list) = left.take() else {
                 unreachable!("it was a list just now")
@@ -121,7 +147,6 @@ fn add(left: Operand<'_>, right: Operand<'_>, meter: &mut Meter) -> Result<Value
             Ok(Value::List(list))
         }
         (Value::Dict(_), Value::Dict(more)) => {
-            meter.reserve(more.len() * 4 * size_of::<Value>())?;
             let more = more.clone();
             let Value::Dict(mut dict) = left.take() else {
                 unreachable!("it was a dict just now")
@@ -135,14 +160,13 @@ fn add(left: Operand<'_>, right: Operand<'_>, meter: &mut Meter) -> Result<Value
     }
 }
 
-fn repeat(left: &Operand<'_>, right: &Operand<'_>, meter: &mut Meter) -> Result<Value, Failure> {
+fn repeat(left: &Operand<'_>, right: &Operand<'_>) -> Result<Value, Failure> {
     let (text, count) = match (&*left.value, &*right.value) {
         (Value::Text(text), Value::Int(count)) | (Value::Int(count), Value::Text(text)) => {
             (text, usize::try_from(*count).unwrap_or(0))
         }
         (left, right) => return Err(misfit(Arithmetic::Multiply, left, right)),
     };
-    meter.reserve(text.len().saturating_mul(count))?;
     Ok(Value::Text(Text::from(text.repeat(count))))
 }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use compact_str::CompactString;
 
+use crate::budget::Budget;
 use crate::fault::{Failure, Fault};
 use crate::value::{Dict, Shape, Struct, Text, Value};
 
@@ -70,21 +71,40 @@ pub(crate) fn struct_from(shape: &Rc<Shape>, fields: &Value) -> Value {
     }))
 }
 
+/// How many items a list or a dict has.
+pub(crate) fn items(value: &Value) -> usize {
+    match value {
+        Value::List(items) => items.len(),
+        Value::Dict(dict) => dict.len(),
+        _ => 0,
+    }
+}
+
+/// How many bytes the texts among some values have. What else there is says it when it is shown.
+pub(crate) fn joined_bytes(values: &[Value]) -> usize {
+    const EMPTY: usize = 64;
+    let bytes = values.iter().map(|value| match value {
+        Value::Text(text) => text.len(),
+        _ => 0,
+    });
+    bytes.sum::<usize>() + EMPTY
+}
+
 /// The texts of values, joined. The values are emptied.
 #[inline(never)]
-pub(crate) fn concat(values: &mut [Value]) -> Text {
+pub(crate) fn concat(values: &mut [Value], budget: &mut Budget) -> Result<Text, Failure> {
     let mut out = CompactString::default();
     for value in values {
         match &*value {
             Value::Text(text) => out.push_str(text),
             Value::Int(number) => push_int(*number, &mut out),
-            other => out.push_str(&other.show()),
+            other => out.push_str(&other.show_within(budget)?),
         }
         if value.is_counted() {
             *value = Value::Nil;
         }
     }
-    Text::from(out)
+    Ok(Text::from(out))
 }
 
 /// Writes an int, digit by digit from its end.

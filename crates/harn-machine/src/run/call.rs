@@ -17,6 +17,7 @@ use crate::sync::Waiters;
 use crate::value::Value;
 
 use super::each;
+use super::interrupt::{after_work, late, weigh};
 
 use super::undefined;
 
@@ -305,7 +306,31 @@ pub(crate) fn call_builtin(
     {
         return Ok(Called::Value(value));
     }
+    let arguments = &fiber.stack[site.window..][..site.argc];
+    if arguments.iter().any(Value::is_container) {
+        check_shown(machine, fiber, id, site)?;
+    }
     call_body(machine, fiber, body, site, id.name())
+}
+
+/// Where a text is wanted a body shows whatever it is given. A list that is in itself many times
+/// over is small, and what it is shown as is not, so that is gone through here, where it can be
+/// stopped.
+#[cold]
+fn check_shown(
+    machine: &mut Machine,
+    fiber: &Fiber,
+    id: BuiltinId,
+    site: Site,
+) -> Result<(), Failure> {
+    let texts = machine.registry.text_parameters(id);
+    let arguments = &fiber.stack[site.window..][..site.argc];
+    for (at, argument) in arguments.iter().enumerate() {
+        if texts.has(at) && argument.is_container() {
+            argument.check_shown(&mut machine.scheduler.budget)?;
+        }
+    }
+    Ok(())
 }
 
 /// Lets the guard look at a call, if there is one.
@@ -349,7 +374,17 @@ pub(crate) fn call_body(
         }
         native => native,
     };
+    if machine.scheduler.budget.is_due() {
+        weigh(machine, fiber)?;
+    }
+    let deadline = match fiber.deadlines.is_empty() {
+        true => None,
+        false => fiber.deadline(),
+    };
+    machine.scheduler.budget.set_deadline(deadline);
+    let made = machine.scheduler.budget.made();
     let window = site.window..site.window + site.argc;
+    let mut worked: usize = fiber.stack[window.clone()].iter().map(shallow_size).sum();
     let Fiber {
         strand,
         stack,
@@ -374,9 +409,10 @@ pub(crate) fn call_body(
             let mut context = machine.context(strand, source, *depth);
             let result = body(&mut context, arguments, &mut wait);
             let refusal = context.refusal;
-            match result.map_err(|fault| explained(fault, refusal, frames, name))? {
-                Poll::Ready(value) => Ok(Called::Value(value)),
-                Poll::Pending => {
+            match result.map_err(|fault| explained(fault, refusal, frames, name)) {
+                Err(failure) => Err(failure),
+                Ok(Poll::Ready(value)) => Ok(Called::Value(value)),
+                Ok(Poll::Pending) => {
                     wait.resumed = true;
                     *waiting = Some(wait);
                     return Ok(Called::Waits);
@@ -390,10 +426,20 @@ pub(crate) fn call_body(
             *argument = Value::Nil;
         }
     }
-    if let Ok(Called::Value(value)) = &called {
-        machine.scheduler.meter.add(shallow_size(value));
+    match &called {
+        Ok(Called::Value(value)) => {
+            let bytes = shallow_size(value);
+            worked += bytes;
+            let budget = &mut machine.scheduler.budget;
+            budget.made_at_least(made.saturating_add(bytes));
+            if budget.has_worked(worked) {
+                after_work(machine, fiber)?;
+            }
+            called
+        }
+        Ok(Called::Entered | Called::Waits) => called,
+        Err(_) => called.map_err(|failure| late(machine, fiber).unwrap_or(failure)),
     }
-    called
 }
 
 /// The error of a builtin. If the policy of the run has forbidden what it needed, that is the

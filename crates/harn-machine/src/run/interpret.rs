@@ -26,11 +26,11 @@ use crate::machine::Machine;
 use crate::registry::BuiltinId;
 use crate::value::{List, Struct, Value};
 
-use super::arithmetic::{Arithmetic, Operand, arithmetic, is_less, is_less_equal};
+use super::arithmetic::{Arithmetic, Operand, arithmetic, copied, is_less, is_less_equal};
 use super::call::{Called, Site, call_builtin, call_method, call_value, pause};
 use super::control::{call_with_list, fits, give_back, raise, rethrown, tail_call, waits, yielded};
 use super::each::EACH;
-use super::interrupt::{Interrupt, before_going_on, between, fail};
+use super::interrupt::{Interrupt, before_going_on, between, fail, make_room};
 use super::loops::{self, Next};
 use super::register::{copy, give, lift, put, put_bool, put_float, put_int, take, transfer};
 use super::uncommon::uncommon;
@@ -134,6 +134,16 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                     }};
                 }
+                // So much is made; before a large copy it is certain that it fits.
+                macro_rules! charge {
+                    ($bytes:expr) => {{
+                        let bytes: usize = $bytes;
+                        if machine.scheduler.budget.takes(bytes) {
+                            save!();
+                            attempt!(make_room(machine, fiber, bytes));
+                        }
+                    }};
+                }
                 macro_rules! number {
                     ($instruction:expr, $op:ident, $ints:expr, $floats:expr) => {{
                         let i = $instruction;
@@ -161,16 +171,17 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         } else {
                             register!(i.c())
                         };
+                        let is_last_use = i.n() & TAKE_B != 0 && i.b() != i.c();
+                        charge!(copied(Arithmetic::$op, &*left, &*right, is_last_use));
                         let left = Operand {
                             value: &mut *left,
-                            is_last_use: i.n() & TAKE_B != 0 && i.b() != i.c(),
+                            is_last_use,
                         };
                         let right = Operand {
                             value: &mut *right,
                             is_last_use: i.n() & TAKE_C != 0,
                         };
-                        let meter = &mut machine.scheduler.meter;
-                        let value = attempt!(arithmetic(Arithmetic::$op, left, right, meter));
+                        let value = attempt!(arithmetic(Arithmetic::$op, left, right));
                         put(register!(i.a()), value);
                     }};
                 }
@@ -193,6 +204,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                     ($instruction:expr, $op:ident) => {{
                         let i = $instruction;
                         let mut right = Value::Int(i64::from(i.signed_c()));
+                        charge!(copied(Arithmetic::$op, &*register!(i.b()), &right, false));
                         let left = Operand {
                             value: &mut *register!(i.b()),
                             is_last_use: false,
@@ -201,8 +213,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             value: &mut right,
                             is_last_use: true,
                         };
-                        let meter = &mut machine.scheduler.meter;
-                        let value = attempt!(arithmetic(Arithmetic::$op, left, right, meter));
+                        let value = attempt!(arithmetic(Arithmetic::$op, left, right));
                         put(register!(i.a()), value);
                     }};
                 }
@@ -559,10 +570,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 .iter_mut()
                                 .map(|value| take(value))
                                 .collect();
-                            machine
-                                .scheduler
-                                .meter
-                                .add((count + 4) * size_of::<Value>());
+                            charge!((count + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::List(List::from(items)));
                         }
                         Op::ListPush => {
@@ -570,17 +578,13 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             if let Value::List(list) = &mut *register!(i.a()) {
                                 list.items_mut().push(value);
                             }
-                            machine.scheduler.meter.add(size_of::<Value>());
+                            charge!(size_of::<Value>());
                         }
                         Op::NewStruct => {
                             let shape = (&*function).shapes.get_unchecked(usize::from(i.b()));
                             let values = window!(i.c(), shape.fields.len());
-                            let values: Vec<_> =
-                                values.iter_mut().map(|value| take(value)).collect();
-                            machine
-                                .scheduler
-                                .meter
-                                .add((values.len() + 4) * size_of::<Value>());
+                            let values: Vec<_> = values.iter_mut().map(|at| take(at)).collect();
+                            charge!((values.len() + 4) * size_of::<Value>());
                             let value = Rc::new(Struct {
                                 shape: shape.clone(),
                                 values,
@@ -588,8 +592,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             put(register!(i.a()), Value::Struct(value));
                         }
                         Op::Concat => {
-                            let text = build::concat(window!(i.b(), usize::from(i.c())));
-                            machine.scheduler.meter.add(text.len() + 64);
+                            charge!(build::joined_bytes(window!(i.b(), usize::from(i.c()))));
+                            let parts = window!(i.b(), usize::from(i.c()));
+                            let text = attempt!(build::concat(parts, machine.budget()));
                             put(register!(i.a()), Value::Text(text));
                         }
                         Op::GetField => {
@@ -650,15 +655,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                             let site = (&*function).sites.get_unchecked(usize::from(i.b()));
                             let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             let target = &mut *register!(i.a());
+                            charge!(size_of::<Value>() + access::copied(target));
                             attempt!(access::set_field(target, &site.name, value));
-                            machine.scheduler.meter.add(size_of::<Value>());
                         }
                         Op::SetIndex => {
                             let index = (*register!(i.b())).clone();
                             let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             let target = &mut *register!(i.a());
+                            charge!(2 * size_of::<Value>() + access::copied(target));
                             attempt!(access::set_index(target, &index, value));
-                            machine.scheduler.meter.add(2 * size_of::<Value>());
                         }
                         Op::Call => {
                             save!();
@@ -684,9 +689,9 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 && i.n() == 1
                                 && let Value::List(list) = &mut *register!(i.b())
                             {
+                                charge!((1 + list.copied()) * size_of::<Value>());
                                 let item = take(register!(i.b() + 1));
                                 list.items_mut().push(item);
-                                machine.scheduler.meter.add(size_of::<Value>());
                                 transfer(register!(i.a()), register!(i.b()));
                                 continue;
                             }
@@ -760,10 +765,7 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                                 captures: captures.collect(),
                                 function: inner.clone(),
                             };
-                            machine
-                                .scheduler
-                                .meter
-                                .add((closure.captures.len() + 4) * size_of::<Value>());
+                            charge!((closure.captures.len() + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::Closure(Rc::new(closure)));
                         }
                         Op::Yield => {

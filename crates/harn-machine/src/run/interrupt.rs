@@ -73,14 +73,58 @@ pub(super) fn cancelled() -> Failure {
     Fault::thrown("kind:cancelled:VM cancelled by host")
 }
 
+/// Measures what is there. Fails if it is too much.
+#[cold]
+#[inline(never)]
+pub(super) fn weigh(machine: &mut Machine, fiber: &Fiber) -> Result<(), Failure> {
+    let live = crate::measure::measure(machine, fiber);
+    machine.scheduler.budget.measured(live)
+}
+
+/// Something of that size is about to be made, or it is time to measure. If it might not fit,
+/// what is there is measured first, because much of what was made may be gone.
+#[cold]
+#[inline(never)]
+pub(super) fn make_room(
+    machine: &mut Machine,
+    fiber: &mut Fiber,
+    bytes: usize,
+) -> Result<(), Failure> {
+    let budget = &machine.scheduler.budget;
+    if budget.is_due() || (budget.may_exceed(bytes) && budget.made() > 0) {
+        weigh(machine, fiber)?;
+    }
+    machine.scheduler.budget.set_deadline(fiber.deadline());
+    let reserved = machine.scheduler.budget.reserve(bytes);
+    reserved.map_err(|failure| late(machine, fiber).unwrap_or(failure))
+}
+
+/// The error of a body that was stopped because its block has to be over.
+pub(super) fn late(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> {
+    match machine.scheduler.budget.take_late() {
+        true => deadline(machine, fiber),
+        false => None,
+    }
+}
+
+/// What is looked at after a body that has worked for long without saying so.
+#[cold]
+#[inline(never)]
+pub(super) fn after_work(machine: &mut Machine, fiber: &mut Fiber) -> Result<(), Failure> {
+    if machine.scheduler.budget.is_due() {
+        weigh(machine, fiber)?;
+    }
+    let looked = machine.scheduler.budget.work(0);
+    looked.map_err(|failure| late(machine, fiber).unwrap_or(failure))
+}
+
 /// What is looked at when a fiber has had its turn.
 #[inline(never)]
 pub(super) fn between(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
-    if machine.scheduler.meter.is_due() {
-        let live = crate::measure::measure(machine, fiber);
-        if let Err(failure) = machine.scheduler.meter.measured(live) {
-            return Interrupt::Failed(failure);
-        }
+    if machine.scheduler.budget.is_due()
+        && let Err(failure) = weigh(machine, fiber)
+    {
+        return Interrupt::Failed(failure);
     }
     if let Some(failure) = deadline(machine, fiber) {
         return Interrupt::Failed(failure);

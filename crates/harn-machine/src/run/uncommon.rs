@@ -35,7 +35,7 @@ pub(super) fn uncommon(
                 return Ok(());
             };
             let body = body.clone();
-            machine.scheduler.meter.add(512);
+            machine.scheduler.budget.add(512);
             tasks::spawn(machine, fiber, body)
         }
         Op::GetSelf => Value::Closure(closure.clone()),
@@ -80,14 +80,14 @@ fn simple(
             Value::Late(cell) => cell.borrow().clone(),
             other => other.clone(),
         },
-        Op::Power => power(machine, registers, i)?,
+        Op::Power => power(registers, i)?,
         Op::Negate => negate(&registers[b])?,
         Op::In => Value::Bool(contains(&registers[b], &registers[c])),
         Op::NotIn => Value::Bool(!contains(&registers[b], &registers[c])),
         Op::NewDict => {
             let keys = &function.keys[b];
-            let meter = &mut machine.scheduler.meter;
-            meter.add((keys.len() + 2) * 2 * size_of::<Value>());
+            let budget = &mut machine.scheduler.budget;
+            budget.add((keys.len() + 2) * 2 * size_of::<Value>());
             build::new_dict(keys, &mut registers[c..c + keys.len()])
         }
         Op::NewEnum => {
@@ -96,7 +96,7 @@ fn simple(
             };
             let payload = &mut registers[c..c + usize::from(i.n())];
             let payload = payload.iter_mut().map(std::mem::take).collect();
-            machine.scheduler.meter.add(4 * size_of::<Value>());
+            machine.scheduler.budget.add(4 * size_of::<Value>());
             Value::Enum(Rc::new(Enum::new(tag.tag.clone(), payload)))
         }
         Op::Payload => match &registers[b] {
@@ -147,7 +147,7 @@ fn changing(
     a: usize,
 ) -> Result<(), Failure> {
     let (b, c) = (usize::from(i.b()), usize::from(i.c()));
-    let meter = &mut machine.scheduler.meter;
+    let budget = &mut machine.scheduler.budget;
     match i.op() {
         Op::Cover => {
             if let Some(coverage) = &function.source.coverage {
@@ -161,20 +161,20 @@ fn changing(
         }
         Op::ListSpread => {
             let more = read(registers, b, i.n() & TAKE_B != 0);
-            meter.add(size_of::<Value>());
+            budget.reserve(build::items(&more) * size_of::<Value>())?;
             build::spread_list(&mut registers[a], &more)?;
         }
         Op::DictPut => {
-            let key = registers[b].to_text();
+            let key = registers[b].to_text_within(budget)?;
             let value = read(registers, c, i.n() & TAKE_C != 0);
             if let Value::Dict(dict) = &mut registers[a] {
                 dict.insert(key, value);
             }
-            meter.add(4 * size_of::<Value>());
+            budget.add(4 * size_of::<Value>());
         }
         Op::DictSpread => {
             let more = registers[b].clone();
-            meter.add(size_of::<Value>());
+            budget.reserve(build::items(&more) * 4 * size_of::<Value>())?;
             build::spread_dict(&mut registers[a], &more)?;
         }
         Op::SetPath => {
@@ -183,7 +183,7 @@ fn changing(
             let indexes = |at: u16| registers[usize::from(at)].clone();
             let set = access::set_path(&mut root, &function.paths[b], &indexes, value);
             registers[a] = root;
-            meter.add(2 * size_of::<Value>());
+            budget.add(2 * size_of::<Value>());
             set?;
         }
         Op::DefineMethod => {
@@ -236,18 +236,12 @@ fn bound(value: &Value) -> i64 {
     }
 }
 
-fn power(machine: &mut Machine, registers: &[Value], i: Instruction) -> Result<Value, Failure> {
+fn power(registers: &[Value], i: Instruction) -> Result<Value, Failure> {
     let mut left = registers[usize::from(i.b())].clone();
     let mut right = registers[usize::from(i.c())].clone();
     let operand = |value| Operand {
         value,
         is_last_use: true,
     };
-    let meter = &mut machine.scheduler.meter;
-    arithmetic(
-        Arithmetic::Power,
-        operand(&mut left),
-        operand(&mut right),
-        meter,
-    )
+    arithmetic(Arithmetic::Power, operand(&mut left), operand(&mut right))
 }

@@ -159,6 +159,11 @@ impl Dict {
         self.0.entries.get(at).map(|(key, value)| (key, value))
     }
 
+    /// Whether nobody else has the dict.
+    pub(crate) fn is_unique(&self) -> bool {
+        Rc::strong_count(&self.0) == 1
+    }
+
     /// Whether both are the same dict in memory.
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)

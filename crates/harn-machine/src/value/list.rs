@@ -28,8 +28,14 @@ impl List {
     }
 
     /// Whether nobody else has the list.
-    pub fn is_unique(&mut self) -> bool {
-        Rc::get_mut(&mut self.0).is_some()
+    pub fn is_unique(&self) -> bool {
+        Rc::strong_count(&self.0) == 1
+    }
+
+    /// How many items are copied before one can be changed.
+    #[inline]
+    pub(crate) fn copied(&self) -> usize {
+        if self.is_unique() { 0 } else { self.len() }
     }
 
     /// Whether both are the same list in memory.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::number::show_duration;
 use super::{Value, show_float};
+use crate::budget::Budget;
+use crate::fault::Failure;
 
 /// How many octets are shown.
 const OCTETS_SHOWN: usize = 32;
@@ -32,19 +34,82 @@ impl Value {
 
     /// Writes the text that it is shown as.
     pub fn show_into(&self, out: &mut String) {
+        let unlimited = &mut |_: usize| Ok::<(), std::convert::Infallible>(());
+        match self.write_shown(out, unlimited) {
+            Ok(()) => {}
+            Err(impossible) => match impossible {},
+        }
+    }
+
+    /// The same, as far as the program may have it: a value that is in another one twice is
+    /// shown twice, so that a small value can be a text larger than any memory.
+    ///
+    /// # Errors
+    /// As [`Budget::make`].
+    pub fn show_into_within(&self, out: &mut String, budget: &mut Budget) -> Result<(), Failure> {
+        self.write_shown(out, &mut |bytes| budget.make(bytes))
+    }
+
+    /// The text that it is shown as, as far as the program may have it.
+    ///
+    /// # Errors
+    /// As [`Budget::make`].
+    pub fn show_within(&self, budget: &mut Budget) -> Result<String, Failure> {
+        let mut out = String::new();
+        self.show_into_within(&mut out, budget)?;
+        Ok(out)
+    }
+
+    /// The text that it is shown as, without a copy if it is text, as far as the program may
+    /// have it.
+    ///
+    /// # Errors
+    /// As [`Budget::make`].
+    pub fn to_text_within(&self, budget: &mut Budget) -> Result<super::Text, Failure> {
         match self {
-            Self::Text(text) => out.push_str(text),
-            Self::Int(value) => push_int(*value, out),
-            _ => {
-                let mut steps = vec![Step::Value(self)];
-                while let Some(step) = steps.pop() {
-                    match step {
-                        Step::Str(text) => out.push_str(text),
-                        Step::Value(value) => show_one(value, out, &mut steps),
-                    }
+            Self::Text(text) => Ok(text.clone()),
+            _ => Ok(super::Text::from(self.show_within(budget)?)),
+        }
+    }
+
+    /// Whether the program may have the text that it is shown as.
+    pub(crate) fn check_shown(&self, budget: &mut Budget) -> Result<(), Failure> {
+        let mut steps = vec![Step::Value(self)];
+        let mut out = String::new();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Str(text) => budget.make(text.len())?,
+                Step::Value(value) => {
+                    show_one(value, &mut out, &mut steps);
+                    budget.make(out.len())?;
+                    out.clear();
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Writes what it is shown as. Each step is told with how much it has written.
+    fn write_shown<E>(
+        &self,
+        out: &mut String,
+        made: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Self::Text(text) = self {
+            out.push_str(text);
+            return made(text.len());
+        }
+        let mut steps = vec![Step::Value(self)];
+        while let Some(step) = steps.pop() {
+            let (text, waiting) = (out.len(), steps.len());
+            match step {
+                Step::Str(text) => out.push_str(text),
+                Step::Value(value) => show_one(value, out, &mut steps),
+            }
+            let more = steps.len().saturating_sub(waiting) * size_of::<Step<'_>>();
+            made(out.len() - text + more)?;
+        }
+        Ok(())
     }
 }
 

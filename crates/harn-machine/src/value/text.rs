@@ -65,6 +65,11 @@ impl Text {
         }
     }
 
+    /// Whether nobody else has the text.
+    pub(crate) fn is_unique(&self) -> bool {
+        Rc::strong_count(&self.0) == 1
+    }
+
     /// Whether both are the same text in memory.
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)

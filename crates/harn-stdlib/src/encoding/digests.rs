@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use harn_machine::{Registry, Value, argument};
+use harn_machine::{Context, Failure, Registry, Value, argument};
 use md5::Md5;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 use sha3::{Sha3_256, Sha3_512};
@@ -13,9 +13,13 @@ use crate::expect::text;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
-        ("blake3", |_, arguments| {
-            let digest = blake3::hash(&Octets::of(argument(arguments, 0)));
-            Ok(digest.to_hex().as_str().into())
+        ("blake3", |context, arguments| {
+            let mut hasher = blake3::Hasher::new();
+            let octets = Octets::of(argument(arguments, 0));
+            in_steps(context, &octets, |part| {
+                hasher.update(part);
+            })?;
+            Ok(hasher.finalize().to_hex().as_str().into())
         }),
         ("constant_time_eq", |_, arguments| {
             let (one, other) = (text(arguments, 0), text(arguments, 1));
@@ -31,31 +35,52 @@ pub(super) fn register(registry: &mut Registry) {
                 .encode(hmac_sha256(key.as_bytes(), message.as_bytes()))
                 .into())
         }),
-        ("md5", |_, arguments| Ok(of_text::<Md5>(arguments))),
-        ("sha224", |_, arguments| Ok(of_text::<Sha224>(arguments))),
-        ("sha256", |_, arguments| Ok(of_text::<Sha256>(arguments))),
-        ("sha384", |_, arguments| Ok(of_text::<Sha384>(arguments))),
-        ("sha3_256", |_, arguments| {
-            Ok(of_octets::<Sha3_256>(arguments))
-        }),
-        ("sha3_512", |_, arguments| {
-            Ok(of_octets::<Sha3_512>(arguments))
-        }),
-        ("sha512", |_, arguments| Ok(of_text::<Sha512>(arguments))),
-        ("sha512_256", |_, arguments| {
-            Ok(of_text::<Sha512_256>(arguments))
-        }),
+        ("md5", of_text::<Md5>),
+        ("sha224", of_text::<Sha224>),
+        ("sha256", of_text::<Sha256>),
+        ("sha384", of_text::<Sha384>),
+        ("sha3_256", of_octets::<Sha3_256>),
+        ("sha3_512", of_octets::<Sha3_512>),
+        ("sha512", of_text::<Sha512>),
+        ("sha512_256", of_text::<Sha512_256>),
     ]);
 }
 
 /// The digest of the text that a value is shown as, whatever it is.
-fn of_text<Algorithm: Digest>(arguments: &[Value]) -> Value {
-    hex::encode(&Algorithm::digest(text(arguments, 0).as_bytes())).into()
+fn of_text<Algorithm: Digest>(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+) -> Result<Value, Failure> {
+    let text = argument(arguments, 0).to_text_within(context.budget())?;
+    digest::<Algorithm>(context, text.as_bytes())
 }
 
 /// The digest of a text or of octets.
-fn of_octets<Algorithm: Digest>(arguments: &[Value]) -> Value {
-    hex::encode(&Algorithm::digest(Octets::of(argument(arguments, 0)))).into()
+fn of_octets<Algorithm: Digest>(
+    context: &mut Context<'_>,
+    arguments: &mut [Value],
+) -> Result<Value, Failure> {
+    digest::<Algorithm>(context, &Octets::of(argument(arguments, 0)))
+}
+
+fn digest<Algorithm: Digest>(context: &mut Context<'_>, octets: &[u8]) -> Result<Value, Failure> {
+    let mut hasher = Algorithm::new();
+    in_steps(context, octets, |part| hasher.update(part))?;
+    Ok(hex::encode(&hasher.finalize()).into())
+}
+
+/// Reads octets in steps, because a program may have to stop before the last of them.
+fn in_steps(
+    context: &mut Context<'_>,
+    octets: &[u8],
+    mut read: impl FnMut(&[u8]),
+) -> Result<(), Failure> {
+    const STEP_BYTES: usize = 64 * 1024;
+    for part in octets.chunks(STEP_BYTES) {
+        context.budget().read(4 * part.len())?;
+        read(part);
+    }
+    Ok(())
 }
 
 /// The HMAC of a message (RFC 2104).
@@ -80,25 +105,28 @@ pub(crate) fn hmac_sha256(key: &[u8], message: &[u8]) -> [u8; 32] {
 mod tests {
     use super::*;
 
+    fn of<Algorithm: Digest>(octets: &[u8]) -> String {
+        hex::encode(&Algorithm::digest(octets))
+    }
+
     #[test]
     fn digests_are_those_of_the_standards() {
-        let abc = [Value::text("abc")];
         for (digest, expected) in [
-            (of_text::<Md5>(&abc), "900150983cd24fb0d6963f7d28e17f72"),
+            (of::<Md5>(b"abc"), "900150983cd24fb0d6963f7d28e17f72"),
             (
-                of_text::<Sha256>(&abc),
+                of::<Sha256>(b"abc"),
                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
             ),
             (
-                of_octets::<Sha3_256>(&abc),
+                of::<Sha3_256>(b"abc"),
                 "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
             ),
             (
-                of_text::<Sha512_256>(&abc),
+                of::<Sha512_256>(b"abc"),
                 "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23",
             ),
         ] {
-            assert_eq!(digest.show(), expected);
+            assert_eq!(digest, expected);
         }
     }
 

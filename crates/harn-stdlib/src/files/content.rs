@@ -8,6 +8,7 @@ use harn_machine::{Answer, Context, Failure, FileRequest, Registry, Value, argum
 
 use super::{allowed, attempt, path, perform, read_octets, read_text, status};
 use crate::encoding::octets;
+use crate::growing::texts;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -63,7 +64,7 @@ fn read_file_bytes(context: &mut Context<'_>, arguments: &mut [Value]) -> Result
 fn read_lines(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let path = path(context, arguments, 0);
     match read_text(context, path.clone()) {
-        Ok(text) => Ok(text.lines().map(Value::from).collect()),
+        Ok(text) => texts(context, text.lines()),
         Err(reason) => failed("read_lines:", &path, &reason),
     }
 }
@@ -90,7 +91,7 @@ fn write_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Valu
         return Ok(Value::Nil);
     }
     let path = path(context, arguments, 0);
-    let content = argument(arguments, 1).to_text().as_bytes().to_vec();
+    let content = written(context, argument(arguments, 1))?;
     let written = perform(context, FileRequest::Write(path.clone(), content));
     done(written, "Failed to write file", &path)
 }
@@ -106,6 +107,9 @@ fn write_file_bytes(context: &mut Context<'_>, arguments: &mut [Value]) -> Resul
             "write_file_bytes expects bytes content, got {kind}"
         ));
     }
+    if let Value::Bytes(bytes) = content {
+        context.reserve(bytes.len())?;
+    }
     let content = octets(content);
     let path = path(context, arguments, 0);
     let written = perform(context, FileRequest::Write(path.clone(), content));
@@ -117,7 +121,7 @@ fn append_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Val
         return Ok(Value::Nil);
     }
     let path = path(context, arguments, 0);
-    let content = argument(arguments, 1).to_text().as_bytes().to_vec();
+    let content = written(context, argument(arguments, 1))?;
     match attempt(context, FileRequest::Append(path.clone(), content)) {
         Ok(_) => Ok(Value::Nil),
         Err(failure) if is_of_writing(failure.kind) => {
@@ -125,6 +129,13 @@ fn append_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Val
         }
         Err(failure) => failed("Failed to open file", &path, &failure.message),
     }
+}
+
+/// The octets of what a value is shown as.
+fn written(context: &mut Context<'_>, value: &Value) -> Result<Vec<u8>, Failure> {
+    let text = value.to_text_within(context.budget())?;
+    context.reserve(text.len())?;
+    Ok(text.as_bytes().to_vec())
 }
 
 /// Whether a failure arises only after a file was opened.

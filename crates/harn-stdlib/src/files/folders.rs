@@ -8,6 +8,7 @@ use super::content::{done, failed};
 use super::root::{execution_root, resolve};
 use super::{path, perform};
 use crate::expect::text_or;
+use crate::growing::texts;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
@@ -26,7 +27,7 @@ fn mkdir(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fa
 fn list_dir(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let path = resolve(context, &text_or(arguments, 0, "."));
     match entries(context, &path) {
-        Ok(entries) => Ok(entries.into_iter().map(|entry| entry.name.into()).collect()),
+        Ok(entries) => texts(context, entries.iter().map(|entry| entry.name.as_str())),
         Err(reason) => failed("Failed to list directory", &path, &reason),
     }
 }

@@ -39,9 +39,9 @@ pub(crate) fn register(registry: &mut Registry) {
     query::register(registry);
 }
 
-fn json_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn json_parse(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     require("json_parse", arguments, 1)?;
-    match parse(&text(arguments, 0)) {
+    match parse::parse_within(&text(arguments, 0), context.budget())? {
         Ok(value) => Ok(value),
         Err(reason) => thrown(format!("JSON parse error: {reason}")),
     }
@@ -50,17 +50,20 @@ fn json_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fai
 fn json_stringify(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     require("json_stringify", arguments, 1)?;
     let mut out = String::new();
-    let may_grow = &mut |size: usize| context.reserve(size);
+    let may_grow = &mut |more: usize| {
+        context.reserve(more)?;
+        context.budget().read(write::ASKED_BYTES)
+    };
     write::write_within(argument(arguments, 0), &mut out, may_grow)?;
     Ok(out.into())
 }
 
-fn json_extract(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn json_extract(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     if arguments.is_empty() {
         return thrown("json_extract requires at least 1 argument: text");
     }
     let prose = text(arguments, 0);
-    let value = match parse(extract::found(&prose)) {
+    let value = match parse::parse_within(extract::found(&prose), context.budget())? {
         Ok(value) => value,
         Err(reason) => return thrown(format!("json_extract: failed to parse JSON: {reason}")),
     };

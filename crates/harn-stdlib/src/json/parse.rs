@@ -3,26 +3,55 @@
 //! What is wrong is said in the words of serde_json, with line and column, because programs and
 //! people know them; a test compares both. Unlike serde_json we read any depth.
 
-use harn_machine::Value;
 use harn_machine::value::Text;
+use harn_machine::{Budget, Failure, Value};
 
 use super::building::{Building, Outer};
 use super::scan::plain_length;
 
 /// The value of a text, or what is wrong with it and where.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
+    read(text, &mut |_| Ok(()))
+}
+
+/// The same, as far as the program may have it: what is read takes many times the memory of the
+/// text.
+pub(super) fn parse_within(
+    text: &str,
+    budget: &mut Budget,
+) -> Result<Result<Value, String>, Failure> {
+    budget.reserve(text.len())?;
+    let mut failed = None;
+    let value = read(text, &mut |bytes| {
+        budget.make(bytes).map_err(|failure| {
+            failed = Some(failure);
+            String::new()
+        })
+    });
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(value),
+    }
+}
+
+/// Reads a text. Each value is told with about how many bytes it takes beside what it has of the
+/// text.
+fn read(text: &str, made: &mut impl FnMut(usize) -> Result<(), String>) -> Result<Value, String> {
     let mut reader = Reader {
         text,
         at: 0,
         building: Building::default(),
         unescaped: String::new(),
     };
-    let value = reader.whole()?;
+    let value = reader.whole(made)?;
     match reader.skip_space() {
         Some(_) => reader.fail_ahead("trailing characters"),
         None => Ok(value),
     }
 }
+
+/// About what a text, a list or a dict takes without what is in it.
+const COUNTED_BYTES: usize = 72;
 
 /// The value of each digit; 255 for what is none.
 const HEX: [u8; 256] = {
@@ -46,11 +75,18 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// One value with all that is in it.
-    fn whole(&mut self) -> Result<Value, String> {
+    fn whole(
+        &mut self,
+        made: &mut impl FnMut(usize) -> Result<(), String>,
+    ) -> Result<Value, String> {
         loop {
             let Some(mut value) = self.begin()? else {
                 continue;
             };
+            made(match value {
+                Value::Text(_) | Value::List(_) | Value::Dict(_) => COUNTED_BYTES,
+                _ => 2 * size_of::<Value>(),
+            })?;
             // The value may be the last of what it is in, and that of what that is in.
             loop {
                 let follows = match self.building.add(value) {

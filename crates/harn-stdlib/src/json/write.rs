@@ -18,20 +18,25 @@ pub(crate) fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// The same, but asks before the text grows to twice its size. Parts of a value can be shared,
-/// so that written out they would fill any memory.
+/// The same, but asks before the text grows to twice its size, with how much it grows, and in
+/// between with none. Parts of a value can be shared, so that written out they would fill any
+/// memory and take for ever.
 pub(super) fn write_within<E>(
     value: &Value,
     out: &mut String,
     may_grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut open = Vec::new();
-    let mut enough = ASKED_MIN;
+    let (mut enough, mut asked) = (ASKED_MIN, ASKED_BYTES);
     begin(value, out, &mut open);
     while let Some(inner) = open.last_mut() {
-        if out.len() > enough {
-            enough = out.len() * 2;
-            may_grow(enough)?;
+        if out.len() > asked {
+            asked = out.len() + ASKED_BYTES;
+            let is_full = out.len() > enough;
+            may_grow(if is_full { out.len() } else { 0 })?;
+            if is_full {
+                enough = out.len() * 2;
+            }
         }
         let next = match inner {
             Open::Items(items, _) => items.next(),
@@ -57,7 +62,10 @@ pub(super) fn write_within<E>(
     Ok(())
 }
 
-/// How long a text may get without asking.
+/// After so many bytes the caller is asked whether to go on.
+pub(super) const ASKED_BYTES: usize = 1 << 16;
+
+/// How long a text may get until its growth is asked for.
 const ASKED_MIN: usize = 1 << 20;
 
 /// A list or dict whose end is not written, and whether nothing in it is.

@@ -13,6 +13,7 @@ mod input;
 pub(crate) mod logging;
 mod progress;
 
+use harn_machine::value::Text;
 use harn_machine::{Answer, Context, Failure, Registry, Request, Value, thrown};
 
 use crate::expect::text;
@@ -54,29 +55,34 @@ struct Streams {
 }
 
 fn print(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let text = text(arguments, 0);
+    let text = match arguments.first() {
+        Some(value) => value.to_text_within(context.budget())?,
+        None => Text::default(),
+    };
     context.write(&text);
     Ok(Value::Nil)
 }
 
 fn println(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    context.write(&line("", arguments));
+    let line = line(context, "", arguments)?;
+    context.write(&line);
     Ok(Value::Nil)
 }
 
 fn log(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    context.write(&line("[harn] ", arguments));
+    let line = line(context, "[harn] ", arguments)?;
+    context.write(&line);
     Ok(Value::Nil)
 }
 
 /// The first argument as a line. It is written in one go, so that lines of others stay apart.
-fn line(prefix: &str, arguments: &[Value]) -> String {
+fn line(context: &mut Context<'_>, prefix: &str, arguments: &[Value]) -> Result<String, Failure> {
     let mut line = prefix.to_owned();
     if let Some(value) = arguments.first() {
-        value.show_into(&mut line);
+        value.show_into_within(&mut line, context.budget())?;
     }
     line.push('\n');
-    line
+    Ok(line)
 }
 
 fn eprint(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -86,7 +92,8 @@ fn eprint(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, F
 }
 
 fn eprintln(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    write_error(context, &line("", arguments));
+    let line = line(context, "", arguments)?;
+    write_error(context, &line);
     Ok(Value::Nil)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn format(context: &mut Context<'_>, arguments: &mut [Value]) -> Resu
                     break;
                 };
                 out.push(context, before)?;
-                out.push(context, &value.to_text())?;
+                out.push_shown(context, value)?;
                 left = after;
             }
             out.push(context, left)?;
@@ -43,7 +43,7 @@ fn push_entry(
     place: &str,
 ) -> Result<(), Failure> {
     match entries.get(&place[1..place.len() - 1]) {
-        Some(value) => out.push(context, &value.to_text()),
+        Some(value) => out.push_shown(context, value),
         None => out.push(context, place),
     }
 }

@@ -6,7 +6,7 @@ use harn_machine::value::Text;
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{pieces, replaced};
+use super::{pieces, remade, replaced};
 use crate::expect::{count, int, int_or, text, text_or};
 use crate::growing::{Growing, repeat};
 
@@ -33,16 +33,16 @@ fn trim(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> 
     Ok(text(arguments, 0).trim().into())
 }
 
-fn lowercase(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(text(arguments, 0).to_lowercase().into())
+fn lowercase(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    remade(context, &text(arguments, 0), str::to_lowercase)
 }
 
-fn uppercase(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(text(arguments, 0).to_uppercase().into())
+fn uppercase(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    remade(context, &text(arguments, 0), str::to_uppercase)
 }
 
-fn split(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(pieces(&text(arguments, 0), &text_or(arguments, 1, " ")))
+fn split(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    pieces(context, &text(arguments, 0), &text_or(arguments, 1, " "))
 }
 
 fn join(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -55,7 +55,7 @@ fn join(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fai
         if at > 0 {
             out.push(context, &separator)?;
         }
-        out.push(context, &item.to_text())?;
+        out.push_shown(context, item)?;
     }
     Ok(out.finish().into())
 }

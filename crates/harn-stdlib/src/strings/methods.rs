@@ -6,9 +6,9 @@ use harn_machine::{
 };
 
 use super::functions::padded;
-use super::{pieces, position, replaced};
+use super::{pieces, position, remade, replaced};
 use crate::expect::{count, int, int_or, text, text_or};
-use crate::growing::repeat;
+use crate::growing::{repeat, texts};
 
 pub(super) fn register(registry: &mut Registry) {
     let methods: &[(&[&'static str], Plain)] = &[
@@ -82,16 +82,16 @@ fn replace(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, 
     replaced(context, &this(arguments), &old, &new)
 }
 
-fn split(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(pieces(&this(arguments), &text_or(arguments, 1, ",")))
+fn split(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    pieces(context, &this(arguments), &text_or(arguments, 1, ","))
 }
 
-fn lowercase(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(this(arguments).to_lowercase().into())
+fn lowercase(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    remade(context, &this(arguments), str::to_lowercase)
 }
 
-fn uppercase(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(this(arguments).to_uppercase().into())
+fn uppercase(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    remade(context, &this(arguments), str::to_uppercase)
 }
 
 /// By start and end, unlike the function.
@@ -128,17 +128,14 @@ fn char_at(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failur
     Ok(at.and_then(|at| this(arguments).char_at(at)).into())
 }
 
-fn chars(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn chars(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let this = this(arguments);
-    let mut buffer = [0; 4];
-    Ok(this
-        .chars()
-        .map(|char| Value::text(char.encode_utf8(&mut buffer)))
-        .collect())
+    let after = |(at, char): (usize, char)| &this[at..at + char.len_utf8()];
+    texts(context, this.char_indices().map(after))
 }
 
-fn lines(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(this(arguments).lines().map(Value::from).collect())
+fn lines(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    texts(context, this(arguments).lines())
 }
 
 fn repeated(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -146,8 +143,10 @@ fn repeated(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value,
     Ok(repeat(context, &this(arguments), times)?.into())
 }
 
-fn reverse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    Ok(this(arguments).chars().rev().collect::<String>().into())
+fn reverse(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    remade(context, &this(arguments), |text| {
+        text.chars().rev().collect()
+    })
 }
 
 fn pad_left(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {

@@ -20,10 +20,16 @@ use crate::replace::replace_in;
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
 /// Performs a request with the places that its paths lead to.
-pub(super) fn perform(request: &FileRequest, places: &[PathBuf]) -> io::Result<Answer> {
+pub(super) fn perform(
+    request: &FileRequest,
+    read_max: u64,
+    places: &[PathBuf],
+) -> io::Result<Answer> {
     let (first, last) = (&*places[0], &*places[places.len() - 1]);
     match request {
-        FileRequest::Read(_) => super::content(Spot::of(first)?.open()?).map(Answer::Octets),
+        FileRequest::Read(_) => {
+            super::content(Spot::of(first)?.open()?, read_max).map(Answer::Octets)
+        }
         FileRequest::Write(_, content) => {
             let mut file = Spot::of(first)?.create(OFlags::TRUNC)?;
             file.write_all(content)?;

@@ -25,7 +25,7 @@ pub(crate) use confined::Spot;
 
 /// How large a file may be that is read at once. Without a bound, a device that never ends
 /// would fill the memory.
-const READ_BYTES_MAX: u64 = 512 * 1024 * 1024;
+pub(crate) const READ_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// Where the files of a program are.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,8 @@ pub(crate) struct Files {
     pub(crate) policy: Policy,
     /// Where relative paths start; `None`: where the process works.
     pub(crate) folder: Option<PathBuf>,
+    /// How large a file may be that is read at once, if that is less than usual.
+    pub(crate) read_bytes_max: Option<u64>,
 }
 
 impl Files {
@@ -45,14 +47,19 @@ impl Files {
             return failed(&io::Error::new(io::ErrorKind::ResourceBusy, reason));
         }
         let performed = match self.policy.is_open_to_files() {
-            true => plain::perform(request, |path| self.at(path)),
+            true => plain::perform(request, self.read_max(), |path| self.at(path)),
             false => match self.admitted(request) {
-                Ok(Some(places)) => confined::perform(request, &places),
-                Ok(None) => plain::perform(request, |path| self.at(path)),
+                Ok(Some(places)) => confined::perform(request, self.read_max(), &places),
+                Ok(None) => plain::perform(request, self.read_max(), |path| self.at(path)),
                 Err(refused) => return refused,
             },
         };
         performed.unwrap_or_else(|error| failed(&error))
+    }
+
+    fn read_max(&self) -> u64 {
+        let max = self.read_bytes_max.unwrap_or(READ_BYTES_MAX);
+        max.min(READ_BYTES_MAX)
     }
 
     /// A path as the process finds it.
@@ -132,20 +139,20 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// All that is in a file, unless it is too much.
-fn content(file: File) -> io::Result<Vec<u8>> {
+fn content(file: File, max: u64) -> io::Result<Vec<u8>> {
     let too_large = || {
-        let limit = READ_BYTES_MAX / (1024 * 1024);
+        let limit = max / (1024 * 1024);
         let reason = format!("it is larger than the {limit} MiB that can be read at once");
         io::Error::new(io::ErrorKind::FileTooLarge, reason)
     };
     let size = file.metadata()?.len();
-    if size > READ_BYTES_MAX {
+    if size > max {
         return Err(too_large());
     }
     let mut octets = Vec::new();
     octets.try_reserve_exact(usize::try_from(size).unwrap_or(0))?;
-    file.take(READ_BYTES_MAX + 1).read_to_end(&mut octets)?;
-    match octets.len() as u64 > READ_BYTES_MAX {
+    file.take(max + 1).read_to_end(&mut octets)?;
+    match octets.len() as u64 > max {
         true => Err(too_large()),
         false => Ok(octets),
     }

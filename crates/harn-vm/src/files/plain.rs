@@ -9,9 +9,13 @@ use harn_machine::{Answer, FileRequest};
 
 use crate::replace::replace;
 
-pub(super) fn perform(request: &FileRequest, at: impl Fn(&Path) -> PathBuf) -> io::Result<Answer> {
+pub(super) fn perform(
+    request: &FileRequest,
+    read_max: u64,
+    at: impl Fn(&Path) -> PathBuf,
+) -> io::Result<Answer> {
     Ok(match request {
-        FileRequest::Read(path) => Answer::Octets(super::content(File::open(at(path))?)?),
+        FileRequest::Read(path) => Answer::Octets(super::content(File::open(at(path))?, read_max)?),
         FileRequest::Write(path, content) => done(fs::write(at(path), content)?),
         FileRequest::Replace(path, content, before) => {
             Answer::Truth(replace(&at(path), content, before)?)
