@@ -113,7 +113,10 @@ pub use raw::RawObject;
 pub use record::{
     AdaptedEvent, FlatEvent, OpaqueEvent, PersistedAgentEvent, Record, RecordedEvent, StoredRecord,
 };
-pub use redact::{Completeness, REDACTED, RedactionPolicy};
+pub use redact::{
+    Completeness, KnownSecret, KnownSecrets, REDACTED, RedactionPolicy, SecretSource,
+    StreamRedactor, is_secret_variable,
+};
 pub use sink::{
     AgentEventSink, AgentEventSinkError, AgentEventSinkFlush, DurableHealth, EmissionFrame,
     EventGap, Kept, MultiSink,

@@ -1,4 +1,4 @@
-//! Which parts of an event hold what tools were given and what they said.
+//! Which parts of an event may hold a secret.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use crate::event::AgentEvent;
 use crate::{CompositionChildCall, CompositionChildResult, CompositionRunEnvelope, ToolCallStatus};
 
 impl RedactionPolicy {
-    /// The event as readers may see it: tool inputs, outputs, partial inputs and
-    /// errors without their secrets. Borrowed when there was nothing to hide.
+    /// The event as readers may see it: what people, models and tools said, without
+    /// its secrets. Borrowed when there was nothing to hide.
     pub fn redact_event<'a>(&self, event: &'a AgentEvent) -> Cow<'a, AgentEvent> {
         if !self.suspects_event(event) {
             return Cow::Borrowed(event);
@@ -26,7 +26,15 @@ impl RedactionPolicy {
     /// Looks without copying, because nearly every event is clean.
     fn suspects_event(&self, event: &AgentEvent) -> bool {
         match event {
-            AgentEvent::ToolCall { raw_input, .. } => self.suspects(raw_input),
+            AgentEvent::AgentMessageChunk { content, .. }
+            | AgentEvent::AgentThoughtChunk { content, .. } => self.might_match(content),
+            AgentEvent::ToolCall {
+                raw_input, parsing, ..
+            } => *parsing == Some(true) || self.suspects(raw_input),
+            // The beginning of a secret is not one that could be seen quickly.
+            AgentEvent::ToolCallUpdate {
+                status, parsing, ..
+            } if is_snapshot(*status, *parsing) => true,
             AgentEvent::ToolCallUpdate {
                 raw_input,
                 raw_input_partial,
@@ -56,7 +64,7 @@ impl RedactionPolicy {
             | AgentEvent::CompositionStart { .. }
             | AgentEvent::CompositionFinish { .. }
             | AgentEvent::CompositionError { .. } => true,
-            _ => false,
+            other => serde_json::to_vec(other).is_ok_and(|text| self.might_match(text)),
         }
     }
 
@@ -85,9 +93,7 @@ impl RedactionPolicy {
                 error,
                 ..
             } => {
-                // A promotion carries the final arguments.
-                let is_snapshot = *status == ToolCallStatus::Pending && *parsing != Some(false);
-                let snapshot = arriving(is_snapshot);
+                let snapshot = arriving(is_snapshot(*status, *parsing));
                 self.redact_optional(raw_input, snapshot)
                     | self.redact_optional_text(raw_input_partial, snapshot)
                     | self.redact_optional(raw_output, Completeness::Whole)
@@ -154,8 +160,30 @@ impl RedactionPolicy {
             AgentEvent::AgentLoopStallWarning { warning, .. } => {
                 self.redact_value(warning, Completeness::Whole)
             }
-            _ => false,
+            AgentEvent::AgentMessageChunk { content, .. }
+            | AgentEvent::AgentThoughtChunk { content, .. } => {
+                self.redact_texts(std::slice::from_mut(content))
+            }
+            other => self.redact_whole(other),
         }
+    }
+
+    /// Redacts whatever an event holds, but not which session it is of. One that would be none
+    /// without its secrets stays as it is, which a durable sink does not rely on.
+    fn redact_whole(&self, event: &mut AgentEvent) -> bool {
+        let session_id = event.session_id().to_owned();
+        let Ok(mut value) = serde_json::to_value(&*event) else {
+            return false;
+        };
+        if !self.redact_value(&mut value, Completeness::Whole) {
+            return false;
+        }
+        value["session_id"] = Value::from(session_id);
+        let Ok(redacted) = serde_json::from_value(value) else {
+            return false;
+        };
+        *event = redacted;
+        true
     }
 
     fn redact_values(&self, values: &mut [Value]) -> bool {
@@ -191,6 +219,11 @@ impl RedactionPolicy {
             }
         }
     }
+}
+
+/// Whether an update shows arguments that are still arriving. A promotion carries the final ones.
+fn is_snapshot(status: ToolCallStatus, parsing: Option<bool>) -> bool {
+    status == ToolCallStatus::Pending && parsing != Some(false)
 }
 
 fn arriving(is_arriving: bool) -> Completeness {

@@ -42,6 +42,7 @@ pub(super) const SUFFIXES: &[&str] = &[
     "_api_key",
     "_credential",
     "_credentials",
+    "_key_base",
     "_passphrase",
     "_private_key",
     "_pwd",
@@ -49,9 +50,17 @@ pub(super) const SUFFIXES: &[&str] = &[
     "_secret_key",
     "_token",
     "apikey",
+    "encryption_key",
     "passwd",
     "password",
+    "signing_key",
 ];
+
+/// Endings of names in capitals, as of variables. In small letters they end ordinary words.
+const CAPITAL_SUFFIXES: &[&str] = &["_PASS", "_PASSWD", "_KEYS"];
+
+/// Variables that say which folder one works in, and end like a secret.
+const FOLDERS: &[&str] = &["PWD", "OLDPWD"];
 
 /// Names that end like a secret one and hold none: by this one a peer knows which of its own
 /// requests a report of progress is about.
@@ -69,8 +78,11 @@ impl FieldNames {
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
-        if self.added.is_empty() && !may_be_secret(name) {
+        if self.added.is_empty() && !may_be_secret(name) || FOLDERS.contains(&name) {
             return false;
+        }
+        if CAPITAL_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
+            return true;
         }
         let name = normalise(name);
         let ends_as_one = || SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
@@ -161,6 +173,10 @@ mod tests {
             "PGPASSWORD",
             "dbPassword",
             "OPENAI_APIKEY",
+            "SMTP_PASS",
+            "HARN_API_KEYS",
+            "SECRET_KEY_BASE",
+            "ENCRYPTION_KEY",
         ] {
             assert!(names.contains(name), "{name}");
         }
@@ -177,6 +193,9 @@ mod tests {
             "author",
             "passing",
             "secretary",
+            "PWD",
+            "OLDPWD",
+            "first_pass",
         ] {
             assert!(!names.contains(name), "{name}");
         }

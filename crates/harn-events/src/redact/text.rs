@@ -1,251 +1,125 @@
-//! Secrets inside text.
+//! Secrets inside text, by their looks.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex::{Captures, Regex};
 
-use super::names::{FieldNames, SUFFIXES};
-use super::triggers::TOKEN_PREFIXES;
-use super::{Completeness, REDACTED};
+use super::Completeness;
+use super::known::{joined, without};
+use super::names::FieldNames;
+use super::rules::{self, Looks};
 
-/// The rules for text, in the order they are applied.
+/// The rules for text. Each looks at all of it, and what they find is taken out together.
 #[derive(Debug)]
 pub(super) struct Patterns {
-    secrets: Vec<String>,
     whole: Vec<Rule>,
-    /// Applied after `whole` to text that is still arriving.
+    /// For text that is still arriving, besides `whole`.
     partial: Vec<Rule>,
+    /// What begins at the end of a text and may become a secret: where a stream is looked at.
+    open: OnceLock<Vec<Regex>>,
+    names: String,
 }
 
-/// A pattern for something secret. What its groups `before` and `after` match is
-/// kept on either side of the mark.
+/// A pattern for something secret. What its groups `before` and `after` match stays on either
+/// side of the mark.
 #[derive(Debug)]
 struct Rule {
     pattern: Regex,
     /// Looks at a find once more; `None` where the pattern alone is sure enough.
-    is_secret: Option<fn(&Captures<'_>) -> bool>,
+    is_secret: Option<rules::Check>,
 }
 
 impl Rule {
-    fn new(pattern: &str) -> Self {
-        let pattern = Regex::new(pattern).expect("the patterns are fixed and tested");
+    fn new(looks: Looks) -> Self {
         Self {
-            pattern,
-            is_secret: None,
+            pattern: compiled(&looks.pattern),
+            is_secret: looks.is_secret,
         }
     }
 
-    fn with_check(self, is_secret: fn(&Captures<'_>) -> bool) -> Self {
-        Self {
-            is_secret: Some(is_secret),
-            ..self
-        }
-    }
-
-    fn apply(&self, text: &str, completeness: Completeness) -> Option<String> {
-        let mark = |found: &Captures<'_>| -> String {
+    fn find(&self, text: &str, completeness: Completeness, found: &mut Vec<Range<usize>>) {
+        for captures in self.pattern.captures_iter(text) {
+            let whole = captures.get_match().range();
             // What is still arriving cannot be judged yet.
-            let is_arriving =
-                completeness == Completeness::Partial && found.get_match().end() == text.len();
-            if !is_arriving && self.is_secret.is_some_and(|is_secret| !is_secret(found)) {
-                return found.get_match().as_str().to_owned();
+            let is_arriving = completeness == Completeness::Partial && whole.end == text.len();
+            let is_secret = self
+                .is_secret
+                .is_none_or(|is_secret| is_secret(&captures, text));
+            if is_arriving || is_secret {
+                found.push(secret_part(&captures, whole));
             }
-            let kept = |group| found.name(group).map_or("", |kept| kept.as_str());
-            format!("{}{REDACTED}{}", kept("before"), kept("after"))
-        };
-        match self.pattern.replace_all(text, mark) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(changed) => (changed != text).then_some(changed),
         }
     }
 }
 
-/// Whether what follows `Bearer` or `Basic` is a credential and not the next word of
-/// a sentence.
-fn is_credential(found: &Captures<'_>) -> bool {
-    let value = found.name("value").map_or("", |value| value.as_str());
-    value.len() >= 24 || value.bytes().any(|byte| !byte.is_ascii_alphabetic())
+fn secret_part(captures: &Captures<'_>, whole: Range<usize>) -> Range<usize> {
+    let start = captures
+        .name("before")
+        .map_or(whole.start, |before| before.end());
+    let end = captures
+        .name("after")
+        .map_or(whole.end, |after| after.start());
+    start..end
 }
 
-/// Whether what is assigned to a secret name is a value and not a piece of source
-/// code: `password: hunter2` and `TOKEN=abc` are, `password: String` and
-/// `token = parser.next()` are not.
-fn is_assigned_value(found: &Captures<'_>) -> bool {
-    let group = |name| found.name(name).map_or("", |group| group.as_str());
-    let (name, value) = (group("name"), group("value"));
-    if !group("after").is_empty() || is_code(value) || value.eq_ignore_ascii_case(name) {
-        return false;
-    }
-    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
-    group("sign") == "=" || has_digit || value.len() >= 24
-}
-
-/// Whether this is a type, a constant or the path of a variable.
-fn is_code(value: &str) -> bool {
-    const WORDS: [&str; 7] = ["none", "null", "nil", "true", "false", "undefined", "self"];
-    let is_name = |part: &str| {
-        let mut bytes = part.bytes();
-        bytes
-            .next()
-            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-            && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    let is_number_type = |text: &str| {
-        let digits = text.strip_prefix(['u', 'i', 'f']).unwrap_or_default();
-        matches!(digits, "8" | "16" | "32" | "64" | "128")
-    };
-    let is_type = |text: &str| {
-        text.starts_with(|first: char| first.is_ascii_uppercase())
-            && text.bytes().any(|byte| byte.is_ascii_lowercase())
-            && text.ends_with(|last: char| last.is_ascii_alphabetic())
-            && is_name(text)
-    };
-    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || value.contains("::")
-        || is_number_type(value)
-        || is_type(value)
-        || (value.contains('.') && value.split('.').all(is_name))
+/// Words are told apart by ASCII alone: all tokens are ASCII, and text that is not would be slow.
+fn compiled(pattern: &str) -> Regex {
+    let pattern = pattern.replace(r"\b", r"(?-u:\b)");
+    Regex::new(&pattern).expect("the patterns are fixed and tested")
 }
 
 impl Patterns {
-    pub(super) fn new(names: &FieldNames, secrets: &[String]) -> Self {
-        let names = alternatives(names);
-        let prefixes = TOKEN_PREFIXES
-            .iter()
-            .map(|prefix| regex::escape(prefix))
-            .collect::<Vec<_>>();
-        let prefixes = prefixes.join("|");
-        let whole = [
-            Rule::new(concat!(
-                r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
-                r"(?:[A-Za-z0-9+/=\s\\:.,()]|-[^-])*",
-                r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?",
-            )),
-            // Credentials in a URL.
-            Rule::new(r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:[^/\s?#]*(?<after>@)"),
-            Rule::new(r"(?<before>(?i:bearer)[ \t]+)(?<value>[A-Za-z0-9._~+/=-]{4,})")
-                .with_check(is_credential),
-            Rule::new(r"(?<before>(?i:basic)[ \t]+)(?<value>[A-Za-z0-9+/=]{8,})")
-                .with_check(is_credential),
-            // Headers, up to the end of the line or of the string they are in.
-            Rule::new(
-                r#"(?<before>(?i:authorization)\s*:\s*(?:[A-Za-z]+[ \t]+)?)(?<value>[^\s"'\\\[\],;]{4,})"#,
-            )
-            .with_check(is_credential),
-            Rule::new(r#"(?<before>(?i:cookie)\s*:\s*)[^\s"'\\\[\]=]+=[^\r\n"'\\]*"#),
-            // `"api_key": "…"` in JSON that travels as text, escaped or not, closed or not.
-            Rule::new(&format!(
-                r#"(?<before>"(?i:{names})"\s*:\s*")[^"\\\[](?:[^"\\]|\\.)*"#
-            )),
-            Rule::new(&format!(
-                r#"(?<before>\\"(?i:{names})\\"\s*:\s*\\")[^"\\\[](?:[^"\\]|\\[^"])*"#
-            )),
-            Rule::new(&format!(
-                r"(?<before>'(?i:{names})'\s*:\s*')[^'\\\[](?:[^'\\]|\\.)*"
-            )),
-            // `api_key = "…"` in settings and source code.
-            Rule::new(&format!(
-                r#"(?<before>(?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*")[^"\\\[](?:[^"\\]|\\.)*"#
-            )),
-            Rule::new(&format!(
-                r"(?<before>(?i:(?:^|[^A-Za-z0-9]){names})\s*[=:]\s*')[^'\\\[](?:[^'\\]|\\.)*"
-            )),
-            // `api_key=…` in URLs, shells, settings and prose.
-            Rule::new(&format!(
-                r#"(?<before>(?i:(?:^|[^A-Za-z0-9])(?<name>{names}))(?<sign>\s*[=:]\s*))(?<value>[^\s"'&;,()\[\]{{}}<>\\]+)(?<after>[(\[<]?)"#
-            ))
-            .with_check(is_assigned_value),
-            Rule::new(r"\b(?:AKIA|ASIA|AGPA|AIDA|ANPA|AROA|AIPA)[A-Z0-9]{16}\b"),
-            Rule::new(r"\bAIza[A-Za-z0-9_-]{30,}"),
-            Rule::new(r"\bgh[pousr]_[A-Za-z0-9]{16,}"),
-            Rule::new(r"\b(?:github_pat_|dckr_pat_|shpat_|gsk_|hf_)[A-Za-z0-9_-]{16,}"),
-            Rule::new(r"\b(?:glpat-|sk-|xai-|xapp-|ya29\.|SG\.)[A-Za-z0-9_.-]{16,}"),
-            Rule::new(r"\bnpm_[A-Za-z0-9]{30,}"),
-            Rule::new(r"\bxox[abprs]-[A-Za-z0-9-]{8,}"),
-            Rule::new(r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}"),
-            Rule::new(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
-        ];
-        let partial = [
-            Rule::new(&format!(r"\b(?:{prefixes})[A-Za-z0-9._-]*$")),
-            Rule::new(r"(?<before>(?i:bearer|basic)[ \t]+)[A-Za-z0-9._~+/=-]+$"),
-            // A port is digits; a password may begin with some.
-            Rule::new(
-                r"(?<before>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s@?#]*:(?:\d{6,}|\d*[^\d/\s@?#][^/\s@?#]*)$",
-            ),
-        ];
-        let mut secrets: Vec<String> = secrets
-            .iter()
-            .flat_map(|secret| spellings(secret))
-            .collect();
-        // The longest first: one secret may be part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    pub(super) fn new(names: &FieldNames) -> Self {
+        let names = rules::alternatives(names);
+        let compile = |looks: Vec<Looks>| looks.into_iter().map(Rule::new).collect();
         Self {
-            secrets,
-            whole: whole.into(),
-            partial: partial.into(),
+            whole: compile(rules::whole(&names)),
+            partial: compile(rules::partial()),
+            open: OnceLock::new(),
+            names,
         }
     }
 
-    pub(super) fn redact<'a>(&self, text: &'a str, completeness: Completeness) -> Cow<'a, str> {
-        let mut redacted = Cow::Borrowed(text);
-        for secret in &self.secrets {
-            if redacted.contains(secret.as_str()) {
-                redacted = Cow::Owned(redacted.replace(secret.as_str(), REDACTED));
-            } else if completeness == Completeness::Partial
-                && let Some(start) = arriving(&redacted, secret)
-            {
-                redacted = Cow::Owned(format!("{}{REDACTED}", &redacted[..start]));
-            }
-        }
+    /// Where secrets are, in no order.
+    pub(super) fn find(&self, text: &str, completeness: Completeness) -> Vec<Range<usize>> {
         let partial = match completeness {
             Completeness::Whole => &[][..],
             Completeness::Partial => &self.partial[..],
         };
+        let mut found = Vec::new();
         for rule in self.whole.iter().chain(partial) {
-            if let Some(changed) = rule.apply(&redacted, completeness) {
-                redacted = Cow::Owned(changed);
-            }
+            rule.find(text, completeness, &mut found);
         }
-        redacted
+        found
+    }
+
+    /// Where the longest end of a text begins that may become a secret.
+    pub(super) fn open_at(&self, text: &str) -> Option<usize> {
+        let open = self.open.get_or_init(|| {
+            let open = rules::open(&self.names);
+            open.iter().map(|pattern| compiled(pattern)).collect()
+        });
+        let found = open.iter().filter_map(|open| open.find(text));
+        found.map(|found| found.start()).min()
     }
 }
 
-/// A secret as it is and, where that is different, as it looks inside JSON.
-fn spellings(secret: &str) -> Vec<String> {
-    let quoted = serde_json::Value::from(secret).to_string();
-    let escaped = quoted[1..quoted.len() - 1].to_owned();
-    let mut spellings = vec![secret.to_owned(), escaped];
-    spellings.dedup();
-    spellings
-}
-
-/// Where at the end of `text` a secret has begun to arrive, if four of its
-/// characters are there already.
-fn arriving(text: &str, secret: &str) -> Option<usize> {
-    let starts = text
-        .char_indices()
-        .map(|(start, _)| start)
-        .rev()
-        .take(secret.len());
-    starts
-        .into_iter()
-        .filter(|&start| text.len() - start >= 4)
-        .find(|&start| secret.starts_with(&text[start..]))
-}
-
-/// All names as one alternation in which `_` may also be `-` or nothing.
-fn alternatives(names: &FieldNames) -> String {
-    let spelled = |name: &str| regex::escape(name).replace('_', "[_-]?");
-    let suffixes = SUFFIXES
-        .iter()
-        .map(|suffix| format!("[A-Za-z0-9_-]*{}", spelled(suffix)));
-    let all: Vec<String> = suffixes.chain(names.iter().map(spelled)).collect();
-    format!("(?:{})", all.join("|"))
+/// The text without these ranges.
+pub(super) fn taken_out(text: &str, ranges: Vec<Range<usize>>) -> Cow<'_, str> {
+    let ranges = joined(ranges);
+    // What was taken out before stays as it is.
+    let is_new = |range: &Range<usize>| &text[range.clone()] != super::REDACTED;
+    match ranges.iter().any(is_new) {
+        true => Cow::Owned(without(text, &ranges)),
+        false => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::RedactionPolicy;
+    use super::super::{REDACTED, RedactionPolicy};
     use super::*;
 
     #[track_caller]

@@ -12,10 +12,17 @@ use super::names::FieldNames;
 /// Beginnings of tokens with a known look, and the characters that may follow.
 #[rustfmt::skip]
 pub(super) const TOKEN_PREFIXES: &[&str] = &[
-    "AKIA", "ASIA", "AGPA", "AIDA", "ANPA", "AROA", "AIPA", "AIza",
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "dckr_pat_",
-    "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "gsk_", "hf_", "xai-",
-    "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "shpat_", "ya29.", "SG.", "eyJ",
+    "AKIA", "ASIA", "AGPA", "AIDA", "ANPA", "AROA", "AIPA", "AIza", "GOCSPX-", "1//0",
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "npm_", "dckr_pat_", "dckr_oat_",
+    "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "pypi-",
+    "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "gsk_", "hf_", "r8_", "xai-",
+    "pplx-", "nvapi-", "jina_", "tvly-", "lsv2_", "dapi", "dop_v1_", "doo_v1_", "dor_v1_",
+    "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "lin_api_", "lin_oauth_",
+    "shpat_", "shpss_", "shpca_", "shppa_", "ntn_", "sq0atp-", "sq0csp-", "sq0idp-", "EAAA",
+    "ya29.", "SG.", "eyJ", "hvs.", "hvb.", "hvr.", "sbp_", "glc_", "glsa_", "pscale_", "tskey-",
+    "figd_", "nfp_", "CCIPAT_", "sntrys_", "sntryu_", "xkeysib-", "ATATT3x", "ATBB", "NRAK-",
+    "PMAK-", "HRKU-", "CFPAT-", "FLWSECK", "rdme_", "pnu_", "bkua_", "fo1_", "fm2_", "dp.",
+    "pat-na", "pat-eu", "key-", "AGE-SECRET-KEY-1",
 ];
 
 /// Pieces of text of which one has to be there before any rule can apply: parts of
@@ -24,10 +31,20 @@ pub(super) const TOKEN_PREFIXES: &[&str] = &[
 #[rustfmt::skip]
 const STEMS: &[&str] = &[
     "://",
+    "-----E",                           // the end of a key whose beginning was not read
+    "slack.com/", "discord",            // addresses that are keys
+    "atlasv1", ":AA", "-us1", "-us2", "-us3", "-us4", "-us5", "-us6", "-us7", "-us8", "-us9",
+    "accountkey", "sharedaccesskey", "secretvalue=", "&sig=", "?sig=", "-signature=",
+    "\"auth\"", "auth\\\"",            // logins for registries
+    "sshpass", "ogin -", "mongo", "mysql", "mariadb", "redis-cli", "ldap", "curl",
+    "_pass=", "_pass:", "_pass =", "_keys=", "_keys:", "_key=", "_key:", "_key =", "_key\"",
     "s key", "s-key", "s_key", "sskey", // access_key
     "i key", "i-key", "i_key", "pikey", // api_key
     "e key", "e-key", "e_key", "tekey", // private_key
     "t key", "t-key", "t_key", "etkey", // secret_key
+    "n key", "n-key", "n_key", "onkey", // encryption_key
+    "g key", "g-key", "g_key", "ngkey", // signing_key
+    "y base", "y-base", "y_base", "eybase", // key_base
     "rization", "asic ", "bearer",      // authorization and what follows it
     "okie",                             // cookie
     "edenti",                           // credential
@@ -47,7 +64,7 @@ pub(super) struct Triggers {
     starts: Bits,
     /// Words by the first three bytes, folded; sorted for the search.
     words: Vec<(u32, String)>,
-    /// Somebody declared a name or secret with too little plain text to look for,
+    /// Somebody declared a name with too little plain text to look for,
     /// so every text has to be looked at closely.
     always: bool,
 }
@@ -78,14 +95,13 @@ fn hash(bytes: u32) -> usize {
 }
 
 impl Triggers {
-    pub(super) fn new(names: &FieldNames, secrets: &[String]) -> Self {
+    pub(super) fn new(names: &FieldNames) -> Self {
         let known = STEMS
             .iter()
             .chain(TOKEN_PREFIXES)
             .map(|&word| word.to_owned());
         let added = names.added().map(longest_piece);
-        let secrets = secrets.iter().map(|secret| json_spelling(secret));
-        let words = known.chain(added).chain(secrets);
+        let words = known.chain(added);
         let (words, short): (Vec<String>, Vec<String>) = words.partition(|word| word.len() >= 3);
         let mut words: Vec<(u32, String)> = words
             .into_iter()
@@ -176,19 +192,12 @@ fn longest_piece(name: &str) -> String {
         .to_owned()
 }
 
-/// The beginning of a secret as it looks inside serialised JSON. Four characters
-/// are enough to look closer, and have to be: a secret may still be arriving.
-fn json_spelling(secret: &str) -> String {
-    let is_plain = |character: &char| !matches!(character, '"' | '\\') && *character >= ' ';
-    secret.chars().take(4).take_while(is_plain).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn found(text: &str) -> bool {
-        Triggers::new(&FieldNames::default(), &[]).found_in(text.as_bytes())
+        Triggers::new(&FieldNames::default()).found_in(text.as_bytes())
     }
 
     #[test]
@@ -221,12 +230,6 @@ mod tests {
                "type":"iteration_end","session_id":"agent_session_1","iteration":3,
                "iteration_info":{"input_tokens":1200,"output_tokens":85,"text":"done, see src/main.rs"}}"#
         ));
-    }
-
-    #[test]
-    fn a_secret_that_cannot_be_looked_for_makes_every_text_suspect() {
-        let triggers = Triggers::new(&FieldNames::default(), &["\"\"quoted".to_owned()]);
-        assert!(triggers.found_in(b"anything"));
     }
 
     #[test]
