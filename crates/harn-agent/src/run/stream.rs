@@ -1,9 +1,9 @@
 //! What readers see while an answer is still arriving.
 //!
 //! ```text
-//! TextDelta ────┬─► sanitiser ─► agent_message_chunk
+//! TextDelta ────┬─► sanitiser ─► redactor ─► agent_message_chunk
 //!               └─► candidates ─► tool_call / tool_call_update (parsing)
-//! ThoughtDelta ───► agent_thought_chunk
+//! ThoughtDelta ───► redactor ─► agent_thought_chunk
 //! ToolCallStart, ToolArgsDelta ─► tool_call, tool_call_update (pending)
 //! ```
 //!
@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use harn_events::{AgentEvent, ToolCallErrorCategory, ToolCallStatus};
+use harn_events::{AgentEvent, StreamRedactor, ToolCallErrorCategory, ToolCallStatus};
 use harn_llm::StreamEvent;
 use harn_llm::grammar::contract::Mode;
 use harn_llm::grammar::visible::VisibleStream;
@@ -35,6 +35,9 @@ pub(super) struct Watcher<'a> {
     /// The ids of candidates, by their number.
     candidate_ids: Vec<(u64, String, String)>,
     calls: Vec<Streamed>,
+    /// Hold back what could be the beginning of a secret.
+    text_shown: StreamRedactor,
+    thoughts_shown: StreamRedactor,
     told: Told,
 }
 
@@ -96,12 +99,15 @@ impl<'a> Watcher<'a> {
             let names: ToolNames = run.offered_names().collect();
             Candidates::new(names, channel, 0)
         });
+        let policy = run.runtime.bus.redaction_policy();
         Self {
             run,
             visible: VisibleStream::default(),
             candidates,
             candidate_ids: Vec::new(),
             calls: Vec::new(),
+            text_shown: StreamRedactor::new((*policy).clone()),
+            thoughts_shown: StreamRedactor::new((*policy).clone()),
             told: Told::default(),
         }
     }
@@ -113,10 +119,10 @@ impl<'a> Watcher<'a> {
             StreamEvent::TextDelta { text } => self.text(text),
             StreamEvent::ThoughtDelta { text } if !text.is_empty() => {
                 self.told.thoughts = true;
-                self.emit(AgentEvent::AgentThoughtChunk {
-                    session_id: self.run.id(),
-                    content: text.clone(),
-                });
+                let before = self.text_shown.pause();
+                self.tell_text(before);
+                let shown = self.thoughts_shown.push(text);
+                self.tell_thoughts(shown);
             }
             StreamEvent::ToolCallStart { index, id, name } => {
                 if *index < self.calls.len() {
@@ -131,6 +137,7 @@ impl<'a> Watcher<'a> {
 
     /// The answer broke off and begins again: what was announced will never arrive.
     fn restart(&mut self) {
+        self.show_rest();
         let is_begun = !self.calls.is_empty() || !self.candidate_ids.is_empty();
         if is_begun {
             let session_id = self.run.session.id();
@@ -149,6 +156,7 @@ impl<'a> Watcher<'a> {
             let shown = self.visible.finish();
             self.show(shown.delta);
         }
+        self.show_rest();
         if let Some(candidates) = &mut self.candidates {
             let last = candidates.finish();
             self.announce(last);
@@ -177,10 +185,39 @@ impl<'a> Watcher<'a> {
     }
 
     fn show(&mut self, content: String) {
+        if content.is_empty() {
+            return;
+        }
+        self.told.text = true;
+        let before = self.thoughts_shown.pause();
+        self.tell_thoughts(before);
+        let shown = self.text_shown.push(&content);
+        self.tell_text(shown);
+    }
+
+    /// Shows what was held back: nothing follows that could make a secret of it.
+    fn show_rest(&mut self) {
+        let thoughts = self.thoughts_shown.finish();
+        self.tell_thoughts(thoughts);
+        let text = self.text_shown.finish();
+        self.tell_text(text);
+    }
+
+    fn tell_text(&self, content: String) {
         if !content.is_empty() {
-            self.told.text = true;
+            let session_id = self.run.id();
             self.emit(AgentEvent::AgentMessageChunk {
-                session_id: self.run.id(),
+                session_id,
+                content,
+            });
+        }
+    }
+
+    fn tell_thoughts(&self, content: String) {
+        if !content.is_empty() {
+            let session_id = self.run.id();
+            self.emit(AgentEvent::AgentThoughtChunk {
+                session_id,
                 content,
             });
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use harn_events::RedactionGuard;
+use harn_events::KnownSecret;
 use serde_json::{Value, json};
 
 use super::client::SessionClient;
@@ -28,8 +28,6 @@ pub(crate) struct Pool {
     next_handle: AtomicU64,
     /// Whether the servers that are not lazy were started.
     has_started: AtomicBool,
-    /// Hides the secrets of servers in all events, whoever emits them.
-    hiding: Mutex<Vec<RedactionGuard>>,
 }
 
 /// A session, or the empty name for what is used outside of all; and a server.
@@ -169,17 +167,11 @@ impl Runtime {
 
     /// From now on no event shows what the server is told in confidence.
     fn hide_secrets(&self, config: &ServerConfig) {
-        let secrets = config.secrets();
-        if secrets.is_empty() {
-            return;
+        let policy = self.bus.redaction_policy();
+        for secret in config.secrets() {
+            let name = format!("secret of server {}", config.name);
+            policy.learn(KnownSecret::declared(name, secret.expose()));
         }
-        let policy = (*self.bus.redaction_policy()).clone();
-        let policy = secrets
-            .into_iter()
-            .fold(policy, |policy, secret| policy.with_secret(secret.expose()));
-        let hiding = self.servers.hiding.lock();
-        let mut hiding = hiding.unwrap_or_else(PoisonError::into_inner);
-        hiding.push(self.bus.push_redaction_policy(policy));
     }
 
     /// Needs a configured server from now on, and connects to it.

@@ -292,7 +292,7 @@ impl Desk {
         let provider = answer.as_ref().map_or(provider, |answer| &answer.provider);
         if let Some(lines) = &mut recording.lines {
             let line = mock::fixtures::line(provider, answer.as_ref().map(|answer| &answer.reply));
-            lines(recording.redaction.text(&line).trim_end());
+            lines(&recording.redaction.json_line(line.trim_end()));
         }
         if let (Some(ByHash::Record(store)), Ok(answer)) = (&mut recording.by_hash, answer) {
             let recorded = by_hash::record(&mut **store, request, answer, &recording.redaction);

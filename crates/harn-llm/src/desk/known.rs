@@ -77,17 +77,27 @@ impl KnownModels {
 
     /// Takes out every key that the environment or the configuration holds.
     pub fn redaction(&self, environment: &BTreeMap<String, String>) -> Redaction {
-        let providers = || self.config.providers.values();
-        let variables = providers().flat_map(|entry| entry.auth_env.items());
-        let keys = variables.filter_map(|name| environment.get(name));
-        let headers = providers().flat_map(|entry| &entry.extra_headers);
-        let headers = headers.filter(|(name, _)| is_sensitive(name));
-        let secrets = keys.chain(headers.map(|(_, value)| value));
-        let secrets = secrets.map(|secret| secret.trim());
-        let secrets = secrets.filter(|secret| secret.len() >= KEY_BYTES_MIN);
-        secrets.fold(Redaction::none(), |redaction, secret| {
+        let secrets = self.secrets(environment);
+        secrets.fold(Redaction::none(), |redaction, (_, secret)| {
             redaction.with_secret(&Secret::new(secret))
         })
+    }
+
+    /// Every key that the environment or the configuration holds, with the name of its variable
+    /// or header.
+    pub fn secrets<'a>(
+        &'a self,
+        environment: &'a BTreeMap<String, String>,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let providers = || self.config.providers.values();
+        let variables = providers().flat_map(|entry| entry.auth_env.items());
+        let keys = variables.filter_map(|name| Some((&**name, &**environment.get(name)?)));
+        let headers = providers().flat_map(|entry| &entry.extra_headers);
+        let headers = headers.filter(|(name, _)| is_sensitive(name));
+        let headers = headers.map(|(name, value)| (&**name, &**value));
+        let secrets = keys.chain(headers);
+        let secrets = secrets.map(|(name, secret)| (name, secret.trim()));
+        secrets.filter(|(_, secret)| secret.len() >= KEY_BYTES_MIN)
     }
 }
 

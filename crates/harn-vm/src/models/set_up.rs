@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use harn_agent::events::{Completeness, KnownSecret, KnownSecrets, RedactionPolicy};
 use harn_agent::llm::desk::{
     ByHash, Desk, KnownModels, Ports, Recording, Setup, Staged, TakeLine, lines_to, transcript_in,
 };
@@ -39,7 +40,7 @@ pub(super) fn set_up(
         options.trust.known(),
         environment,
     )?;
-    let redaction = known.redaction(environment);
+    let redaction = redaction(&known, environment);
     let carrier = Carrier::of(options.tape.as_ref())?;
     let environment = &carrier.environment(&known.config, environment);
     let mut mock = Mock::default();
@@ -56,6 +57,17 @@ pub(super) fn set_up(
         recording: recording(options, environment, redaction)?,
         staged: options.scenario.as_ref().map(staged).transpose()?,
     })))
+}
+
+/// Takes the keys of providers out of what is written down, by their values, and whatever else
+/// the rules for events find. The keys are known to those rules from now on as well.
+fn redaction(known: &KnownModels, environment: &BTreeMap<String, String>) -> Redaction {
+    for (name, key) in known.secrets(environment) {
+        KnownSecrets::of_process().learn(KnownSecret::found(name, key));
+    }
+    let policy = RedactionPolicy::new();
+    let hidden = move |text: &str| policy.redact_text(text, Completeness::Whole).into_owned();
+    known.redaction(environment).with_host(hidden)
 }
 
 fn staged(scenario: &ScenarioUse) -> Result<Staged, String> {
