@@ -2,12 +2,17 @@
 //!
 //! Nobody else asks for a variable, so this file is the list of all that can
 //! change what the program does from outside its arguments. The variables of the
-//! event log are listed by `harn_log::EventLogConfig`, which asks here.
+//! event log are listed by `harn_log::EventLogConfig`, which asks here. Secrets are taken out of
+//! the environment of the process when it starts ([`take_secrets`]), and are here still.
+
+mod withheld;
 
 use std::collections::BTreeMap;
 use std::env::VarError;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+pub(crate) use withheld::take_secrets;
 
 use crate::clock::Clock;
 use crate::timestamp;
@@ -51,6 +56,17 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
 
 /// All variables, for programs. What is not Unicode cannot be a text of theirs.
 pub(crate) fn all() -> BTreeMap<String, String> {
+    let mut variables = of_process();
+    variables.extend(withheld::variables().into_iter().flatten().map(owned));
+    variables
+}
+
+fn owned((name, value): (&String, &String)) -> (String, String) {
+    (name.clone(), value.clone())
+}
+
+/// The variables that the process has still.
+fn of_process() -> BTreeMap<String, String> {
     let variables = std::env::vars_os();
     let variables = variables.filter_map(|(name, value)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
@@ -94,6 +110,9 @@ fn is_set(name: &str) -> bool {
 }
 
 fn value_of(name: &str) -> Result<String, VarError> {
+    if let Some(value) = withheld::variables().and_then(|secrets| secrets.get(name)) {
+        return Ok(value.clone());
+    }
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the one place that reads the environment"

@@ -21,6 +21,7 @@ mod failure_line;
 mod hidden;
 mod output;
 mod progress;
+mod secrets;
 mod suggestion;
 mod table;
 mod timestamp;
@@ -41,6 +42,7 @@ use output::Output;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    secrets::guard();
     let words: Vec<OsString> = std::env::args_os().collect();
     let environment = Environment::read();
     // Help and usage mistakes are printed before there are parsed arguments, and

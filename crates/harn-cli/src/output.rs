@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use clap::builder::styling::{AnsiColor, Style};
+use harn_events::KnownSecrets;
 use serde::Serialize;
 
 use crate::arguments::Color;
@@ -108,6 +109,8 @@ impl Output {
         // Whoever closed a stream does not want to hear about it. A failure to
         // write data turns up again at the last flush.
         let _ = self.data.flush();
+        let text = text.to_string();
+        let text = KnownSecrets::of_process().redact(&text);
         let _ = writeln!(io::stderr(), "{text}");
     }
 }

@@ -13,6 +13,7 @@ use std::fmt::{Debug, Write as _};
 use std::io::{self, Write as _};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use harn_events::KnownSecrets;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
@@ -54,7 +55,7 @@ impl Warnings {
     fn tell(&self, text: &str) {
         // Whoever tells may take its time, and may be replaced meanwhile.
         let tell = Arc::clone(&self.tell.read().unwrap_or_else(PoisonError::into_inner));
-        tell(text);
+        tell(&KnownSecrets::of_process().redact(text));
     }
 }
 

@@ -124,6 +124,9 @@ pub struct ProcessRequest {
     pub environment: Vec<(String, String)>,
     /// Whether it gets nothing else of ours.
     pub clear_environment: bool,
+    /// Whether it gets no secret of our environment: it is started for an agent. What is set in
+    /// its own, it gets.
+    pub withholds_secrets: bool,
     /// What it is given to read.
     pub input: Option<Vec<u8>>,
     /// How long it may take, in milliseconds.

@@ -52,6 +52,8 @@ pub(crate) fn around(
             variables.map(|(name, value)| (name.to_string(), value.to_text().to_string()));
         request.environment = variables.chain(own).collect();
     }
+    // What a model wants is not what the program wants: its commands have no use for our keys.
+    request.withholds_secrets = context.strand().values.get(AGENT_SESSION).is_some();
     request
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use harn_agent::events::{KnownSecrets, is_secret_variable};
 use harn_agent::tool_hooks::ManifestHook;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
@@ -279,7 +280,12 @@ impl World {
         {
             announce();
         }
-        let environment = options.policy.variables_of_processes(&options.environment);
+        let mut environment = options.policy.variables_of_processes(&options.environment);
+        if request.withholds_secrets {
+            let known = KnownSecrets::of_process();
+            environment
+                .retain(|name, value| !is_secret_variable(name, value) && !known.are_in(value));
+        }
         self.processes.begin(
             id,
             Start {

@@ -24,6 +24,7 @@
 //! A process that makes itself the leader of another group or session is not in the group any
 //! more and lives on, as it does when its command ends in good order.
 
+mod closed;
 mod table;
 mod watchdog;
 
@@ -32,6 +33,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
+
+pub use closed::close_to_other_processes;
 
 use table::Watched;
 use watchdog::Entry;

@@ -156,6 +156,7 @@ impl Answers {
 /// Tells what is odd about a call: talk, and therefore not on the standard output.
 fn warn(text: &str) {
     use std::io::Write;
+    let text = harn_events::KnownSecrets::of_process().redact(text);
     let _nobody_may_listen = writeln!(std::io::stderr(), "warning: {}", Untrusted(text));
 }
 

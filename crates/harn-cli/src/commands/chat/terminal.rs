@@ -12,6 +12,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
+use harn_events::KnownSecrets;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::terminal::{
@@ -86,7 +87,9 @@ impl Terminal {
             ours: thread::current().id(),
         };
         panic::set_hook(Box::new(move |panicked| {
-            if !on_panic.is_told_in_the_chat(&panicked.to_string()) {
+            if !on_panic
+                .is_told_in_the_chat(&KnownSecrets::of_process().redact(&panicked.to_string()))
+            {
                 before(panicked);
             }
         }));
