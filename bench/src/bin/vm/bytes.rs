@@ -15,26 +15,26 @@ const SECTION_MIN: u64 = 100_000;
 
 /// Both tables in Markdown.
 pub(crate) fn tables(program: &Path) -> Result<String, String> {
-    let sections = sections(&output("size", &["-A"], program)?);
-    let owners = owners(&output("nm", &["-S", "-C", "--defined-only"], program)?);
+    let sizes = output("size", &["-A"], program)?;
+    let symbols = output("nm", &["-S", "-C", "--defined-only"], program)?;
     Ok(format!(
         "| section | MB |\n|---|---:|\n{}\n| code of | functions | MB |\n|---|---:|---:|\n{}",
-        section_rows(&sections),
-        owner_rows(owners),
+        section_rows(&sections(&sizes)),
+        owner_rows(owners(&symbols)),
     ))
 }
 
 /// Name and size of each section that is loaded or read by the loader.
 fn sections(size: &str) -> Vec<(&str, u64)> {
-    let line = |line: &'_ str| -> Option<(usize, u64)> {
-        let mut words = line.split_whitespace();
-        let (name, size, address) = (words.next()?, words.next()?, words.next()?);
-        let is_loaded = address != "0" && name.starts_with('.');
-        Some((name.len(), size.parse().ok()?)).filter(|_| is_loaded)
-    };
-    size.lines()
-        .filter_map(|text| line(text).map(|(length, size)| (&text[..length], size)))
-        .collect()
+    size.lines().filter_map(section).collect()
+}
+
+/// `.text 24596572 8835456`; a section that is not loaded has no address.
+fn section(line: &str) -> Option<(&str, u64)> {
+    let mut words = line.split_whitespace();
+    let (name, size, address) = (words.next()?, words.next()?, words.next()?);
+    let is_loaded = address != "0" && name.starts_with('.');
+    Some((name, size.parse().ok()?)).filter(|_| is_loaded)
 }
 
 fn section_rows(sections: &[(&str, u64)]) -> String {
@@ -43,7 +43,7 @@ fn section_rows(sections: &[(&str, u64)]) -> String {
     large.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
     let mut rows = String::new();
     for (name, size) in large {
-        let _ = writeln!(rows, "| `{name}` | {:.2} |", megabytes(*size));
+        let _ = writeln!(rows, "| `{name}` | {:.2} |", megabytes(size));
     }
     let rest = small.iter().map(|(_, size)| size).sum();
     let _ = writeln!(rows, "| others | {:.2} |", megabytes(rest));

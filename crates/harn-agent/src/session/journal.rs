@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use harn_events::{
-    AgentEvent, Completeness, EventBus, LogFailure, SESSION_HEADER, sanitize_topic_component,
-};
+use harn_events::{AgentEvent, Completeness, EventBus, LogFailure, sanitize_topic_component};
 use harn_llm::transcript::message_event;
 use harn_log::{Draft, Headers, LogError, Topic};
 use serde::{Deserialize, Serialize};

@@ -29,9 +29,7 @@ mod untold;
 pub use change::{CallOutcome, Change};
 pub use content::Content;
 pub use controls::ControlState;
-pub use journal::{
-    JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic,
-};
+pub use journal::{JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic};
 pub(crate) use journal_reader::{LoggedSession, logged_session};
 pub use journal_reader::{load_session, session_records};
 pub(crate) use open_turn::{INTERRUPTED, NOT_MADE, missing_results};
