@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::project::difference;
 use harn_vm::project::{Answer, Change, JudgedProject, Kind, Standing, TrustedProjects, Verdict};
@@ -59,12 +59,13 @@ const EXAMPLES: &str = "  \
 #[derive(Debug, Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Option<Command>,
+    /// What to do
+    #[arg(value_name = "WHAT", value_enum, default_value_t = What::Show)]
+    what: What,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
-enum Command {
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
     /// Show what the files of this project could do, and whether they may
     Show,
     /// Trust this project as it is now
@@ -82,11 +83,11 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> io::Result<Outcome> {
     let projects = projects();
-    match arguments.command.unwrap_or(Command::Show) {
-        Command::Show => show(&here(&projects), form, output)?,
-        Command::List => return list(&projects, form, output),
-        Command::Yes => return answer(&projects, Verdict::Yes, clock, output),
-        Command::No => return answer(&projects, Verdict::No, clock, output),
+    match arguments.what {
+        What::Show => show(&here(&projects), form, output)?,
+        What::List => return list(&projects, form, output),
+        What::Yes => return answer(&projects, Verdict::Yes, clock, output),
+        What::No => return answer(&projects, Verdict::No, clock, output),
     }
     Ok(Outcome::Done)
 }

@@ -34,12 +34,15 @@ pub(in super::super) fn ask(
         writeln!(screen, "what has changed:")?;
         listing::write_changes(&changes, &mut screen)?;
     }
-    write!(screen, "Trust it as it is now? [y/N] ")?;
-    screen.flush()?;
     // What was typed before the question was there is no answer to it.
     let _is_no_terminal = tcflush(io::stdin(), QueueSelector::IFlush);
+    write!(screen, "Trust it as it is now? [y/N] ")?;
+    screen.flush()?;
     let mut line = String::new();
-    io::stdin().read_line(&mut line)?;
+    if io::stdin().read_line(&mut line)? == 0 {
+        writeln!(screen)?;
+        return Ok(());
+    }
     let verdict = match line.trim() {
         "y" | "Y" | "yes" => Verdict::Yes,
         _ => Verdict::No,

@@ -37,6 +37,7 @@ url = "{url}/mcp"
 
 [[hooks]]
 event = "PreAgentTurn"
+pattern = "*"
 handler = "evil::mark"
 
 [llm]
