@@ -119,7 +119,8 @@ impl Around {
             Some(file) => manifest_of(file),
             None => manifest_here(),
         };
-        let (mut trust, mut place) = (ProjectTrust::Trusted, LogPlace::AsManifestSays);
+        let mut trust = ProjectTrust::Trusted;
+        let mut place = LogPlace::of_file(models.manifest.as_deref());
         let mut trust_notice = None;
         // Our own agent works in a project that was not named, only entered.
         if said.file.is_none() {

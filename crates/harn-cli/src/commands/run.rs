@@ -422,7 +422,7 @@ fn models(arguments: &Arguments, output: &mut Output) -> Result<(ModelOptions, S
         models.manifest = manifest_of(&file);
         let standing = Standing {
             trust: ProjectTrust::Trusted,
-            log: LogPlace::AsManifestSays,
+            log: LogPlace::of_file(models.manifest.as_deref()),
         };
         return Ok((models, standing));
     }

@@ -38,6 +38,15 @@ impl LogPlace {
         }
     }
 
+    /// For the program of a file, with the manifest of its project. One without a manifest keeps
+    /// its sessions where we are, and that may be another project, which was not named.
+    pub(in crate::commands) fn of_file(manifest: Option<&Path>) -> Self {
+        match manifest {
+            Some(_) => Self::AsManifestSays,
+            None => Self::of(&trust::here(&trust::projects())),
+        }
+    }
+
     /// What is configured for a folder.
     fn config(self, base: &Path) -> harn_log::Result<EventLogConfig> {
         match self {
