@@ -29,6 +29,7 @@ pub const PLACES: &[OptionPlace] = &[
     at("agent_session_compact", 1, &AGENT_SESSION_COMPACT),
     at("agent_session_reanchor", 2, &AGENT_SESSION_REANCHOR),
     at("agent_turn", 1, &AGENT_LOOP),
+    at("coding_tools", 0, &CODING_TOOLS),
     at("command_policy", 0, &COMMAND_POLICY),
     at("daemon_spawn", 0, &DAEMON),
     at("llm_call", 2, &MODEL_CALL),

@@ -16,11 +16,13 @@ use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::kind;
+use harn_options::CODING_TOOLS;
 use serde_json::{Map, Value, json};
 
 use super::{Workspace, tools};
 use crate::fence::Fenced;
 use crate::host::HostBridge;
+use crate::known_options::refuse_unknown;
 use crate::tool::Tool;
 
 /// Under this key an entry says that the runtime has its body.
@@ -41,14 +43,7 @@ pub(crate) fn offer(options: &Value, folder: &Path) -> Result<Value, Thrown> {
         Value::Object(options) => options,
         other => return refuse(format!("options must be a dict, got {}", kind(other))),
     };
-    let stranger = options
-        .keys()
-        .find(|key| !matches!(&***key, "roots" | "only" | "terminals"));
-    if let Some(key) = stranger {
-        return refuse(format!(
-            "unknown option \"{key}\". Expected: \"roots\", \"only\", \"terminals\""
-        ));
-    }
+    refuse_unknown(BUILTIN, &CODING_TOOLS, options)?;
     let terminals = match options.get("terminals").unwrap_or(&Value::Null) {
         Value::Null => None,
         Value::String(word) if matches!(&**word, "client" | "local") => Some(word.clone()),
@@ -259,7 +254,7 @@ mod tests {
             (json!(3), "coding_tools: options must be a dict, got int"),
             (
                 json!({"root": "."}),
-                "coding_tools: unknown option \"root\". Expected: \"roots\", \"only\", \"terminals\"",
+                "coding_tools: unknown option key 'root'; did you mean 'roots'?",
             ),
             (
                 json!({"roots": [1]}),

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use harn_events::{ToolAnnotations, ToolKind};
 use harn_llm::options::value::{Options, kind, truthy};
+use harn_options::RESUMPTION;
 use serde_json::{Map, Value, json};
 
 use super::Run;
 use super::turn::Flow;
 use crate::callback::BoxFuture;
+use crate::known_options::refuse_unknown;
 use crate::session::{Change, kept};
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 use crate::workers::AwaitedEvent;
@@ -118,6 +120,10 @@ fn check_conditions(conditions: &Value) -> Result<(), String> {
         Value::Object(fields) => fields,
         other => return Err(wrong("HARN-SUS-004", "conditions", "a dict", other)),
     };
+    // A model that misspells a condition would wait for something else, or for ever.
+    if let Err(invalid) = refuse_unknown("conditions", &RESUMPTION, fields) {
+        return Err(format!("HARN-SUS-004: {invalid}"));
+    }
     let given = Options(fields);
     if let Some(timeout) = given.given("timeout") {
         check_timeout(timeout)?;
@@ -182,6 +188,19 @@ mod tests {
             (
                 json!({"conditions": {"timeout": {"duration_minutes": 1, "on_timeout": "x"}}}),
                 "HARN-SUS-007",
+            ),
+            (
+                json!({"conditions": {"on_evnt": "a"}}),
+                "HARN-SUS-004: conditions: unknown option key 'on_evnt'; did you mean 'on_event'?",
+            ),
+            (
+                json!({"conditions": {"timeout": {"duration_minutes": 1, "on_timout": "fail"}}}),
+                "HARN-SUS-004: conditions: unknown option key 'timeout.on_timout'; did you mean \
+                 'on_timeout'?",
+            ),
+            (
+                json!({"conditions": {"on_event": {"type": "a", "session": "s"}}}),
+                "HARN-SUS-004: conditions: unknown option key 'on_event.session'",
             ),
             (json!({"conditions": {"trigger": 1}}), "HARN-SUS-008"),
             (json!({"conditions": {"on_event": true}}), "HARN-SUS-009"),

@@ -64,3 +64,9 @@ pub static ARGUMENT_SCHEMA: OptionDict = OptionDict::open(
         read("dependency_range_params"),
     ],
 );
+
+/// `coding_tools`
+pub static CODING_TOOLS: OptionDict = OptionDict::closed(
+    "coding_tools",
+    &[read("roots"), read("only"), read("terminals")],
+);

@@ -141,3 +141,21 @@ pub static WORKTREE: OptionDict = OptionDict::closed(
 
 /// What a child has to give back.
 pub static RETURNS: OptionDict = OptionDict::closed("returns", &[read("schema")]);
+
+/// On which conditions a model that has stopped goes on, as it says to `agent_await_resumption`.
+pub static RESUMPTION: OptionDict = OptionDict::closed(
+    "conditions",
+    &[
+        read("trigger"),
+        dict("timeout", &RESUMPTION_TIMEOUT),
+        dict("on_event", &RESUMPTION_EVENT),
+    ],
+);
+
+/// How long it waits, and what happens then.
+pub static RESUMPTION_TIMEOUT: OptionDict =
+    OptionDict::closed("timeout", &[read("duration_minutes"), read("on_timeout")]);
+
+/// The event that it waits for.
+pub static RESUMPTION_EVENT: OptionDict =
+    OptionDict::closed("on_event", &[read("type"), read("session_id")]);
