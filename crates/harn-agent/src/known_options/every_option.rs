@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use harn_llm::Category;
 use harn_llm::desk::Thrown;
-use harn_options::{AGENT_LOOP, Status};
+use harn_options::{AGENT_LOOP, Holds, OptionDict, Status};
 use serde_json::{Value, json};
 
 use super::refuse_unknown;
@@ -272,10 +272,12 @@ fn inner_probes() -> Vec<Probe> {
     let skills = json!({"_type": "skill_registry", "skills": [skill("look"), skill("looks")]});
     let skilled = || json!({"skills": skills});
     let judged = || json!({"turn_end_condition": {}});
+    let verified = || json!({"verify_completion_judge": {}});
     let scoped = || {
         let classifier = giving(json!({"label": "out_of_scope", "confidence": 0.7}));
         json!({"pre_turn_scope_classifier": {"enabled": true, "classifier": classifier}})
     };
+    let projecting = |key| probe(key, giving(json!([{"role": "user", "content": "cut"}])));
     let collected = |key: &str, value: u64| json!({"transcript_projection": {"policy": "reachability_gc", key: value}});
     vec![
         probe("turn_policy.require_action_or_yield", json!(true)),
@@ -342,12 +344,29 @@ fn inner_probes() -> Vec<Probe> {
         probe("pre_turn_scope_classifier.confidence_threshold", json!(0.9)).beside(scoped()),
         probe("pre_turn_scope_classifier.skip_main_turn", json!(false)).beside(scoped()),
         probe("pre_turn_scope_classifier.timeout_ms", json!(0)).beside(scoped()),
+        probe("pre_turn_scope_classifier.context_window", json!(1)).beside(json!({
+            "pre_turn_scope_classifier": {"enabled": true},
+            "messages": [
+                {"role": "user", "content": "a story"}, {"role": "assistant", "content": "Yes."},
+                {"role": "user", "content": "And now?"},
+            ],
+        })),
+        probe("verify_completion_judge.enabled", json!(false)).beside(verified()),
+        probe("verify_completion_judge.rubric", json!("Be strict.")).beside(verified()),
+        probe("verify_completion_judge.max_invocations", json!(0)).beside(verified()),
+        probe("verify_completion_judge.timeout_ms", json!(0)).beside(verified()),
         probe("progress_tool.enabled", json!(false)).beside(json!({"progress_tool": {}})),
         probe("progress_tool.description", json!("Says so.")),
         probe("transcript_projection.policy", json!("bogus")),
         probe("transcript_projection.type", json!("bogus")),
         probe("transcript_projection.kind", json!("bogus")),
         probe("transcript_projection.name", json!("bogus")),
+        projecting("transcript_projection.callback"),
+        projecting("transcript_projection.custom"),
+        projecting("transcript_projection.closure"),
+        projecting("transcript_projection.function"),
+        projecting("transcript_projection.project"),
+        projecting("transcript_projection.projector"),
         probe("transcript_projection.keep_last", json!(0)).beside(collected("large_bytes", 1)),
         probe("transcript_projection.large_bytes", json!(1)).beside(collected("keep_last", 0)),
         probe("policy.tools", json!(["reach"])),
@@ -523,6 +542,76 @@ fn every_option_of_the_table_is_looked_at() {
             AGENT_LOOP.keys.iter().any(|known| known.name == key),
             "{key}"
         );
+    }
+}
+
+/// Options inside of options that another test looks at.
+const INNER_ELSEWHERE: &[(&[&str], &str)] = &[(
+    &[
+        "provider",
+        "model",
+        "temperature",
+        "max_tokens",
+        "llm_retries",
+        "schema_retries",
+    ],
+    "crates/harn-agent/src/run/control/judge.rs",
+)];
+
+/// The dicts below the options of a loop, each with the option that holds it. What decides what is
+/// allowed has tests of its own.
+fn inner_dicts(dict: &'static OptionDict) -> Vec<(&'static str, &'static OptionDict)> {
+    let is_rule = |dict: &OptionDict| {
+        let rules = [
+            &harn_options::POLICY,
+            &harn_options::APPROVAL_POLICY,
+            &harn_options::PERMISSIONS,
+            &harn_options::COMMAND_POLICY,
+        ];
+        rules.iter().any(|rule| rule.name == dict.name)
+    };
+    let mut found = Vec::new();
+    for key in dict.keys {
+        let inner = match key.holds {
+            Holds::Nothing => continue,
+            Holds::Dict(inner) | Holds::ListOf(inner) | Holds::DictOf(inner) => inner,
+        };
+        if !is_rule(inner) {
+            found.push((key.name, inner));
+            found.extend(inner_dicts(inner));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_option_inside_of_an_option_of_the_table_is_looked_at() {
+    let probed: Vec<&str> = inner_probes().iter().map(|probe| probe.key).collect();
+    let dicts = inner_dicts(&AGENT_LOOP);
+    let mut forgotten = Vec::new();
+    for (_, dict) in &dicts {
+        // Two options may hold the same dict, and one of them is enough.
+        let mut holders = dicts.iter().filter(|(_, held)| held.name == dict.name);
+        let holders: Vec<&str> = holders.by_ref().map(|(holder, _)| *holder).collect();
+        for key in dict.keys.iter().filter(|key| key.status == Status::Read) {
+            let is_meant = |holder: &&str| {
+                let path = format!("{holder}.{}", key.name);
+                let inner = format!(".{path}");
+                probed
+                    .iter()
+                    .any(|one| *one == path || one.ends_with(&inner))
+            };
+            let mut elsewhere = INNER_ELSEWHERE.iter();
+            let is_elsewhere = elsewhere.any(|(names, _)| names.contains(&key.name));
+            if !is_elsewhere && !holders.iter().any(is_meant) {
+                forgotten.push(format!("{}.{}", dict.name, key.name));
+            }
+        }
+    }
+    assert_eq!(forgotten, [""; 0], "nothing shows that they are read");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (_, place) in INNER_ELSEWHERE {
+        assert!(root.join(place).exists(), "{place}");
     }
 }
 

@@ -80,3 +80,23 @@ fn listener(run: &Run<'_>) -> ReplyListener {
         model_call::hear(&session, "judge", StoredReply::of(reply, provider, model));
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use harn_options::{COMPLETION_JUDGE, MODEL_CALL, SCOPE_CLASSIFIER, TURN_END_CONDITION};
+
+    use super::OWN_OPTIONS;
+
+    /// What a judge may be told that is for its model reaches the model.
+    #[test]
+    fn every_option_of_a_judge_that_its_model_call_has_is_handed_on() {
+        let handed_on: BTreeSet<&str> = OWN_OPTIONS.iter().copied().collect();
+        for table in [&COMPLETION_JUDGE, &TURN_END_CONDITION, &SCOPE_CLASSIFIER] {
+            let is_of_calls = |name: &&str| MODEL_CALL.keys.iter().any(|key| key.name == *name);
+            let names = table.keys.iter().map(|key| key.name).filter(is_of_calls);
+            assert_eq!(names.collect::<BTreeSet<_>>(), handed_on, "{}", table.name);
+        }
+    }
+}
