@@ -55,6 +55,9 @@ pub struct Selection {
     pub alias: Option<String>,
     /// What the operator should know.
     pub warning: Option<String>,
+    /// The variable of the key that is missing, where nothing says whom to ask and a server on
+    /// this machine is tried for want of anything better.
+    pub missing_key: Option<String>,
 }
 
 /// A model with its provider, found by a name.
@@ -78,19 +81,25 @@ pub fn select(config: &Config, environment: &dyn Environment, wanted: Wanted<'_>
         tier: wanted.tier.filter(|text| !text.is_empty()),
     };
     let model = named_model(config, environment, wanted);
-    let (provider, warning) = provider(config, environment, wanted, model.as_ref());
+    let Provider {
+        name: provider,
+        warning,
+        missing_key,
+    } = provider(config, environment, wanted, model.as_ref());
     match model {
         Some(found) => Selection {
             provider,
             model: found.id,
             alias: found.alias,
             warning,
+            missing_key,
         },
         None => Selection {
             model: default_model(environment, &provider),
             provider,
             alias: None,
             warning,
+            missing_key,
         },
     }
 }
@@ -111,36 +120,56 @@ fn named_model(
     })
 }
 
-/// The provider, and what the operator should know about the choice.
+/// A provider, and what is to be known about the choice.
+#[derive(Default)]
+struct Provider {
+    name: String,
+    warning: Option<String>,
+    missing_key: Option<String>,
+}
+
+impl Provider {
+    fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The provider, by the first rule that applies.
 fn provider(
     config: &Config,
     environment: &dyn Environment,
     wanted: Wanted<'_>,
     model: Option<&Found>,
-) -> (String, Option<String>) {
+) -> Provider {
     let auto = wanted
         .provider
         .is_some_and(|name| name.eq_ignore_ascii_case("auto"));
-    let inferred = |found: &Found| (found.provider.clone(), found.warning.clone());
+    let inferred = |found: &Found| Provider {
+        warning: found.warning.clone(),
+        ..Provider::named(&found.provider)
+    };
     if let Some(name) = wanted.provider.filter(|_| !auto) {
-        return (name.to_owned(), None);
+        return Provider::named(name);
     }
     if let Some(found) = model.filter(|_| auto && wanted.model.is_some()) {
         return inferred(found);
     }
     if let Some(name) = provider_of_environment(environment) {
-        return (name.to_owned(), None);
+        return Provider::named(name);
     }
     let local_model = ["HARN_LLM_MODEL", "LOCAL_LLM_MODEL"]
         .into_iter()
         .any(|name| environment.filled(name).is_some());
     if environment.filled("LOCAL_LLM_BASE_URL").is_some() && (wanted.model.is_some() || local_model)
     {
-        return ("local".to_owned(), None);
+        return Provider::named("local");
     }
     match model {
         Some(found) => inferred(found),
-        None => (fallback_provider(config, environment), None),
+        None => fallback_provider(config, environment),
     }
 }
 
@@ -152,17 +181,25 @@ pub fn provider_of_environment(environment: &dyn Environment) -> Option<&str> {
 }
 
 /// The provider when nothing says which.
-fn fallback_provider(config: &Config, environment: &dyn Environment) -> String {
+fn fallback_provider(config: &Config, environment: &dyn Environment) -> Provider {
     let default = config.default_provider(environment);
     if auth_available(config, environment, default) {
-        return default.to_owned();
+        return Provider::named(default);
     }
-    if config.providers.contains_key("ollama") {
-        return "ollama".to_owned();
+    if let Some(ollama) = config.providers.get("ollama") {
+        // Whoever says where theirs is means it.
+        let place = ollama.base_url_env.as_deref();
+        let has_place = place.is_some_and(|name| environment.filled(name).is_some());
+        let entry = config.providers.get(default).filter(|_| !has_place);
+        let missing_key = entry.and_then(|entry| entry.auth_env.items().first().cloned());
+        return Provider {
+            missing_key,
+            ..Provider::named("ollama")
+        };
     }
     match environment.filled("LOCAL_LLM_BASE_URL") {
-        Some(_) => "local".to_owned(),
-        None => default.to_owned(),
+        Some(_) => Provider::named("local"),
+        None => Provider::named(default),
     }
 }
 

@@ -14,8 +14,8 @@ use crate::mock::{self, by_hash};
 use crate::options::CallOptions;
 use crate::options::limits::Limits;
 use crate::retry::Retry;
-use crate::transport::TimeLimits;
-use crate::{Error, Reply, Request, Usage};
+use crate::transport::{NOT_REACHED, TimeLimits};
+use crate::{Category, Error, Reply, Request, Usage};
 
 /// An answer and who gave it.
 #[derive(Clone, Debug)]
@@ -258,6 +258,12 @@ impl Desk {
             limits: time_limits(call),
         };
         let reply = ask(&*self.transport, exchange, listener).await;
+        let reply = reply.map_err(|error| match &call.missing_key {
+            Some(variable) if provider == call.provider && is_unreached(&error) => {
+                nobody_to_ask(variable, &route.target.url)
+            }
+            _ => error,
+        });
         Ok(reply.map_err(|error| self.without_secrets(error)))
     }
 
@@ -336,4 +342,24 @@ fn time_limits(call: &CallOptions) -> TimeLimits {
         whole: Duration::from_secs(call.timeout_s),
         idle: call.idle_timeout_s.map_or(usual.idle, Duration::from_secs),
     }
+}
+
+fn is_unreached(error: &Error) -> bool {
+    error.message.starts_with(NOT_REACHED)
+}
+
+/// What is said where nothing was named, no key is set and no server runs here: that will not pass
+/// by asking again, and what to do is more help than what the network says.
+fn nobody_to_ask(variable: &str, url: &str) -> Error {
+    let address: Vec<&str> = url.splitn(4, '/').take(3).collect();
+    let address = address.join("/");
+    Error::new(
+        Category::Auth,
+        format!(
+            "there is no model to ask: no provider is named, {variable} is not set, and nothing \
+             listens at {address}, where Ollama would be. Set {variable}, name a provider with the \
+             option `provider` or with HARN_LLM_PROVIDER, or start Ollama; \
+             HARN_LLM_PROVIDER=mock is for offline use"
+        ),
+    )
 }

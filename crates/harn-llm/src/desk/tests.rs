@@ -209,6 +209,41 @@ async fn what_will_not_pass_is_told_at_once() {
     assert_eq!(network.asked.lock().unwrap().len(), 1);
 }
 
+/// Nothing says whom to ask, and no server runs on this machine.
+#[tokio::test(start_paused = true)]
+async fn without_a_key_a_provider_and_a_server_it_is_said_at_once_what_is_missing() {
+    let refused = || {
+        let why = "cannot connect to the provider: Connection refused (os error 111)";
+        Said::Failure(Error::new(Category::TransientNetwork, why))
+    };
+    let (desk, network) = desk(vec![refused(), refused()]);
+    let unnamed = |options: Value| Question {
+        options: options.as_object().unwrap().clone(),
+        ..question(json!({}))
+    };
+    let began = Instant::now();
+    let thrown = dict(
+        desk.call(&unnamed(json!({"llm_retries": 5})))
+            .await
+            .unwrap_err(),
+    );
+    let text = "there is no model to ask: no provider is named, ANTHROPIC_API_KEY is not set, and \
+                nothing listens at http://localhost:11434, where Ollama would be. Set \
+                ANTHROPIC_API_KEY, name a provider with the option `provider` or with \
+                HARN_LLM_PROVIDER, or start Ollama; HARN_LLM_PROVIDER=mock is for offline use";
+    assert_eq!(thrown["message"], text);
+    assert_eq!(
+        (&thrown["category"], &thrown["kind"]),
+        (&json!("auth"), &json!("terminal"))
+    );
+    assert_eq!(network.asked.lock().unwrap().len(), 1);
+    assert!(began.elapsed().is_zero(), "nobody has waited");
+    // Who names Ollama means it, and may be about to start it.
+    let named = unnamed(json!({"provider": "ollama", "llm_retries": 0}));
+    let thrown = dict(desk.call(&named).await.unwrap_err());
+    assert_eq!(thrown["category"], "transient_network");
+}
+
 #[tokio::test(start_paused = true)]
 async fn others_stand_in_for_a_provider_that_fails() {
     let down = || Said::Answer(500, Vec::new(), vec!["down"]);

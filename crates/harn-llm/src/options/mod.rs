@@ -90,6 +90,9 @@ pub struct CallOptions {
     pub provider_options: BTreeMap<String, Map<String, Value>>,
     /// What is said of an experiment with the prompt, which is in the request already.
     pub structural_experiment: Option<Value>,
+    /// The variable of the key that is missing, where nothing says whom to ask and a server on
+    /// this machine is tried for want of anything better.
+    pub missing_key: Option<String>,
     /// The session of an agent loop.
     pub session_id: Option<String>,
     /// The turn of that loop, from 0.
@@ -227,6 +230,7 @@ fn choose(options: Options<'_>, context: Context<'_>) -> Result<CallOptions, Inv
             call.request.model = selection.model;
             call.alias = selection.alias;
             call.warnings.extend(selection.warning);
+            call.missing_key = selection.missing_key;
         }
     }
     call.routing = routing;

@@ -16,6 +16,9 @@ use crate::audience;
 use crate::wire::HttpRequest;
 use crate::{Category, Error};
 
+/// How the message of an error begins if nothing listens where the provider should be.
+pub(crate) const NOT_REACHED: &str = "cannot connect to the provider";
+
 /// How long we wait for a connection, whatever the limits of the exchange are.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -228,7 +231,7 @@ fn too_long(limit: Duration) -> Error {
 fn broken(error: &reqwest::Error) -> Error {
     let what = match () {
         () if error.is_timeout() => "the connection timed out",
-        () if error.is_connect() => "cannot connect to the provider",
+        () if error.is_connect() => NOT_REACHED,
         () if error.is_builder() => "the request cannot be made",
         () => "the connection broke",
     };

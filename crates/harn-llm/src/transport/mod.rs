@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub(crate) use http::NOT_REACHED;
 pub use http::{Http, HttpOptions};
 
 use crate::Error;

@@ -118,6 +118,32 @@ fn without_ollama_a_local_server_or_the_default_is_asked() {
     assert_eq!(selected(&[("LOCAL_LLM_BASE_URL", "http://h")]), "local");
 }
 
+/// Ollama is asked for want of anything better only where nothing at all says whom to ask.
+#[test]
+fn a_key_is_missed_where_nothing_says_whom_to_ask() {
+    let config = Config::built_in();
+    let missing = |rows: Rows<'_>, provider: Option<&str>, model: Option<&str>| {
+        let wanted = Wanted {
+            provider,
+            model,
+            tier: None,
+        };
+        select(&config, &environment(rows), wanted).missing_key
+    };
+    let key = Some("ANTHROPIC_API_KEY".to_owned());
+    assert_eq!(missing(&[], None, None), key);
+    assert_eq!(missing(&[], Some("auto"), None), key);
+    assert_eq!(missing(&[], Some("ollama"), None), None);
+    assert_eq!(missing(&[], None, Some("ollama:m")), None);
+    for row in [
+        ("ANTHROPIC_API_KEY", "k"),
+        ("HARN_LLM_PROVIDER", "ollama"),
+        ("OLLAMA_HOST", "http://h"),
+    ] {
+        assert_eq!(missing(&[row], None, None), None, "{row:?}");
+    }
+}
+
 #[test]
 fn ids_tell_their_provider() {
     let rows = [
