@@ -673,3 +673,120 @@ fn every_option_of_a_call_makes_a_difference() {
         assert!(is_looked_at, "{}", key.name);
     }
 }
+
+/// The same for what stands inside of an option, with the way to it.
+fn inner_probes() -> Vec<(&'static str, Value, Value)> {
+    let nothing = || json!({});
+    let schema = || json!({"type": "object"});
+    let searched = || {
+        let tool = json!({"name": "look", "parameters": {}, "defer_loading": true});
+        let known = json!({"name": "walk", "parameters": {}});
+        json!({"tools": [known, tool], "tool_search": {"strategy": "bm25"}})
+    };
+    let thinking = |mode: &str| json!({"thinking": {"mode": mode}});
+    let routed = |mode: &str| json!({"route_policy": {"mode": mode}});
+    let ordered = || json!({"structural_experiment": {"name": "prompt_order_permutation"}});
+    vec![
+        ("tool_search.variant", json!("regex"), searched()),
+        ("tool_search.mode", json!("client"), searched()),
+        ("tool_search.always_loaded", json!(["look"]), searched()),
+        ("tool_search.strategy", json!("regex"), searched()),
+        ("tool_search.budget_tokens", json!(5), searched()),
+        ("tool_search.name", json!("find"), searched()),
+        ("tool_search.include_stub_listing", json!(true), searched()),
+        ("thinking.enabled", json!(false), nothing()),
+        ("thinking.mode", json!("adaptive"), nothing()),
+        ("thinking.budget_tokens", json!(2048), nothing()),
+        ("thinking.level", json!("high"), thinking("effort")),
+        ("output_format.kind", json!("json"), nothing()),
+        ("output_format.schema", schema(), nothing()),
+        ("output_format.json_schema", schema(), nothing()),
+        (
+            "output_format.strict",
+            json!(false),
+            json!({"output_format": {"schema": {"type": "object"}}}),
+        ),
+        ("budget.max_cost_usd", json!(1), nothing()),
+        ("budget.total_budget_usd", json!(1), nothing()),
+        ("budget.max_input_tokens", json!(1), nothing()),
+        ("budget.max_output_tokens", json!(1), nothing()),
+        (
+            "route_policy.mode",
+            json!("always"),
+            json!({"route_policy": {"target": "openai:gpt-4o"}}),
+        ),
+        (
+            "route_policy.target",
+            json!("openai:gpt-4o"),
+            routed("always"),
+        ),
+        (
+            "route_policy.quality",
+            json!("openai:gpt-4o"),
+            routed("always"),
+        ),
+        ("route_policy.id", json!("openai:gpt-4o"), routed("always")),
+        (
+            "structural_experiment.name",
+            json!("doubled_prompt"),
+            nothing(),
+        ),
+        (
+            "structural_experiment.experiment",
+            json!("doubled_prompt"),
+            nothing(),
+        ),
+        ("structural_experiment.label", json!("mine"), ordered()),
+        ("structural_experiment.args", json!({"seed": 7}), ordered()),
+    ]
+}
+
+/// Functions of the program have run before its options come here.
+const INNER_ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "structural_experiment.transform",
+        "conformance/models/experiment-closure.harn",
+    ),
+    (
+        "structural_experiment.handler",
+        "conformance/models/options-of-experiments-and-repairs.harn",
+    ),
+];
+
+#[test]
+fn every_option_inside_of_an_option_makes_a_difference() {
+    let understood = |options: Value| format!("{:?}", with(&Keys(&[]), true, options));
+    for (path, value, beside) in inner_probes() {
+        let (outer, key) = path.split_once('.').unwrap();
+        let mut options = json!({"provider": "mock"});
+        for (key, value) in beside.as_object().unwrap() {
+            options[key] = value.clone();
+        }
+        // A dict that is given at all may already mean something.
+        if options.get(outer).is_none() {
+            options[outer] = json!({});
+        }
+        let without = understood(options.clone());
+        options[outer][key] = value;
+        assert_ne!(
+            without,
+            understood(options),
+            "`{path}` is taken and ignored"
+        );
+    }
+    let looked_at: Vec<&str> = inner_probes().iter().map(|probe| probe.0).collect();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for outer in harn_options::MODEL_CALL.keys {
+        let harn_options::Holds::Dict(dict) = outer.holds else {
+            continue;
+        };
+        for key in dict.keys {
+            let path = format!("{}.{}", outer.name, key.name);
+            let elsewhere = INNER_ELSEWHERE.iter().find(|(known, _)| *known == path);
+            match elsewhere {
+                Some((_, place)) => assert!(root.join(place).exists(), "{place}"),
+                None => assert!(looked_at.contains(&&*path), "{path}"),
+            }
+        }
+    }
+}
