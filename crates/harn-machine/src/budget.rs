@@ -218,12 +218,17 @@ impl Budget {
     /// Looks at what could end the program.
     #[cold]
     fn look_up(&mut self) -> Result<(), Failure> {
-        self.work_left = WORK_UNITS;
         if let Some(limit) = self.limit
             && self.may_exceed(0)
         {
             return Err(over(limit));
         }
+        self.look_at_time()
+    }
+
+    /// Looks at the clock, and at whether anything else wants the program to stop.
+    pub(crate) fn look_at_time(&mut self) -> Result<(), Failure> {
+        self.work_left = WORK_UNITS;
         let Some(brake) = &self.brake else {
             return Ok(());
         };

@@ -176,6 +176,9 @@ pub struct Registry {
     by_name: HashMap<(Receiver, &'static str), MethodId>,
     files: HashMap<&'static str, &'static str>,
     guard: Option<Guard>,
+    /// Which builtins write out whatever they are given, so that all of it is gone through first.
+    written_out: Vec<bool>,
+    writes_out: bool,
     /// Which parameters of each builtin are texts, once that was asked for.
     texts: Vec<Cell<Option<TextParameters>>>,
 }
@@ -233,6 +236,8 @@ impl Default for Registry {
             by_name: HashMap::new(),
             files: HashMap::new(),
             guard: None,
+            written_out: vec![false; BuiltinId::count()],
+            writes_out: false,
             texts: vec![Cell::new(None); BuiltinId::count()],
         };
         registry.plain(&[(HOST_BUILTIN, without_host)]);
@@ -260,6 +265,18 @@ impl Registry {
         let id = BuiltinId::find(name);
         let id = id.unwrap_or_else(|| panic!("`{name}` is not declared in harn-check"));
         self.builtins[usize::from(id.0)] = Some(body);
+        self.written_out[usize::from(id.0)] = self.writes_out;
+    }
+
+    /// The builtins that are registered from here on hand their arguments to a layer that is not
+    /// the machine, as JSON.
+    pub fn begin_writing_out(&mut self) {
+        self.writes_out = true;
+    }
+
+    /// Whether a builtin writes out whatever it is given.
+    pub(crate) fn is_written_out(&self, id: BuiltinId) -> bool {
+        self.written_out[usize::from(id.0)]
     }
 
     /// Bodies that run to their end.

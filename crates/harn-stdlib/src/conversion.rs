@@ -111,7 +111,8 @@ fn addr_of(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failur
     Ok(format!("{}@{address:#x}", value.type_name()).into())
 }
 
-fn hash_value(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn hash_value(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    argument(arguments, 0).check_shown(context.budget())?;
     let key = structural_key(argument(arguments, 0));
     Ok(Value::Int(fnv1a(key.as_bytes()).cast_signed()))
 }

@@ -89,25 +89,15 @@ pub use transport::server::sockets::EFFECT as WEB_SERVER_EFFECT;
 /// Every body.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
-    command_policy::register(&mut registry);
-    context::register(&mut registry);
     conversion::register(&mut registry);
     dates::register(&mut registry);
-    encoding::register(&mut registry);
     environment::register(&mut registry);
     errors::register(&mut registry);
     files::register(&mut registry);
-    formats::register(&mut registry);
-    host::register(&mut registry);
-    http::register(&mut registry);
     json::register(&mut registry);
     math::register(&mut registry);
-    observability::register(&mut registry);
-    friction::register(&mut registry);
     safety::register(&mut registry);
-    memory::register(&mut registry);
     output::register(&mut registry);
-    people::register(&mut registry);
     process::register(&mut registry);
     project::register(&mut registry);
     providers::register(&mut registry);
@@ -115,12 +105,10 @@ pub fn registry() -> Registry {
     regex::register(&mut registry);
     schema::register(&mut registry);
     strings::register(&mut registry);
-    transport::register(&mut registry);
     unicode::register(&mut registry);
     intrinsics::register(&mut registry);
     lists::register(&mut registry);
     dicts::register(&mut registry);
-    server::register(&mut registry);
     sets::register(&mut registry);
     ranges::register(&mut registry);
     iterators::register(&mut registry);
@@ -133,14 +121,28 @@ pub fn registry() -> Registry {
     runtime_context::register(&mut registry);
     scopes::register(&mut registry);
     shared::register(&mut registry);
-    state::register(&mut registry);
     supervisors::register(&mut registry);
     tasks::register(&mut registry);
+    offers::register(&mut registry);
+    // What these are given they write out, or hand to those who do.
+    registry.begin_writing_out();
+    command_policy::register(&mut registry);
+    context::register(&mut registry);
+    encoding::register(&mut registry);
+    formats::register(&mut registry);
+    friction::register(&mut registry);
+    host::register(&mut registry);
+    http::register(&mut registry);
+    memory::register(&mut registry);
+    observability::register(&mut registry);
+    people::register(&mut registry);
+    eval_packs::register(&mut registry);
+    server::register(&mut registry);
+    skills::register(&mut registry);
+    state::register(&mut registry);
     templates::register(&mut registry);
     tools::register(&mut registry);
-    skills::register(&mut registry);
-    eval_packs::register(&mut registry);
+    transport::register(&mut registry);
     agents::register(&mut registry);
-    offers::register(&mut registry);
     registry
 }

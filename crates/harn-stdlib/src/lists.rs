@@ -223,6 +223,9 @@ fn sum(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
 
 fn unique(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     reserve_each(context, items(arguments).len(), 2 * size_of::<Value>())?;
+    for item in items(arguments) {
+        item.check_shown(context.budget())?;
+    }
     let set = Set::new(take_list(arguments, 0).into_items(), Sameness::Structural);
     Ok(Value::list(set.into_items()))
 }

@@ -102,8 +102,20 @@ fn expression(
     at: usize,
     flags: Text,
 ) -> Result<Rc<Pattern>, Failure> {
-    let pattern = compiled(context, &text(arguments, at), &flags);
+    let pattern = text(arguments, at);
+    reserve_pattern(context, &pattern)?;
+    let pattern = compiled(context, &pattern, &flags);
     pattern.map_err(|reason| Fault::thrown(format!("Invalid regex: {reason}")))
+}
+
+/// A long pattern is about to be compiled, which takes many times its length.
+pub(crate) fn reserve_pattern(context: &mut Context<'_>, pattern: &str) -> Result<(), Failure> {
+    const SHORT_BYTES_MAX: usize = 4096;
+    const BYTES_PER_BYTE: usize = 400;
+    match pattern.len() {
+        0..=SHORT_BYTES_MAX => Ok(()),
+        length => context.reserve(length.saturating_mul(BYTES_PER_BYTE)),
+    }
 }
 
 /// What is thrown when finding all matches would take too long.

@@ -23,7 +23,8 @@ const FUNCTIONS: &[(&str, Plain)] = &[
     ("set", set),
     ("set_add", set_add),
     ("set_remove", set_remove),
-    ("set_contains", |_, arguments| {
+    ("set_contains", |context, arguments| {
+        check_passed(context, arguments)?;
         contains(arguments, Sameness::Structural)
     }),
     ("set_union", |_, arguments| {
@@ -56,11 +57,16 @@ const METHODS: &[(&[&str], Plain)] = &[
     (&["empty"], |_, arguments| {
         Ok(members(arguments, 0).is_empty().into())
     }),
-    (&["contains"], |_, arguments| {
+    (&["contains"], |context, arguments| {
+        check_passed(context, arguments)?;
         contains(arguments, Sameness::Equal)
     }),
-    (&["add"], |_, arguments| Ok(add(arguments, Sameness::Equal))),
-    (&["remove", "delete"], |_, arguments| {
+    (&["add"], |context, arguments| {
+        check_passed(context, arguments)?;
+        Ok(add(arguments, Sameness::Equal))
+    }),
+    (&["remove", "delete"], |context, arguments| {
+        check_passed(context, arguments)?;
         Ok(remove(arguments, Sameness::Equal))
     }),
     (&["union"], |_, arguments| of_any(arguments, union)),
@@ -119,7 +125,14 @@ fn take_set(arguments: &mut [Value], at: usize) -> Set {
     }
 }
 
-fn set(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn set(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    for argument in &*arguments {
+        match argument {
+            Value::List(items) => check_members(context, items)?,
+            Value::Set(set) => check_members(context, set.items())?,
+            member => check_members(context, std::slice::from_ref(member))?,
+        }
+    }
     let mut set = Set::default();
     for value in arguments.iter_mut().map(std::mem::take) {
         match value {
@@ -132,6 +145,18 @@ fn set(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
         }
     }
     Ok(set.into())
+}
+
+/// A set of these is about to be made. Members are told apart by all that is in them.
+fn check_members(context: &mut Context<'_>, members: &[Value]) -> Result<(), Failure> {
+    context.reserve(members.len().saturating_mul(2 * size_of::<Value>()))?;
+    let mut containers = members.iter();
+    containers.try_for_each(|member| member.check_shown(context.budget()))
+}
+
+/// The same for what is passed as a member.
+fn check_passed(context: &mut Context<'_>, arguments: &[Value]) -> Result<(), Failure> {
+    argument(arguments, 1).check_shown(context.budget())
 }
 
 fn extend(set: &mut Set, values: Vec<Value>) {
@@ -160,14 +185,16 @@ fn remove(arguments: &mut [Value], sameness: Sameness) -> Value {
     set.into()
 }
 
-fn set_add(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn set_add(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    check_passed(context, arguments)?;
     match set_at(arguments, 0) {
         Some(_) => Ok(add(arguments, Sameness::Structural)),
         None => thrown("set_add: first argument must be a set"),
     }
 }
 
-fn set_remove(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+fn set_remove(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    check_passed(context, arguments)?;
     match set_at(arguments, 0) {
         Some(_) => Ok(remove(arguments, Sameness::Structural)),
         None => thrown("set_remove: first argument must be a set"),
@@ -236,7 +263,10 @@ fn is_disjoint(arguments: &[Value], sameness: Sameness) -> bool {
 }
 
 /// A set of values of which the first of equal ones stays.
-pub(crate) fn set_of(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+pub(crate) fn set_of(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    if let Value::List(items) = argument(arguments, 0) {
+        check_members(context, items)?;
+    }
     let values = take_list(arguments, 0).into_items();
     Ok(Set::new(values, Sameness::Equal).into())
 }

@@ -66,6 +66,7 @@ pub use harn_machine as machine;
 /// The bodies of all builtins.
 pub fn registry() -> machine::Registry {
     let mut registry = harn_stdlib::registry();
+    registry.begin_writing_out();
     models::register(&mut registry);
     agents::register(&mut registry);
     mcp::register(&mut registry);

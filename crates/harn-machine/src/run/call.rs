@@ -6,6 +6,8 @@
 use std::rc::Rc;
 use std::task::Poll;
 
+use harn_check::builtins::Effect;
+
 use crate::closure::Closure;
 use crate::code::{Function, FunctionKind};
 use crate::fault::{Failure, Fault};
@@ -313,9 +315,9 @@ pub(crate) fn call_builtin(
     call_body(machine, fiber, body, site, id.name())
 }
 
-/// Where a text is wanted a body shows whatever it is given. A list that is in itself many times
-/// over is small, and what it is shown as is not, so that is gone through here, where it can be
-/// stopped.
+/// Where a text is wanted a body shows whatever it is given, and what goes to the outside is
+/// written out. A list that is in itself many times over is small, and what it is written as is
+/// not, so that is gone through here, where it can be stopped.
 #[cold]
 fn check_shown(
     machine: &mut Machine,
@@ -324,9 +326,13 @@ fn check_shown(
     site: Site,
 ) -> Result<(), Failure> {
     let texts = machine.registry.text_parameters(id);
+    let goes_outside = match id.declaration().effect {
+        Effect::Io | Effect::Model => true,
+        Effect::Pure | Effect::Clock | Effect::Random => machine.registry.is_written_out(id),
+    };
     let arguments = &fiber.stack[site.window..][..site.argc];
     for (at, argument) in arguments.iter().enumerate() {
-        if texts.has(at) && argument.is_container() {
+        if goes_outside || texts.has(at) {
             argument.check_shown(&mut machine.scheduler.budget)?;
         }
     }

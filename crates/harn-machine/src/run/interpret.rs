@@ -134,15 +134,15 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                     }};
                 }
-                // So much is made; before a large copy it is certain that it fits.
+                // So much is made, of what must still be in registers: there it is measured.
                 macro_rules! charge {
-                    ($bytes:expr) => {{
-                        let bytes: usize = $bytes;
+                    ($bytes:expr) => {
+                        let bytes = $bytes;
                         if machine.scheduler.budget.takes(bytes) {
                             save!();
                             attempt!(make_room(machine, fiber, bytes));
                         }
-                    }};
+                    };
                 }
                 macro_rules! number {
                     ($instruction:expr, $op:ident, $ints:expr, $floats:expr) => {{
@@ -566,25 +566,25 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
 
                         Op::NewList => {
                             let count = usize::from(i.c());
+                            charge!((count + 4) * size_of::<Value>());
                             let items: Vec<Value> = window!(i.b(), count)
                                 .iter_mut()
                                 .map(|value| take(value))
                                 .collect();
-                            charge!((count + 4) * size_of::<Value>());
                             put(register!(i.a()), Value::List(List::from(items)));
                         }
                         Op::ListPush => {
+                            charge!(size_of::<Value>());
                             let value = take_or_clone!(register!(i.b()), i.n() & TAKE_B != 0);
                             if let Value::List(list) = &mut *register!(i.a()) {
                                 list.items_mut().push(value);
                             }
-                            charge!(size_of::<Value>());
                         }
                         Op::NewStruct => {
                             let shape = (&*function).shapes.get_unchecked(usize::from(i.b()));
+                            charge!((shape.fields.len() + 4) * size_of::<Value>());
                             let values = window!(i.c(), shape.fields.len());
                             let values: Vec<_> = values.iter_mut().map(|at| take(at)).collect();
-                            charge!((values.len() + 4) * size_of::<Value>());
                             let value = Rc::new(Struct {
                                 shape: shape.clone(),
                                 values,
@@ -653,16 +653,16 @@ pub(crate) fn run(machine: &mut Machine, fiber: &mut Fiber) -> Stop {
                         }
                         Op::SetField => {
                             let site = (&*function).sites.get_unchecked(usize::from(i.b()));
-                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             let target = &mut *register!(i.a());
                             charge!(size_of::<Value>() + access::copied(target));
+                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             attempt!(access::set_field(target, &site.name, value));
                         }
                         Op::SetIndex => {
                             let index = (*register!(i.b())).clone();
-                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             let target = &mut *register!(i.a());
                             charge!(2 * size_of::<Value>() + access::copied(target));
+                            let value = take_or_clone!(register!(i.c()), i.n() & TAKE_C != 0);
                             attempt!(access::set_index(target, &index, value));
                         }
                         Op::Call => {

@@ -107,14 +107,12 @@ pub(super) fn late(machine: &mut Machine, fiber: &mut Fiber) -> Option<Failure> 
     }
 }
 
-/// What is looked at after a body that has worked for long without saying so.
+/// What is looked at after a body that has worked for long without saying so. Nothing is measured
+/// here: what the body gives is not in a register yet.
 #[cold]
 #[inline(never)]
 pub(super) fn after_work(machine: &mut Machine, fiber: &mut Fiber) -> Result<(), Failure> {
-    if machine.scheduler.budget.is_due() {
-        weigh(machine, fiber)?;
-    }
-    let looked = machine.scheduler.budget.work(0);
+    let looked = machine.scheduler.budget.look_at_time();
     looked.map_err(|failure| late(machine, fiber).unwrap_or(failure))
 }
 

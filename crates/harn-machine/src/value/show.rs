@@ -10,6 +10,9 @@ use crate::fault::Failure;
 /// How many octets are shown.
 const OCTETS_SHOWN: usize = 32;
 
+/// How much of a value is shown to those who have no budget, in bytes.
+const SHOWN_BYTES_MAX: usize = 16 << 20;
+
 /// What is left to write.
 enum Step<'a> {
     Value(&'a Value),
@@ -32,12 +35,20 @@ impl Value {
         }
     }
 
-    /// Writes the text that it is shown as.
+    /// Writes the text that it is shown as. Of what is larger than anybody reads only the
+    /// beginning is written, with `…` after it: a list that is in itself many times over would
+    /// fill any memory. Who needs all of it has a budget for it.
     pub fn show_into(&self, out: &mut String) {
-        let unlimited = &mut |_: usize| Ok::<(), std::convert::Infallible>(());
-        match self.write_shown(out, unlimited) {
-            Ok(()) => {}
-            Err(impossible) => match impossible {},
+        if let Self::Text(text) = self {
+            return out.push_str(text);
+        }
+        let mut left = SHOWN_BYTES_MAX;
+        let shown = self.write_shown(out, &mut |bytes| {
+            left = left.checked_sub(bytes).ok_or(())?;
+            Ok(())
+        });
+        if shown == Err(()) {
+            out.push('…');
         }
     }
 
@@ -72,8 +83,15 @@ impl Value {
         }
     }
 
-    /// Whether the program may have the text that it is shown as.
-    pub(crate) fn check_shown(&self, budget: &mut Budget) -> Result<(), Failure> {
+    /// Whether the program may have the text that it is shown as, or anything else that goes
+    /// through a value as often as it is there.
+    ///
+    /// # Errors
+    /// As [`Budget::make`].
+    pub fn check_shown(&self, budget: &mut Budget) -> Result<(), Failure> {
+        if !self.is_container() {
+            return Ok(());
+        }
         let mut steps = vec![Step::Value(self)];
         let mut out = String::new();
         while let Some(step) = steps.pop() {

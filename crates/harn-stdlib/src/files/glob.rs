@@ -11,6 +11,7 @@ use super::background::{self, Sought};
 use super::root::resolve;
 use super::walk::{Look, Walk, below, facts_about};
 use crate::expect::text;
+use crate::regex::reserve_pattern;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[("glob", glob)]);
@@ -21,6 +22,7 @@ fn glob(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Fai
         return thrown("glob: pattern is required");
     }
     let pattern = text(arguments, 0);
+    reserve_pattern(context, &pattern)?;
     let none = Dict::default();
     let (base, options) = match (argument(arguments, 1), argument(arguments, 2)) {
         (Value::Dict(options), _) => (options.get("base"), options),

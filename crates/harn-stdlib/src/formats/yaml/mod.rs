@@ -18,6 +18,9 @@ use harn_machine::{Context, Failure, Fault, Registry, Value, argument};
 
 use crate::expect::text;
 
+/// About what a value takes while it is read.
+const VALUE_BYTES: usize = 96;
+
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
         ("yaml_parse", yaml_parse),
@@ -25,8 +28,17 @@ pub(super) fn register(registry: &mut Registry) {
     ]);
 }
 
-fn yaml_parse(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    read::read(&text(arguments, 0)).map_err(Fault::thrown)
+fn yaml_parse(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let text = text(arguments, 0);
+    // Each value needs one of these at least.
+    let is_mark = |octet: &u8| matches!(octet, b',' | b'[' | b'{' | b':' | b'-' | b'\n');
+    let marks = text
+        .as_bytes()
+        .iter()
+        .copied()
+        .filter(|octet| is_mark(octet));
+    context.reserve(marks.count().saturating_mul(VALUE_BYTES))?;
+    read::read(&text).map_err(Fault::thrown)
 }
 
 fn yaml_stringify(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
