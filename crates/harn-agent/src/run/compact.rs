@@ -84,7 +84,7 @@ fn tell_put_off(run: &Run<'_>, mode: Mode, left: u64, until: u64) {
     });
     let mut id = || run.runtime.new_id();
     let event = runtime_event(
-        "compaction",
+        "compaction_put_off",
         "system",
         "internal",
         &text,
