@@ -206,6 +206,17 @@ impl Budget {
         }
     }
 
+    /// So much more of something was gone through that would take so much if it were made.
+    ///
+    /// # Errors
+    /// It would not fit, or the program has to stop.
+    pub(crate) fn pass(&mut self, bytes: usize, total: usize) -> Result<(), Failure> {
+        match self.limit {
+            Some(limit) if self.may_exceed(total) => Err(over(limit)),
+            _ => self.read(bytes),
+        }
+    }
+
     /// Octets are about to be read that need not be copied.
     ///
     /// # Errors

@@ -93,16 +93,15 @@ impl Value {
             return Ok(());
         }
         let mut steps = vec![Step::Value(self)];
-        let mut out = String::new();
+        let (mut out, mut total) = (String::new(), 0);
         while let Some(step) = steps.pop() {
             match step {
-                Step::Str(text) => budget.make(text.len())?,
-                Step::Value(value) => {
-                    show_one(value, &mut out, &mut steps);
-                    budget.make(out.len())?;
-                    out.clear();
-                }
+                Step::Str(text) => out.push_str(text),
+                Step::Value(value) => show_one(value, &mut out, &mut steps),
             }
+            total += out.len();
+            budget.pass(out.len(), total)?;
+            out.clear();
         }
         Ok(())
     }
