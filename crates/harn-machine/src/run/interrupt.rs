@@ -21,6 +21,7 @@ pub(super) fn fail(
     fiber: &mut Fiber,
     failure: Failure,
 ) -> Result<(), Failure> {
+    let failure = late(machine, fiber).unwrap_or(failure);
     if let Some(waiting) = fiber.waiting.take() {
         if let Some(effect) = waiting.effect {
             machine.scheduler.forget(effect);
@@ -36,6 +37,7 @@ pub(super) fn fail(
 /// What happens before a fiber goes on that has waited.
 #[inline(never)]
 pub(super) fn before_going_on(machine: &mut Machine, fiber: &mut Fiber) -> Interrupt {
+    machine.budget().set_deadline(fiber.deadline());
     if fiber.waiting.is_none() {
         return Interrupt::None;
     }

@@ -46,10 +46,12 @@ pub(super) fn uncommon(
             };
             let now = machine.elapsed();
             fiber.deadlines.push(now.saturating_add(time));
+            machine.budget().set_deadline(fiber.deadline());
             return Ok(());
         }
         Op::DeadlinePop => {
             fiber.deadlines.pop();
+            machine.budget().set_deadline(fiber.deadline());
             return Ok(());
         }
         _ => {
