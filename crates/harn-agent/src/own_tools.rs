@@ -23,6 +23,9 @@ const LIST_DIRECTORY: &str = "list_directory";
 const EMIT_PLAN: &str = "emit_plan";
 const UPDATE_PLAN: &str = "update_plan";
 
+/// All of them.
+pub(crate) const NAMES: [&str; 4] = [READ_FILE, LIST_DIRECTORY, EMIT_PLAN, UPDATE_PLAN];
+
 /// How many lines `read_file` shows at once.
 const LINES_MAX: usize = 2000;
 /// A longer line is cut, so that a file of one line cannot fill the memory.
@@ -32,7 +35,7 @@ const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Whether the runtime answers this tool itself.
 pub fn is_own_tool(name: &str) -> bool {
-    matches!(name, READ_FILE | LIST_DIRECTORY | EMIT_PLAN | UPDATE_PLAN)
+    NAMES.contains(&name)
 }
 
 /// Whether this tool makes a plan, which is told to hosts as well.

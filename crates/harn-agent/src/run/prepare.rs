@@ -214,6 +214,7 @@ pub(super) fn check_surface(
         native_tools: &[],
         policy: policy.as_ref(),
         approval_policy: approval.as_ref(),
+        permissions: Options(&request.options).given("permissions"),
         prompts: prompts.into_iter().flatten().collect(),
         tool_search_active: is_searched.is_some_and(|search| *search != json!(false)),
     });

@@ -23,6 +23,7 @@ pub fn answer(surface: &Value, options: &Value, bound: Option<&Value>) -> Value 
         native_tools: list(asked.get("native_tools")),
         policy: asked.get("policy"),
         approval_policy: asked.get("approval_policy"),
+        permissions: asked.get("permissions"),
         prompts: prompts.iter().map(String::as_str).collect(),
         tool_search_active: asked.searches(),
     });

@@ -41,6 +41,8 @@ pub struct Surface<'a> {
     pub policy: Option<&'a Value>,
     /// Which calls somebody has to approve.
     pub approval_policy: Option<&'a Value>,
+    /// What this agent may do.
+    pub permissions: Option<&'a Value>,
     /// What the model is told.
     pub prompts: Vec<&'a str>,
     /// Whether the model can search for tools that it was not told of.
@@ -65,6 +67,7 @@ struct Facts<'a> {
     active: HashMap<String, usize>,
     policy: Option<&'a Dict>,
     approval: Option<&'a Dict>,
+    permissions: Option<&'a Dict>,
     prompts: &'a [&'a str],
     /// Whether the model can search for tools that it was not told of.
     searches: bool,
@@ -84,6 +87,7 @@ impl<'a> Facts<'a> {
             tools,
             policy,
             approval: surface.approval_policy.and_then(Value::as_object),
+            permissions: surface.permissions.and_then(Value::as_object),
             prompts: &surface.prompts,
             searches: surface.tool_search_active,
         }

@@ -198,13 +198,37 @@ fn policies_speak_of_tools_that_are_there() {
              ToolArgConstraint for 'read' targets unknown argument 'other'",
             "warning APPROVAL_PATTERN_NO_MATCH - approval_policy.auto_approve: \
              approval_policy.auto_approve pattern 'gone' matches no active tool",
-            "warning APPROVAL_PATTERN_NO_MATCH - approval_policy.auto_deny: \
-             approval_policy.auto_deny pattern 'away' matches no active tool",
-            "warning APPROVAL_PATTERN_NO_MATCH - approval_policy.require_approval: \
-             approval_policy.require_approval pattern 'lost' matches no active tool",
+            "warning POLICY_PATTERN_FITS_NOTHING - approval_policy.auto_deny: \
+             approval_policy.auto_deny pattern 'away' fits no tool",
+            "warning POLICY_PATTERN_FITS_NOTHING - approval_policy.require_approval: \
+             approval_policy.require_approval pattern 'lost' fits no tool",
             "error SIDE_EFFECT_CEILING_EXCEEDED read side_effect_level: tool 'read' requires \
              side-effect level 'read_only' but policy ceiling is 'none'",
         ],
+    );
+}
+
+#[test]
+fn a_pattern_that_denies_or_asks_fits_a_tool() {
+    let nothing = |field: &str, pattern: &str| {
+        format!(
+            "warning POLICY_PATTERN_FITS_NOTHING - {field}: {field} pattern '{pattern}' fits no tool"
+        )
+    };
+    let told = [
+        nothing("approval_policy.auto_deny", "wr*"),
+        nothing("approval_policy.require_approval", "files__*"),
+        nothing("permissions.deny", "{run,write}"),
+    ];
+    check(
+        json!({
+            "tools": [read()],
+            "approval_policy": {
+                "auto_deny": ["wr*", "r?ad", "*"], "require_approval": ["files__*", "*__*", "load_skill"],
+            },
+            "permissions": {"allow": ["gone"], "deny": {"{run,write}": true, "{read,run}": true}},
+        }),
+        &told.each_ref().map(String::as_str),
     );
 }
 
