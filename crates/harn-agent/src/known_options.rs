@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 pub(crate) fn refuse(
     runtime: &Runtime,
     label: &str,
-    dict: &OptionDict,
+    dict: &'static OptionDict,
     options: &Map<String, Value>,
     functions: &Functions,
 ) -> Result<(), Thrown> {
@@ -36,11 +36,27 @@ pub(crate) fn refuse(
 /// What the program catches.
 pub(crate) fn refuse_unknown(
     label: &str,
-    dict: &OptionDict,
+    dict: &'static OptionDict,
     options: &Map<String, Value>,
 ) -> Result<(), Thrown> {
     known::refuse_unknown(label, dict, options, &|_| false)
         .map_err(|invalid| Thrown::Plain(invalid.to_string()))
+}
+
+/// Refuses what a dict does not have, if it is a misspelt key of ours. Programs may keep other
+/// keys in it.
+///
+/// # Errors
+/// What the program catches.
+pub(crate) fn refuse_misspelt(
+    label: &str,
+    dict: &'static OptionDict,
+    options: &Map<String, Value>,
+) -> Result<(), Thrown> {
+    let is_ours = |key: &str| !dict.lacks(key) || dict.meant_by(key).is_some();
+    let ours = options.iter().filter(|(key, _)| is_ours(key));
+    let ours = ours.map(|(key, value)| (key.clone(), value.clone()));
+    refuse_unknown(label, dict, &ours.collect())
 }
 
 #[cfg(test)]

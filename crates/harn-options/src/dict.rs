@@ -21,6 +21,9 @@ pub struct OptionDict {
 pub enum Others {
     /// It is refused.
     Refused,
+    /// It is refused, and so is a misspelt key of a dict below that keeps those of others: what
+    /// may be done is said here, and a rule that got lost would be no rule.
+    RefusedByRules,
     /// It is refused unless a provider of models is called that.
     Providers,
     /// It is kept as it is, but for one that is a misspelt key of ours.
@@ -84,6 +87,16 @@ impl OptionDict {
         }
     }
 
+    /// A dict of rules about what may be done.
+    pub(crate) const fn rules(name: &'static str, keys: &'static [OptionKey]) -> Self {
+        Self {
+            name,
+            keys,
+            family: &[],
+            others: Others::RefusedByRules,
+        }
+    }
+
     /// A dict whose other keys stay.
     pub(crate) const fn open(name: &'static str, keys: &'static [OptionKey]) -> Self {
         Self {
@@ -105,7 +118,7 @@ impl OptionDict {
     pub fn meant_by(&self, name: &str) -> Option<&'static str> {
         // Where others have keys too, only what can hardly be one of theirs counts.
         let limit = match self.others {
-            Others::Refused | Others::Providers => reach(name),
+            Others::Refused | Others::RefusedByRules | Others::Providers => reach(name),
             Others::KeptUnlessMisspelt | Others::Kept => slip(name),
         };
         let own = nearest(name, limit, self.keys.iter().map(|key| key.name));

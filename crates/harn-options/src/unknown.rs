@@ -7,11 +7,25 @@ use crate::dict::{OptionDict, Others};
 /// How many keys are listed at most when none of them is close to what was written.
 const LISTED_MAX: usize = 12;
 
+/// Options of loops that say what may be done. A misspelt one is no option that does nothing.
+const RULES_OF_LOOPS: [&str; 6] = [
+    "policy",
+    "approval_policy",
+    "permissions",
+    "command_policy",
+    "sandbox",
+    "provenance",
+];
+
 /// A key that a dict of options does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// The way to it: `turn_policy.max_prose`.
-    pub path: String,
+    /// The way to the dict, with a dot behind every option: `turn_policy.`.
+    path: String,
+    /// The key itself.
+    key: String,
+    /// Whether it was to be a rule about what may be done.
+    is_rule: bool,
     /// The key that was meant, if one is close.
     pub meant: Option<&'static str>,
     /// All that there are, if they are few.
@@ -27,26 +41,45 @@ impl Unknown {
         key: &str,
         is_provider: impl Fn(&str) -> bool,
     ) -> Option<Self> {
-        if !dict.lacks(key) {
-            return None;
-        }
         let meant = dict.meant_by(key);
         let may_stand = match dict.others {
-            Others::Refused => false,
+            Others::Refused | Others::RefusedByRules => false,
             Others::Providers => is_provider(key),
             Others::KeptUnlessMisspelt => meant.is_none(),
             Others::Kept => true,
         };
-        if may_stand {
-            return None;
+        match dict.lacks(key) && !may_stand {
+            true => Some(Self::new(dict, path, key, meant)),
+            false => None,
         }
+    }
+
+    /// What a key is in a dict that stands below rules. A misspelt one of ours is refused there,
+    /// also where other keys stay.
+    pub fn find_below_rules(dict: &OptionDict, path: &str, key: &str) -> Option<Self> {
+        let keeps = matches!(dict.others, Others::Kept | Others::KeptUnlessMisspelt);
+        let meant = dict.meant_by(key);
+        match dict.lacks(key) && (meant.is_some() || !keeps) {
+            true => Some(Self {
+                is_rule: true,
+                ..Self::new(dict, path, key, meant)
+            }),
+            false => None,
+        }
+    }
+
+    fn new(dict: &OptionDict, path: &str, key: &str, meant: Option<&'static str>) -> Self {
+        let is_rule_of_loop =
+            !dict.family.is_empty() && meant.is_some_and(|meant| RULES_OF_LOOPS.contains(&meant));
         let is_listed = dict.family.is_empty() && dict.keys.len() <= LISTED_MAX;
         let expected = dict.keys.iter().filter(|_| is_listed);
-        Some(Self {
-            path: format!("{path}{key}"),
+        Self {
+            path: path.to_owned(),
+            key: key.to_owned(),
+            is_rule: dict.others == Others::RefusedByRules || is_rule_of_loop,
             meant,
             expected: expected.map(|key| key.name).collect(),
-        })
+        }
     }
 }
 
@@ -55,15 +88,20 @@ impl Unknown {
     pub fn listed(&self) -> String {
         let expected = self.expected.join(", ");
         format!(
-            "unknown option key '{}' (expected one of: {expected})",
-            self.path
+            "unknown option key '{}{}' (expected one of: {expected})",
+            self.path, self.key
         )
     }
 }
 
 impl fmt::Display for Unknown {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "unknown option key '{}'", self.path)?;
+        let Self { path, key, .. } = self;
+        match (self.is_rule, path.strip_suffix('.')) {
+            (false, _) => write!(formatter, "unknown option key '{path}{key}'")?,
+            (true, None) => write!(formatter, "unknown key '{key}'")?,
+            (true, Some(place)) => write!(formatter, "{place}: unknown key '{key}'")?,
+        }
         match self.meant {
             Some(meant) => write!(formatter, "; did you mean '{meant}'?"),
             None if self.expected.is_empty() => Ok(()),
@@ -84,7 +122,7 @@ pub fn unavailable(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AGENT_LOOP, SKILL, TOOL, TURN_POLICY};
+    use crate::{AGENT_LOOP, ANNOTATIONS, SKILL, TABLES, TOOL, TURN_POLICY};
 
     fn told(dict: &OptionDict, key: &str) -> Option<String> {
         Unknown::find(dict, "", key, |name| name == "acme").map(|unknown| unknown.to_string())
@@ -99,7 +137,11 @@ mod tests {
             ),
             (
                 "approval_polcy",
-                "unknown option key 'approval_polcy'; did you mean 'approval_policy'?",
+                "unknown key 'approval_polcy'; did you mean 'approval_policy'?",
+            ),
+            (
+                "permision",
+                "unknown key 'permision'; did you mean 'permissions'?",
             ),
             ("colour", "unknown option key 'colour'"),
         ] {
@@ -130,6 +172,50 @@ mod tests {
         ] {
             assert_eq!(told(&AGENT_LOOP, key), None, "{key}");
         }
+    }
+
+    #[test]
+    fn every_misspelt_key_of_every_dict_of_rules_is_refused() {
+        let mut dicts = 0;
+        for dict in TABLES {
+            if dict.others != Others::RefusedByRules {
+                continue;
+            }
+            dicts += 1;
+            for key in dict.keys {
+                let doubled = format!("{}{}", key.name, key.name.chars().last().unwrap());
+                let (shortened, _) = key.name.split_at(key.name.len() - 1);
+                for wrong in [&*doubled, shortened] {
+                    // Some have a key and its plural.
+                    if dict.find(wrong).is_some() {
+                        continue;
+                    }
+                    let told = told(dict, wrong).unwrap_or_default();
+                    let meant = format!("unknown key '{wrong}'; did you mean '");
+                    assert!(told.starts_with(&meant), "{}.{wrong}: {told}", dict.name);
+                }
+            }
+            assert!(told(dict, "quite_different").is_some(), "{}", dict.name);
+        }
+        assert_eq!(dicts, 8);
+    }
+
+    #[test]
+    fn below_rules_a_misspelt_key_is_refused_where_others_stay() {
+        let told = |key: &str| {
+            let found =
+                Unknown::find_below_rules(&ANNOTATIONS, "policy.tool_annotations.run.", key);
+            found.map(|unknown| unknown.to_string())
+        };
+        assert_eq!(
+            told("side_efect_level").as_deref(),
+            Some(
+                "policy.tool_annotations.run: unknown key 'side_efect_level'; did you mean \
+                 'side_effect_level'?"
+            )
+        );
+        assert_eq!(told("mine"), None);
+        assert_eq!(told("kind"), None);
     }
 
     #[test]

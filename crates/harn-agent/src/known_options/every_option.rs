@@ -640,6 +640,6 @@ fn a_dict_without_providers_refuses_what_it_does_not_have() {
         &harn_options::POLICY,
         options.as_object().expect("it is a dict"),
     );
-    let text = "policy: unknown option key 'tolls'; did you mean 'tools'?";
+    let text = "policy: unknown key 'tolls'; did you mean 'tools'?";
     assert_eq!(refused, Err(Thrown::Plain(text.to_owned())));
 }

@@ -272,7 +272,7 @@ mod tests {
             (json!(1), "approval_policy: expected a dict, got int"),
             (
                 json!({"auto_denny": ["run"]}),
-                "approval_policy: unknown option key 'auto_denny'; did you mean 'auto_deny'?",
+                "approval_policy: unknown key 'auto_denny'; did you mean 'auto_deny'?",
             ),
             (
                 json!({"auto_deny": [1]}),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::annotations::read_annotations;
 use super::glob::check_pattern;
 use super::reading::{fields, patterns, texts, unexpected};
-use crate::known_options::refuse_unknown;
+use crate::known_options::{refuse_misspelt, refuse_unknown};
 
 /// How deep loops may start loops when nobody says otherwise.
 pub(crate) const RECURSION_LIMIT: u64 = 8;
@@ -75,11 +75,15 @@ impl CapabilityPolicy {
         Self::read_of_session(label, value)
     }
 
-    /// The same of the policy of a session, in which programs may keep other keys too.
+    /// The same of the policy of a session, in which programs may keep other keys too, but none
+    /// that looks like one of ours.
     ///
     /// # Errors
-    /// A field of the wrong kind is thrown.
+    /// A field of the wrong kind, or of a misspelt name, is thrown.
     pub(crate) fn read_of_session(label: &str, value: &Value) -> Result<Self, Thrown> {
+        if let Some(fields) = fields(label, value)? {
+            refuse_misspelt(label, &POLICY, fields)?;
+        }
         let Some(fields) = fields(label, value)? else {
             return Ok(Self::default());
         };
@@ -348,7 +352,7 @@ mod tests {
             (json!("x"), "policy: expected a dict, got string"),
             (
                 json!({"tolls": ["read"]}),
-                "policy: unknown option key 'tolls'; did you mean 'tools'?",
+                "policy: unknown key 'tolls'; did you mean 'tools'?",
             ),
             (
                 json!({"tools": 5}),
@@ -397,6 +401,13 @@ mod tests {
             let thrown = CapabilityPolicy::read("policy", &value);
             assert_eq!(thrown, Err(Thrown::Plain(text.to_owned())));
         }
+        let of_session = |value| CapabilityPolicy::read_of_session("policy", &value);
+        let text = "policy: unknown key 'tool'; did you mean 'tools'?";
+        assert_eq!(
+            of_session(json!({"tool": ["read"], "mine": 1})),
+            Err(Thrown::Plain(text.to_owned()))
+        );
+        assert!(of_session(json!({"mine": 1})).is_ok());
         let unknown = policy(json!({"side_effect_level": "cosmic"}));
         assert_eq!(unknown.side_effect_level, Some(SideEffectLevel::None));
     }

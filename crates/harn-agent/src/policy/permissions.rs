@@ -121,7 +121,7 @@ mod tests {
             ),
             (
                 json!({"allows": ["a"]}),
-                "permissions: unknown option key 'allows'; did you mean 'allow'?",
+                "permissions: unknown key 'allows'; did you mean 'allow'?",
             ),
             (
                 json!({"deny": {"run": 2}}),

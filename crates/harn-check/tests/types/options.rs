@@ -43,7 +43,7 @@ fn a_key_that_a_builtin_refuses_is_told_with_the_nearest_one() {
         ),
         (
             "agent_loop(\"p\", nil, {policy: {tool_arg_constraints: [{tool: \"a\", args: []}]}})",
-            "error: agent_loop: unknown option key 'policy.tool_arg_constraints.args' (expected \
+            "error: agent_loop: policy.tool_arg_constraints: unknown key 'args' (expected \
              one of: tool, arg_patterns, arg_key)",
         ),
         (

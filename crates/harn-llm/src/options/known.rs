@@ -1,6 +1,6 @@
 //! Options that nobody reads are refused, and so are those that this build cannot follow.
 
-use harn_options::{Form, Holds, OptionDict, Status, Unknown, unavailable};
+use harn_options::{Form, Holds, OptionDict, Others, Status, Unknown, unavailable};
 use serde_json::{Map, Value};
 
 use super::value::kind;
@@ -23,42 +23,70 @@ pub enum Refusal {
 /// What the program sees.
 pub fn refuse_unknown(
     label: &str,
-    dict: &OptionDict,
+    dict: &'static OptionDict,
     options: &Map<String, Value>,
     is_provider: &dyn Fn(&str) -> bool,
 ) -> Result<(), Invalid> {
     let refusal = |told: String| Invalid::new(format!("{label}: {told}"));
-    check(dict, "", options, is_provider).map_err(refusal)
+    let looked_into = Dict {
+        table: dict,
+        path: "",
+        is_below_rules: false,
+    };
+    check(looked_into, options, is_provider).map_err(refusal)
+}
+
+/// A dict of options that is looked into.
+#[derive(Clone, Copy)]
+struct Dict<'a> {
+    table: &'static OptionDict,
+    /// The way to it, with a dot behind every option.
+    path: &'a str,
+    /// Whether it is part of what says what may be done.
+    is_below_rules: bool,
 }
 
 fn check(
-    dict: &OptionDict,
-    path: &str,
+    dict: Dict<'_>,
     options: &Map<String, Value>,
     is_provider: &dyn Fn(&str) -> bool,
 ) -> Result<(), String> {
+    let Dict { table, path, .. } = dict;
+    let is_below_rules = dict.is_below_rules || table.others == Others::RefusedByRules;
+    let inside = |table: &'static OptionDict, path: &str, fields: &Map<String, Value>| {
+        let dict = Dict {
+            table,
+            path,
+            is_below_rules,
+        };
+        check(dict, fields, is_provider)
+    };
     for (key, value) in options {
-        if let Some(unknown) = Unknown::find(dict, path, key, is_provider) {
+        let unknown = match dict.is_below_rules {
+            true => Unknown::find_below_rules(table, path, key),
+            false => Unknown::find(table, path, key, is_provider),
+        };
+        if let Some(unknown) = unknown {
             return Err(unknown.to_string());
         }
-        let Some(known) = dict.find(key) else {
+        let Some(known) = table.find(key) else {
             continue;
         };
         let below = format!("{path}{key}.");
         match (known.holds, value) {
             (Holds::Dict(dict), Value::Object(fields)) => {
-                check(dict, &below, fields, is_provider)?;
+                inside(dict, &below, fields)?;
             }
             (Holds::ListOf(dict), Value::Array(items)) => {
                 for fields in items.iter().filter_map(Value::as_object) {
-                    check(dict, &below, fields, is_provider)?;
+                    inside(dict, &below, fields)?;
                 }
             }
             (Holds::DictOf(dict), Value::Object(entries)) => {
                 for (name, fields) in entries {
                     let below = format!("{below}{name}.");
                     if let Some(fields) = fields.as_object() {
-                        check(dict, &below, fields, is_provider)?;
+                        inside(dict, &below, fields)?;
                     }
                 }
             }
@@ -175,17 +203,30 @@ mod tests {
             ),
             (
                 json!({"policy": {"tool_arg_constraints": [{"tools": "run"}]}}),
-                "agent_loop: unknown option key 'policy.tool_arg_constraints.tools'; did you mean \
-                 'tool'?",
+                "agent_loop: policy.tool_arg_constraints: unknown key 'tools'; did you mean 'tool'?",
             ),
             (
                 json!({"policy": {"tool_annotations": {"run": {"arg_schema": {}}}, "tool": []}}),
-                "agent_loop: unknown option key 'policy.tool'; did you mean 'tools'?",
+                "agent_loop: policy: unknown key 'tool'; did you mean 'tools'?",
             ),
             (
                 json!({"verify_completion_judge": {"modle": "m"}}),
                 "agent_loop: unknown option key 'verify_completion_judge.modle'; did you mean \
                  'model'?",
+            ),
+            (
+                json!({"policy": {"tool_annotations": {"run": {"side_efect_level": "none"}}}}),
+                "agent_loop: policy.tool_annotations.run: unknown key 'side_efect_level'; did you \
+                 mean 'side_effect_level'?",
+            ),
+            (
+                json!({"policy": {"tool_annotations": {"run": {"arg_schema": {"path_param": []}}}}}),
+                "agent_loop: policy.tool_annotations.run.arg_schema: unknown key 'path_param'; did \
+                 you mean 'path_params'?",
+            ),
+            (
+                json!({"aproval_policy": {}}),
+                "agent_loop: unknown key 'aproval_policy'; did you mean 'approval_policy'?",
             ),
             (
                 json!({"colour": 1}),
@@ -194,6 +235,69 @@ mod tests {
         ] {
             assert_eq!(unknown(options).as_deref(), Some(text));
         }
+    }
+
+    /// Every dict of rules that a dict of options holds, with the way to it, and what stands
+    /// around it.
+    fn dicts_of_rules(table: &'static OptionDict) -> Vec<(Vec<Step>, &'static OptionDict)> {
+        let mut found = Vec::new();
+        for key in table.keys {
+            let (step, inner) = match key.holds {
+                Holds::Nothing => continue,
+                Holds::Dict(inner) => (Step::Dict(key.name), inner),
+                Holds::ListOf(inner) => (Step::List(key.name), inner),
+                Holds::DictOf(inner) => (Step::Each(key.name), inner),
+            };
+            if inner.others == Others::RefusedByRules {
+                found.push((vec![step], inner));
+            }
+            for (mut way, dict) in dicts_of_rules(inner) {
+                way.insert(0, step);
+                found.push((way, dict));
+            }
+        }
+        found
+    }
+
+    #[derive(Clone, Copy)]
+    enum Step {
+        Dict(&'static str),
+        List(&'static str),
+        Each(&'static str),
+    }
+
+    impl Step {
+        fn around(self, inner: Value) -> Value {
+            match self {
+                Self::Dict(key) => json!({key: inner}),
+                Self::List(key) => json!({key: [inner]}),
+                Self::Each(key) => json!({key: {"any": inner}}),
+            }
+        }
+    }
+
+    #[test]
+    fn every_misspelt_rule_is_refused_wherever_it_stands() {
+        let mut refused = 0;
+        for place in harn_options::PLACES {
+            for (way, dict) in dicts_of_rules(place.dict) {
+                for key in dict.keys {
+                    let wrong = format!("{}{}", key.name, key.name.chars().last().unwrap());
+                    let inner = json!({wrong.clone(): []});
+                    let options = way
+                        .iter()
+                        .rev()
+                        .fold(inner, |inner, step| step.around(inner));
+                    let options = options.as_object().unwrap();
+                    let told = refuse_unknown(place.builtin, place.dict, options, &|_| false);
+                    let told = told.map_err(String::from).unwrap_err();
+                    let part = format!(": unknown key '{wrong}'; did you mean '{}'?", key.name);
+                    assert!(told.contains(&part), "{options:?}: {told}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 100, "{refused}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::ANNOTATIONS;
 use crate::dict::{Form, OptionDict, dict, each, list, read, unavailable};
 
 /// The ceiling above everything an agent does.
-pub static POLICY: OptionDict = OptionDict::closed(
+pub static POLICY: OptionDict = OptionDict::rules(
     "policy",
     &[
         read("tools"),
@@ -19,13 +19,13 @@ pub static POLICY: OptionDict = OptionDict::closed(
 );
 
 /// What one argument of a tool may be.
-pub static ARGUMENT_CONSTRAINT: OptionDict = OptionDict::closed(
+pub static ARGUMENT_CONSTRAINT: OptionDict = OptionDict::rules(
     "tool_arg_constraints",
     &[read("tool"), read("arg_patterns"), read("arg_key")],
 );
 
 /// Which calls a person or the host is asked about.
-pub static APPROVAL_POLICY: OptionDict = OptionDict::closed(
+pub static APPROVAL_POLICY: OptionDict = OptionDict::rules(
     "approval_policy",
     &[
         read("auto_approve"),
@@ -45,7 +45,7 @@ pub static APPROVAL_POLICY: OptionDict = OptionDict::closed(
 );
 
 /// What one agent may do. Its rules are dicts from globs to matchers.
-pub static PERMISSIONS: OptionDict = OptionDict::closed(
+pub static PERMISSIONS: OptionDict = OptionDict::rules(
     "permissions",
     &[
         // Their matchers have words of their own for what is missing, which come first.
@@ -57,7 +57,7 @@ pub static PERMISSIONS: OptionDict = OptionDict::closed(
 );
 
 /// Which calls of a tool a rule is about.
-pub static ARGUMENT_MATCHER: OptionDict = OptionDict::closed(
+pub static ARGUMENT_MATCHER: OptionDict = OptionDict::rules(
     "matcher",
     &[
         read("arg_key"),
@@ -69,7 +69,7 @@ pub static ARGUMENT_MATCHER: OptionDict = OptionDict::closed(
 );
 
 /// What may be run. `command_policy(…)` gives one with more in it, all of which is known.
-pub static COMMAND_POLICY: OptionDict = OptionDict::closed(
+pub static COMMAND_POLICY: OptionDict = OptionDict::rules(
     "command_policy",
     &[
         read("tools"),
@@ -80,6 +80,28 @@ pub static COMMAND_POLICY: OptionDict = OptionDict::closed(
         read("pre"),
         read("post"),
         read("allow_recursive"),
+    ],
+);
+
+/// `egress_policy`
+pub static EGRESS_POLICY: OptionDict = OptionDict::rules(
+    "egress_policy",
+    &[read("allow"), read("deny"), read("default")],
+);
+
+/// `request_approval`
+pub static REQUEST_APPROVAL: OptionDict = OptionDict::rules(
+    "request_approval",
+    &[
+        read("detail"),
+        read("args"),
+        read("quorum"),
+        read("reviewers"),
+        read("deadline"),
+        read("principal"),
+        read("evidence_refs"),
+        read("undo_metadata"),
+        read("capabilities_requested"),
     ],
 );
 

@@ -10,6 +10,7 @@
 mod rules;
 
 use harn_machine::{Context, Failure, Fault, Registry, Value, argument, thrown};
+use harn_options::{EGRESS_POLICY, Unknown};
 use url::Url;
 
 use crate::environment::variable;
@@ -141,6 +142,12 @@ fn egress_policy(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<V
     let Value::Dict(config) = argument(arguments, 0) else {
         return thrown("egress_policy: requires a config dict");
     };
+    let mut keys = config.iter();
+    if let Some(unknown) =
+        keys.find_map(|(key, _)| Unknown::find(&EGRESS_POLICY, "", key, |_| false))
+    {
+        return thrown(format!("egress_policy: {unknown}"));
+    }
     let listed = |key: &str| -> Result<Vec<Rule>, Failure> {
         match config.get(key) {
             None | Some(Value::Nil) => Ok(Vec::new()),

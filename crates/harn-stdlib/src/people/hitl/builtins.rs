@@ -7,7 +7,7 @@ use harn_machine::{Context, Failure, Fault, Registry, Value, Waiting, argument};
 use super::Kind;
 use super::asking::{Outcome, ask, executed, given};
 use super::coerce::like;
-use super::options::{evidence, names, options, positive, quorum, text, timeout};
+use super::options::{approval_keys, evidence, names, options, positive, quorum, text, timeout};
 use super::request::Request;
 use super::response::Response;
 use crate::people::field;
@@ -90,6 +90,7 @@ fn request_approval(
     let wanted = |_: &mut Context<'_>| {
         let action = text(builtin, arguments, 0)?;
         let options = options(builtin, arguments)?;
+        approval_keys(builtin, options)?;
         evidence(builtin, options)?;
         let mut request = Request::new(Kind::Approval, &action, timeout(options, "deadline")?);
         request.quorum = quorum(builtin, options)?;

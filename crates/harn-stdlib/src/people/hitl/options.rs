@@ -1,6 +1,7 @@
 //! What the arguments of the builtins must be.
 
 use harn_machine::{Failure, Fault, Value, argument};
+use harn_options::{REQUEST_APPROVAL, Unknown};
 
 use crate::people::{field, patience};
 
@@ -69,6 +70,19 @@ pub(super) fn quorum(builtin: &str, options: &Value) -> Result<usize, Failure> {
             Ok(usize::try_from(*quorum).unwrap_or(usize::MAX))
         }
         Some(_) => fault(builtin, "quorum must be positive"),
+    }
+}
+
+/// The options of an approval are none but those: a misspelt quorum would be one.
+pub(super) fn approval_keys(builtin: &str, options: &Value) -> Result<(), Failure> {
+    let Value::Dict(options) = options else {
+        return Ok(());
+    };
+    let mut keys = options.iter().map(|(key, _)| key);
+    let unknown = keys.find_map(|key| Unknown::find(&REQUEST_APPROVAL, "", key, |_| false));
+    match unknown {
+        None => Ok(()),
+        Some(unknown) => fault(builtin, &unknown.to_string()),
     }
 }
 
