@@ -87,10 +87,12 @@ pub(super) fn parse(run: &Run<'_>, text: &str) -> Parsed {
 fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
     let native = &turn.answer().reply.tool_calls;
     let mut announced = turn.announced.clone();
-    let mut event_id = |model_id: &str, at: usize| event_id(turn, &mut announced, model_id, at);
+    let mut event_id = |model_id: &str, at: usize, is_own: bool| {
+        event_id(turn, &mut announced, (model_id, is_own), at)
+    };
     if !native.is_empty() {
         let calls = native.iter().enumerate().map(|(at, call)| Call {
-            id: event_id(&call.id, at),
+            id: event_id(&call.id, at, !call.id.is_empty()),
             model_id: call.id.clone(),
             name: call.name.clone(),
             arguments: call.arguments.clone(),
@@ -104,7 +106,7 @@ fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
         return Vec::new();
     }
     let written = |(at, call): (usize, &ParsedCall)| Call {
-        id: event_id(&call.id, at),
+        id: event_id(&call.id, at, is_its_own(turn, call, at)),
         model_id: call.id.clone(),
         name: call.name.clone(),
         arguments: call.arguments.clone(),
@@ -119,14 +121,24 @@ fn take_calls(run: &Run<'_>, turn: &Turn, parsed: &Parsed) -> Vec<Call> {
 fn event_id(
     turn: &Turn,
     announced: &mut Vec<(String, String)>,
-    model_id: &str,
+    (model_id, is_own): (&str, bool),
     at: usize,
 ) -> String {
     let known = announced.iter().position(|(known, _)| known == model_id);
     match known {
         Some(known) => announced.remove(known).1,
-        None if model_id.is_empty() => format!("tool-iter-{}-{at}", turn.iteration),
-        None => format!("tool-{model_id}"),
+        None if is_own => format!("tool-{model_id}"),
+        None => format!("tool-iter-{}-{at}", turn.iteration),
+    }
+}
+
+/// Whether a call that was written as text is known by its id. Calls that a model writes without
+/// one are numbered by the parser, in each body from 0 on, so beyond the first body of a loop the
+/// number stands for several of them.
+fn is_its_own(turn: &Turn, call: &ParsedCall, at: usize) -> bool {
+    match call.id.strip_prefix("tc_") {
+        Some(number) => turn.iteration == 0 && number == at.to_string(),
+        None => true,
     }
 }
 
