@@ -155,6 +155,10 @@ impl EventLogConfig {
 
     fn read_manifest(&mut self, base_dir: &Path) -> Result<()> {
         let path = base_dir.join("harn.toml");
+        // A pipe would make us wait.
+        if std::fs::metadata(&path).is_ok_and(|facts| !facts.is_file()) {
+            return Err(unreadable(&path, &"it is not a file"));
+        }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

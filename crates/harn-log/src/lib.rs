@@ -70,6 +70,7 @@ mod name;
 #[cfg(feature = "nats")]
 mod nats;
 mod owner;
+mod private;
 mod provenance;
 mod record;
 mod retention;
@@ -106,6 +107,7 @@ pub use nats::{
     NatsLease,
 };
 pub use owner::{Claim, ClaimError, ClaimScope, Owner, Owners};
+pub use private::{create_private_folder, narrow_private_folder, private_options};
 pub use provenance::{
     EventLogVerificationReport, PREV_HASH_HEADER, RECORD_HASH_HEADER, SCHEMA, SCHEMA_HEADER,
 };

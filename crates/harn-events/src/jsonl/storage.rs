@@ -49,14 +49,31 @@ pub trait SegmentFile: Send {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileSystem;
 
+/// What sessions say is for the owner of the file alone.
+fn private() -> OpenOptions {
+    #[allow(unused_mut, reason = "only some systems have modes")]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn private_folders() -> fs::DirBuilder {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
 impl Storage for FileSystem {
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
         match OpenOptions::new().append(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if let Some(parent) = path.parent() {
-                    fs::create_dir_all(parent)?;
+                    private_folders().create(parent)?;
                 }
-                let file = OpenOptions::new().append(true).create(true).open(path)?;
+                let file = private().append(true).create(true).open(path)?;
                 sync_directory(path)?;
                 claim(file, path)
             }
@@ -65,10 +82,7 @@ impl Storage for FileSystem {
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(path)?;
+        let file = private().append(true).create_new(true).open(path)?;
         sync_directory(path)?;
         claim(file, path)
     }

@@ -3,13 +3,15 @@
 //! Everything goes through here, so that tests can put a disk underneath that fails,
 //! forgets and reorders like a real one at its worst.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
+
+use crate::private::{create_private_folder, private_options};
 
 /// A disk.
 pub trait Disk: Send + Sync + 'static {
@@ -140,7 +142,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(path).map_err(|error| named(path, error))
+        create_private_folder(path).map_err(|error| named(path, error))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
@@ -158,7 +160,7 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path, how: OpenFile) -> io::Result<Arc<dyn DiskFile>> {
-        let mut options = OpenOptions::new();
+        let mut options = private_options();
         options.read(true);
         match how {
             OpenFile::Read => {}

@@ -49,6 +49,7 @@ use crate::local::LocalEventLog;
 use crate::log::{Batch, Result};
 use crate::name::EventId;
 use crate::owner::{OwnerFolder, Owners};
+use crate::private::{create_private_file, create_private_folder};
 
 use ahead::Ahead;
 use reader::SqliteReader;
@@ -74,8 +75,10 @@ impl SqliteEventLog {
     pub fn open(path: impl AsRef<Path>, queue_depth: usize) -> Result<Arc<Self>> {
         let path = path.as_ref();
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+            create_private_folder(folder)?;
         }
+        // What SQLite keeps beside its file is as open as the file itself.
+        create_private_file(path)?;
         let flags = writing_flags();
         let mut writer = connect(path, flags)?;
         schema::prepare(&mut writer, path)?;
