@@ -12,7 +12,7 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use harn_events::ToolAnnotations;
+use harn_events::{SideEffectLevel, ToolAnnotations};
 use serde_json::Value;
 
 use crate::policy::{Approval, ApprovalPolicy, CapabilityPolicy, DeclaredParameters};
@@ -133,6 +133,12 @@ impl Ambient {
     pub fn workspace_roots(&self) -> Vec<Vec<String>> {
         let roots = self.policies().map(|policy| policy.workspace_roots.clone());
         roots.filter(|roots| !roots.is_empty()).collect()
+    }
+
+    /// Whether something may be changed in the workspace.
+    pub fn may_write(&self) -> bool {
+        let mut policies = self.policies();
+        policies.all(|policy| policy.allows_level(SideEffectLevel::WorkspaceWrite))
     }
 
     /// Whether nothing is limited.

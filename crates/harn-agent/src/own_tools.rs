@@ -6,7 +6,7 @@
 
 mod window;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -14,7 +14,10 @@ use harn_llm::sorted_json_pretty;
 use serde_json::Value;
 
 use crate::plan::plan_artifact;
+use crate::protected_paths::Protection;
+use crate::real_path::{open_regular, resolve};
 use crate::runtime::Runtime;
+use crate::tool::Caution;
 
 pub(crate) use window::{Damaged, LOOKED_BYTES_MAX, Window, is_binary};
 
@@ -74,7 +77,42 @@ pub(crate) fn allowed(name: &str, arguments: &Value, runtime: &Runtime) -> Resul
         LIST_DIRECTORY => text(arguments, "path").unwrap_or("."),
         _ => return Ok(()),
     };
-    runtime.fence.read(&runtime.folder.join(path))
+    let place = runtime.folder.join(path);
+    runtime.fence.read(&place)?;
+    match protection(&place, runtime) {
+        Some(Protection::State) => Err(format!(
+            "path '{path}' belongs to Harn, which keeps its sessions there."
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Why a person has to agree to a call each time.
+pub(crate) fn caution(name: &str, arguments: &Value, runtime: &Runtime) -> Option<Caution> {
+    let path = path_of(arguments).filter(|_| name == READ_FILE)?;
+    let place = runtime.folder.join(path);
+    match protection(&place, runtime)? {
+        Protection::Secret => Some(Caution {
+            reason: format!("reads '{path}', which probably holds secrets"),
+            path: place,
+        }),
+        Protection::State | Protection::Git | Protection::Guarded { .. } => None,
+    }
+}
+
+/// The path that one of these tools looks at, if it does.
+pub(crate) fn path_argument<'a>(name: &str, arguments: &'a Value) -> Option<&'a str> {
+    match name {
+        READ_FILE => path_of(arguments),
+        LIST_DIRECTORY => Some(text(arguments, "path").unwrap_or(".")),
+        _ => None,
+    }
+}
+
+fn protection(place: &Path, runtime: &Runtime) -> Option<Protection> {
+    let absolute = std::path::absolute(place).ok()?;
+    let real = resolve(&absolute)?;
+    runtime.protected.protection(&real.path, None)
 }
 
 fn path_of(arguments: &Value) -> Option<&str> {
@@ -111,10 +149,7 @@ fn read_file(arguments: &Value, base: &Path) -> String {
 
 fn numbered_lines(place: &Path, window: &Window) -> io::Result<String> {
     // Opening a pipe would wait for somebody to write, and a device may never end.
-    if !fs::metadata(place)?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut reader = BufReader::new(File::open(place)?);
+    let mut reader = BufReader::new(open_regular(place)?);
     if is_binary(reader.fill_buf()?) {
         return Err(io::Error::other("it is a binary file"));
     }
@@ -220,7 +255,7 @@ mod tests {
             ),
             (
                 json!({"path": "/dev/null"}),
-                "Error: cannot read file '/dev/null': it is not a regular file",
+                "Error: cannot read file '/dev/null': '/dev/null' is not a file",
             ),
         ];
         for (arguments, expected) in rows {

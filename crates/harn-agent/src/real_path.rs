@@ -1,22 +1,25 @@
 //! Where a path really leads, and how to get there without being led astray.
 //!
 //! ```text
-//! path as written ──► resolve ──► path without links ──► inside a root? ──► opened part by part
+//! path as written ──► resolve ──► path without links ──► inside a root? ──► opened without links
 //! ```
 //!
 //! A path is compared with what is allowed only after it was resolved, names byte for byte. It
-//! is then opened part by part, each below the one before and none through a link: whoever
-//! replaces a part by a link in the meantime makes the opening fail. On a disk that does not
+//! is then opened below its root, none of its parts through a link: by one call where the system
+//! has it, part by part elsewhere. Whoever replaces a part by a link in the meantime makes the
+//! opening fail. On a disk that does not
 //! tell case or Unicode forms apart, another spelling of an allowed folder counts as outside,
 //! which errs on the safe side.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+#[cfg(target_os = "linux")]
+use rustix::{fs::ResolveFlags, io::Errno};
 
 /// How many links one path may go through; as many as Linux allows.
 const LINKS_MAX: usize = 40;
@@ -108,13 +111,18 @@ pub enum Missing {
 pub fn open_below(root: &Path, inside: &Path, missing: Missing) -> io::Result<OwnedFd> {
     let names: Vec<_> = inside.components().collect();
     let flags = |is_last| if is_last { FOLDER } else { STEP };
-    let mut folder = rustix::fs::open(root, flags(names.is_empty()), Mode::empty())?;
+    let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    if !names.iter().all(is_name) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut folder = open_root(root, flags(names.is_empty()))?;
+    if let Some(opened) = open_at_once(&folder, inside, missing) {
+        return opened;
+    }
     for (at, part) in names.iter().enumerate() {
-        let Component::Normal(name) = part else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
+        let name = part.as_os_str();
         let flags = flags(at + 1 == names.len());
-        let open = |folder: &OwnedFd| rustix::fs::openat(folder, *name, flags, Mode::empty());
+        let open = |folder: &OwnedFd| rustix::fs::openat(folder, name, flags, Mode::empty());
         folder = match open(&folder) {
             Err(rustix::io::Errno::NOENT) if missing == Missing::Create => {
                 create_folder(&folder, name)?;
@@ -124,6 +132,79 @@ pub fn open_below(root: &Path, inside: &Path, missing: Missing) -> io::Result<Ow
         };
     }
     Ok(folder)
+}
+
+/// Opens a root. None of the folders around it may be a link either: roots are without links,
+/// and whoever may rename one of those folders could put a link there.
+fn open_root(root: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let Ok(inside) = root.strip_prefix("/") else {
+        return Ok(rustix::fs::open(root, flags, Mode::empty())?);
+    };
+    let is_last = inside.as_os_str().is_empty();
+    let disk = rustix::fs::open("/", if is_last { flags } else { STEP }, Mode::empty())?;
+    if is_last {
+        return Ok(disk);
+    }
+    #[cfg(target_os = "linux")]
+    match rustix::fs::openat2(&disk, inside, flags, Mode::empty(), STAYS_BELOW) {
+        Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {}
+        opened => return Ok(opened?),
+    }
+    Ok(rustix::fs::open(root, flags, Mode::empty())?)
+}
+
+/// Nothing is opened outside of the folder that one starts at, nor through a link.
+#[cfg(target_os = "linux")]
+const STAYS_BELOW: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_SYMLINKS);
+
+/// Opens a folder below another by one call, where the system can do that; `None`: it has to be
+/// done part by part.
+#[cfg(target_os = "linux")]
+fn open_at_once(folder: &OwnedFd, inside: &Path, missing: Missing) -> Option<io::Result<OwnedFd>> {
+    if inside.as_os_str().is_empty() {
+        return None;
+    }
+    match rustix::fs::openat2(folder, inside, FOLDER, Mode::empty(), STAYS_BELOW) {
+        // Old kernels, filters of system calls, and a rename on the way.
+        Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => None,
+        Err(Errno::NOENT) if missing == Missing::Create => None,
+        opened => Some(opened.map_err(io::Error::from)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_at_once(_: &OwnedFd, _: &Path, _: Missing) -> Option<io::Result<OwnedFd>> {
+    None
+}
+
+/// Opens a regular file by its path, without waiting: to open a pipe would wait for a process at
+/// its other end.
+///
+/// # Errors
+/// There is no such file, it cannot be read, or it is something else: `'P' is not a file`.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let not_a_file = || io::Error::other(format!("'{}' is not a file", path.display()));
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        // Nothing can be read of a socket.
+        Err(rustix::io::Errno::NXIO) => return Err(not_a_file()),
+        opened => File::from(opened?),
+    };
+    let kind = file.metadata()?.file_type();
+    match kind.is_file() || kind.is_dir() {
+        true => Ok(file),
+        false => Err(not_a_file()),
+    }
+}
+
+/// The text of a regular file.
+///
+/// # Errors
+/// As for [`open_regular`], or it is no text.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    io::read_to_string(open_regular(path)?)
 }
 
 /// Opens a folder in a folder, unless it is a link.

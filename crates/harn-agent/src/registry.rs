@@ -14,6 +14,7 @@ use crate::coding::Workshop;
 use crate::fence::Fenced;
 use crate::host::HostBridge;
 use crate::policy::read_annotations;
+use crate::protected_paths::ProtectedPaths;
 use crate::tool::{Tool, ToolCall, ToolError};
 use crate::{BoxFuture, Callback, own_tools};
 
@@ -161,8 +162,10 @@ impl ToolRegistry {
         environment: &BTreeMap<String, String>,
         fence: &Fenced,
         host: Option<&dyn HostBridge>,
+        protected: &ProtectedPaths,
     ) {
-        let mut workshop = Workshop::new(environment, fence).lent_by(host);
+        let workshop = Workshop::new(environment, fence).lent_by(host);
+        let mut workshop = workshop.protecting(protected.clone());
         let bodiless = Arc::make_mut(&mut self.tools).entries.iter_mut();
         let bodiless = bodiless.filter(|entry| matches!(entry.backend, Backend::Nobody(_)));
         for entry in bodiless {

@@ -27,6 +27,7 @@ use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
 use crate::people::Asking;
 use crate::policy::{ApprovalPolicy, CapabilityPolicy, Permissions};
+use crate::protected_paths::{ProtectedPaths, SourceFiles};
 use crate::registry::ToolRegistry;
 use crate::run::Pause;
 use crate::session::{CannotOpen, Session, SessionStore};
@@ -51,6 +52,8 @@ pub struct Runtime {
     environment: BTreeMap<String, String>,
     /// What the tools and options of a program may touch.
     pub(crate) fence: Fenced,
+    /// What care has to be taken with.
+    pub(crate) protected: ProtectedPaths,
     /// What is known about skills.
     pub(crate) skills: SkillSetup,
     /// The skills that were discovered, with those that the host has now.
@@ -101,6 +104,8 @@ pub struct RuntimeOptions {
     pub environment: BTreeMap<String, String>,
     /// What the tools and options of a program may touch; `None`: everything.
     pub fence: Option<Arc<dyn Fence>>,
+    /// The files that the running programs consist of.
+    pub sources: SourceFiles,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Keeps events where no log does.
@@ -208,6 +213,10 @@ impl Runtime {
             bus,
             keeper,
             bridge: options.bridge,
+            protected: {
+                let variable = |name: &str| options.environment.get(name).cloned();
+                ProtectedPaths::of(&options.folder, &variable).with_sources(options.sources)
+            },
             folder: options.folder,
             environment: options.environment,
             fence: Fenced(options.fence),
@@ -456,7 +465,8 @@ impl LoopRequest {
     pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
         let host = runtime.bridge.as_deref();
-        registry.equip(&runtime.environment, &runtime.fence, host);
+        let protected = &runtime.protected;
+        registry.equip(&runtime.environment, &runtime.fence, host, protected);
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

@@ -1,6 +1,7 @@
 //! What a tool is: something a model may ask for by name.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use harn_events::ToolAnnotations;
@@ -24,6 +25,18 @@ pub trait Tool: Send + Sync {
     /// Tools of programs are left to read what they like.
     fn takes_declared_only(&self) -> bool {
         false
+    }
+
+    /// Why a person has to agree to a call each time, whatever else allows it.
+    fn caution(&self, call: ToolCall<'_>) -> Option<Caution> {
+        let _nothing_is_special_about = call;
+        None
+    }
+
+    /// A person has agreed to a call for which there was a [`caution`](Self::caution). A tool
+    /// that gives one does nothing about such a call before it is told so.
+    fn allow(&self, call: ToolCall<'_>, agreed: &Caution) {
+        let _nothing_was_asked_about = (call, agreed);
     }
 
     /// The same for a tool that has more to show than its text: a change of a file, content of
@@ -50,6 +63,15 @@ pub struct Declaration {
     pub parameters: Value,
     /// What it does to the world. `None`: nobody said, so it may do anything.
     pub annotations: Option<ToolAnnotations>,
+}
+
+/// Why a person has to agree to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caution {
+    /// What it would do, as part of a sentence: `writes 'harn.toml', which Harn acts upon`.
+    pub reason: String,
+    /// The file it is about, without links. The agreement is about this file and no other.
+    pub path: PathBuf,
 }
 
 /// One call of a tool.

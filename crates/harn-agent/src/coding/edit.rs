@@ -16,9 +16,12 @@ use crate::tool::{Declaration, ToolError};
 /// How many places are named when there are too many.
 const PLACES_NAMED: usize = 20;
 
+/// What the tool is called.
+pub(super) const NAME: &str = "edit";
+
 pub(super) fn declaration() -> Declaration {
     Declare::new(
-        "edit",
+        NAME,
         "Changes a part of a file of the workspace. old_text must be in the file exactly as written, with its white space and without line numbers, and only once; take in lines around it to make it unique, or set replace_all.",
     )
     .does(ToolKind::Edit, SideEffectLevel::WorkspaceWrite, "workspace", "apply_edit")

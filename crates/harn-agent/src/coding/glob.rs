@@ -42,7 +42,7 @@ pub(super) fn glob(
     let mut paths = Vec::new();
     let mut has_more = false;
     let walked = walk(folder, cancelled, &mut |entry| {
-        if is_kept_apart(entry.path) {
+        if is_kept_apart(entry.path) || place.is_state(entry.path) {
             return Next::Pass;
         }
         if entry.kind == FileType::RegularFile && matcher.is_match(entry.path) {

@@ -17,11 +17,12 @@ use super::arguments::Arguments;
 use super::background::Cancelled;
 use super::declare::Declare;
 use super::limits::Limits;
-use super::place::open_file;
+use super::place::{Place, check_names, open_file};
 use super::walk::{Entry, Next, walk};
 use super::workspace::{Workspace, is_kept_apart};
 use super::{failed, glob};
 use crate::own_tools::is_binary;
+use crate::protected_paths::Protection;
 use crate::tool::{Declaration, ToolError};
 
 use lines::Found;
@@ -62,8 +63,8 @@ pub(super) fn grep(
     cancelled: &Cancelled,
 ) -> Result<String, ToolError> {
     let path = arguments.folder()?;
-    let mut search = Search::new(arguments, &workspace.limits)?;
     let place = workspace.place(path)?;
+    let mut search = Search::new(arguments, &workspace.limits, &place)?;
     let cannot = |error: io::Error| failed(format!("cannot look in '{path}': {error}"));
     if place.kind().map_err(cannot)? == Some(FileType::RegularFile) {
         let file = place.open_file().map_err(cannot)?;
@@ -90,10 +91,14 @@ struct Search {
     searched: usize,
     too_large: usize,
     unreadable: usize,
+    /// How many files were passed over because they probably hold secrets.
+    secret: usize,
+    /// Where one looks.
+    place: Place,
 }
 
 impl Search {
-    fn new(arguments: Arguments<'_>, limits: &Limits) -> Result<Self, ToolError> {
+    fn new(arguments: Arguments<'_>, limits: &Limits, place: &Place) -> Result<Self, ToolError> {
         let regex = RegexBuilder::new(arguments.text("pattern")?)
             .case_insensitive(arguments.flag("ignore_case"))
             .size_limit(REGEX_BYTES_MAX)
@@ -115,6 +120,8 @@ impl Search {
             searched: 0,
             too_large: 0,
             unreadable: 0,
+            secret: 0,
+            place: place.clone(),
         })
     }
 
@@ -128,10 +135,19 @@ impl Search {
         }
         let name = entry.path.file_name().unwrap_or_default();
         let path = start.join(entry.path);
-        if open_file(entry.folder, name)
-            .and_then(|file| self.file(file, &path.to_string_lossy()))
-            .is_err()
-        {
+        match self.place.passed_over(entry.path) {
+            Some(Protection::Secret) => {
+                self.secret += 1;
+                return Next::Enter;
+            }
+            Some(Protection::State) => return Next::Enter,
+            Some(Protection::Git | Protection::Guarded { .. }) | None => {}
+        }
+        let opened = open_file(entry.folder, name).and_then(|file| {
+            check_names(&file, &self.place.protected)?;
+            self.file(file, &path.to_string_lossy())
+        });
+        if opened.is_err() {
             self.unreadable += 1;
         }
         match self.found.is_full() {
@@ -175,6 +191,12 @@ impl Search {
         }
         if self.unreadable > 0 {
             notes.push(format!("{} files could not be read", self.unreadable));
+        }
+        if self.secret > 0 {
+            notes.push(format!(
+                "{} files that may hold secrets were passed over",
+                self.secret
+            ));
         }
         let mut text = self.found.text;
         if text.is_empty() {

@@ -54,7 +54,8 @@ pub(super) fn list(
             return Next::Stop;
         }
         lines.push(line(entry));
-        match entry.depth < depth_max && !is_kept_apart(entry.path) {
+        let is_apart = is_kept_apart(entry.path) || place.is_state(entry.path);
+        match entry.depth < depth_max && !is_apart {
             true => Next::Enter,
             false => Next::Pass,
         }

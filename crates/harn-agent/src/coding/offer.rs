@@ -23,6 +23,7 @@ use super::{Workspace, tools};
 use crate::fence::Fenced;
 use crate::host::HostBridge;
 use crate::known_options::refuse_unknown;
+use crate::protected_paths::ProtectedPaths;
 use crate::tool::Tool;
 
 /// Under this key an entry says that the runtime has its body.
@@ -128,6 +129,7 @@ pub(crate) struct Workshop<'a> {
     environment: &'a BTreeMap<String, String>,
     fence: &'a Fenced,
     host: Option<&'a dyn HostBridge>,
+    protected: ProtectedPaths,
     made: Vec<(Key, Vec<Arc<dyn Tool>>)>,
 }
 
@@ -144,6 +146,7 @@ impl<'a> Workshop<'a> {
             environment,
             fence,
             host: None,
+            protected: ProtectedPaths::default(),
             made: Vec::new(),
         }
     }
@@ -151,6 +154,11 @@ impl<'a> Workshop<'a> {
     /// The tools get what a host lends.
     pub(crate) fn lent_by(self, host: Option<&'a dyn HostBridge>) -> Self {
         Self { host, ..self }
+    }
+
+    /// The tools take care with what is protected.
+    pub(crate) fn protecting(self, protected: ProtectedPaths) -> Self {
+        Self { protected, ..self }
     }
 
     /// The tool that an entry stands for, or why there is none; `None` if the entry is not one
@@ -177,6 +185,8 @@ impl<'a> Workshop<'a> {
                 let variables = variables.map(|(name, value)| (name.into(), value.into()));
                 let variables: Vec<(OsString, OsString)> = variables.collect();
                 let workspace = workspace.with_environment(variables);
+                let variable = |name: &str| self.environment.get(name).cloned();
+                let workspace = workspace.protecting(self.protected.clone(), &variable);
                 let workspace = workspace.behind(self.fence.clone());
                 let workspace = match self.host {
                     Some(host) => workspace.lent_by(host).with_terminals(place.1),

@@ -1,17 +1,19 @@
 //! A place inside the workspace, and how to get there without following links.
 //!
 //! The path was resolved when the place was found, so none of its parts was a link then. It is
-//! opened part by part, each below the one before and none through a link. Whoever replaces a
-//! part by a link in the meantime makes the opening fail instead of leading it astray.
+//! opened below its root, none of its parts through a link. Whoever replaces a part by a link in
+//! the meantime makes the opening fail instead of leading it astray.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
+use crate::protected_paths::{ProtectedPaths, Protection};
 use crate::real_path::open_below;
 
 pub(super) use crate::real_path::{Missing, open_folder};
@@ -33,6 +35,10 @@ pub(super) struct Place {
     pub(super) inside: PathBuf,
     /// Whether a relative path leads here.
     pub(super) is_in_first_root: bool,
+    /// Why care has to be taken with it.
+    pub(super) protection: Option<Protection>,
+    /// What must not be read under another name.
+    pub(super) protected: Arc<ProtectedPaths>,
 }
 
 impl Place {
@@ -47,6 +53,17 @@ impl Place {
     /// The whole path, without links.
     pub(super) fn absolute(&self) -> PathBuf {
         self.root.join(&self.inside)
+    }
+
+    /// Why something below here is passed over by who looks around.
+    pub(super) fn passed_over(&self, inside: &Path) -> Option<Protection> {
+        let place = self.absolute().join(inside);
+        self.protected.passed_over(&place, &self.root)
+    }
+
+    /// Whether something below here is the memory of Harn.
+    pub(super) fn is_state(&self, inside: &Path) -> bool {
+        self.passed_over(inside) == Some(Protection::State)
     }
 
     /// Opens the folder here.
@@ -68,7 +85,9 @@ impl Place {
     /// Opens the file here to read it.
     pub(super) fn open_file(&self) -> io::Result<File> {
         let (parent, name) = self.open_parent(Missing::Fail)?;
-        open_file(parent, &name)
+        let file = open_file(parent, &name)?;
+        check_names(&file, &self.protected)?;
+        Ok(file)
     }
 
     /// What is here; `None`: nothing.
@@ -87,17 +106,35 @@ impl Place {
     }
 }
 
+/// Fails if a file is one of the state of Harn under another name.
+pub(super) fn check_names(file: &File, protected: &ProtectedPaths) -> io::Result<()> {
+    match protected.is_state_by_another_name(&file.metadata()?) {
+        true => Err(io::Error::other("it belongs to Harn under another name")),
+        false => Ok(()),
+    }
+}
+
 /// Opens a file in a folder to read it.
 pub(super) fn open_file(folder: impl AsFd, name: &OsStr) -> io::Result<File> {
-    let file = File::from(rustix::fs::openat(folder, name, FILE, Mode::empty())?);
+    let opened = rustix::fs::openat(folder, name, FILE, Mode::empty());
+    let file = match opened {
+        // Nothing can be read of a socket.
+        Err(rustix::io::Errno::NXIO) => return Err(not_a_file(name)),
+        opened => File::from(opened?),
+    };
     let kind = file.metadata()?.file_type();
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     match kind.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("it is not a regular file")),
+        false => Err(not_a_file(name)),
     }
+}
+
+/// What is said of a pipe, a socket or a device.
+pub(super) fn not_a_file(name: &OsStr) -> io::Error {
+    io::Error::other(format!("'{}' is not a file", name.to_string_lossy()))
 }
 
 #[cfg(test)]

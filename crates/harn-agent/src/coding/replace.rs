@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::place::{Missing, Place};
+use super::place::{Missing, Place, not_a_file};
 
 /// How many names are tried for the file beside.
 const NAMES_MAX: u32 = 1000;
@@ -56,7 +56,7 @@ fn old_file(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<(Mode, u64)>> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
         FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
-        _ => return Err(io::Error::other("it is not a regular file")),
+        _ => return Err(not_a_file(name)),
     }
     // To take its name needs no right to the file, but its owner did not want it changed.
     let mode = Mode::from_raw_mode(stat.st_mode & 0o777);

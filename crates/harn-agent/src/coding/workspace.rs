@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::failed;
 use super::lent::Lent;
@@ -12,8 +13,9 @@ use super::limits::Limits;
 use super::place::Place;
 use crate::fence::Fenced;
 use crate::host::HostBridge;
+use crate::protected_paths::{ProtectedPaths, Protection};
 use crate::real_path::resolve;
-use crate::tool::ToolError;
+use crate::tool::{Caution, ToolError};
 
 /// What a command may know of the environment it is run in. Everything else may be a secret.
 const HARMLESS_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL"];
@@ -31,6 +33,40 @@ pub struct Workspace {
     pub(super) fence: Fenced,
     /// What the host lends the tools.
     pub(super) lent: Lent,
+    /// What care has to be taken with.
+    protected: Arc<ProtectedPaths>,
+    /// The file that a person has agreed to, for one call.
+    agreed: Option<PathBuf>,
+}
+
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Read,
+    Write,
+}
+
+impl Use {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+        }
+    }
+}
+
+/// What a person is told about a file, if one has to agree to what is done with it.
+fn about(protection: Protection, usage: Use) -> Option<&'static str> {
+    match (protection, usage) {
+        (Protection::Guarded { by_harn: true }, Use::Write) => {
+            Some("which Harn itself acts upon at its next start")
+        }
+        (Protection::Guarded { by_harn: false }, Use::Write) => {
+            Some("which editors, shells or servers act upon by themselves")
+        }
+        (Protection::Secret, _) => Some("which probably holds secrets"),
+        (Protection::Guarded { .. } | Protection::State | Protection::Git, _) => None,
+    }
 }
 
 impl Workspace {
@@ -51,8 +87,14 @@ impl Workspace {
             let reason = "a workspace needs a folder";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
+        let mut protected = ProtectedPaths::default();
+        for root in &resolved {
+            protected.add(root, &|_| None);
+        }
         Ok(Self {
             roots: resolved,
+            protected: Arc::new(protected),
+            agreed: None,
             limits: Limits::default(),
             environment: BTreeMap::new(),
             fence: Fenced::default(),
@@ -92,6 +134,21 @@ impl Workspace {
         Self { fence, ..self }
     }
 
+    /// The same workspace, with what else care has to be taken with: the variables of the
+    /// environment can say that the memory of Harn lies somewhere else.
+    #[must_use]
+    pub fn protecting(
+        self,
+        mut protected: ProtectedPaths,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        for root in &self.roots {
+            protected.add(root, variable);
+        }
+        let protected = Arc::new(protected);
+        Self { protected, ..self }
+    }
+
     /// The same workspace with what a host lends: its view of files, its terminals, and the
     /// folders it keeps the tools in.
     #[must_use]
@@ -118,7 +175,56 @@ impl Workspace {
         let place = self.find(path)?;
         let allowed = self.fence.read(&place.root.join(&place.inside));
         allowed.map_err(ToolError::Rejected)?;
+        self.admit(&place, Use::Read)?;
         Ok(place)
+    }
+
+    /// Why a person has to agree each time that something is done with a path.
+    pub(super) fn caution(&self, path: &str, usage: Use) -> Option<Caution> {
+        let place = self.find(path).ok()?;
+        let reason = about(place.protection?, usage)?;
+        let verb = usage.verb();
+        Some(Caution {
+            reason: format!("{verb} '{}', {reason}", place.path().display()),
+            path: place.absolute(),
+        })
+    }
+
+    /// The same workspace, in which a person has agreed to what is done with one file.
+    pub(super) fn agreed(&self, file: PathBuf) -> Self {
+        Self {
+            agreed: Some(file),
+            ..self.clone()
+        }
+    }
+
+    /// Whether something may be done with a place that care has to be taken with.
+    fn admit(&self, place: &Place, usage: Use) -> Result<(), ToolError> {
+        let (Some(protection), path) = (place.protection, &place.given) else {
+            return Ok(());
+        };
+        if let Some(reason) = about(protection, usage) {
+            return match self.agreed.as_ref() == Some(&place.absolute()) {
+                true => Ok(()),
+                false => Err(ToolError::Rejected(format!(
+                    "path '{path}' is a file {reason}. A person has to agree to this call, and nobody was asked."
+                ))),
+            };
+        }
+        match (protection, usage) {
+            // What is in there is the memory of this run and of all others.
+            (Protection::State, Use::Write) => Err(ToolError::Rejected(format!(
+                "path '{path}' belongs to Harn, which keeps its sessions there. Write somewhere else."
+            ))),
+            (Protection::State, Use::Read) => Err(ToolError::Rejected(format!(
+                "path '{path}' belongs to Harn, which keeps its sessions there."
+            ))),
+            // Hooks and settings in there are run by git, which would let a file become a command.
+            (Protection::Git, Use::Write) => Err(ToolError::Rejected(format!(
+                "path '{path}' belongs to git, which is the only one to change it. Use git commands instead."
+            ))),
+            (Protection::Git | Protection::Guarded { .. } | Protection::Secret, _) => Ok(()),
+        }
     }
 
     fn find(&self, path: &str) -> Result<Place, ToolError> {
@@ -136,12 +242,17 @@ impl Workspace {
             let inside = resolved.path.strip_prefix(root).ok()?;
             Some((at, root, inside))
         });
+        let protection = self
+            .protected
+            .protection(&resolved.path, inside.map(|(_, root, _)| &**root));
         match inside {
             Some((at, root, inside)) => Ok(Place {
                 given: path.to_owned(),
                 root: root.clone(),
                 inside: inside.to_owned(),
                 is_in_first_root: at == 0,
+                protection,
+                protected: Arc::clone(&self.protected),
             }),
             None => Err(self.outside(path, resolved.has_links)),
         }
@@ -152,19 +263,7 @@ impl Workspace {
         let place = self.find(path)?;
         let allowed = self.fence.write(&place.root.join(&place.inside));
         allowed.map_err(ToolError::Rejected)?;
-        let kept_by = |name| place.inside.iter().any(|part| is_named(part, name));
-        // Hooks and settings in there are run by git, which would let a file become a command.
-        if kept_by(GIT_FOLDER) {
-            return Err(ToolError::Rejected(format!(
-                "path '{path}' belongs to git, which is the only one to change it. Use git commands instead."
-            )));
-        }
-        // What is in there is the memory of this run and of all others, and skills for the next.
-        if kept_by(STATE_FOLDER) {
-            return Err(ToolError::Rejected(format!(
-                "path '{path}' belongs to Harn, which keeps its sessions there. Write somewhere else."
-            )));
-        }
+        self.admit(&place, Use::Write)?;
         Ok(place)
     }
 
@@ -340,8 +439,10 @@ mod tests {
         }
         for path in [
             ".harn/events.sqlite",
-            ".Harn/skills/x/SKILL.md",
+            ".Harn/store.json",
             "sub/.harn/x",
+            ".HARN./x",
+            ".h\u{200d}arn/x",
         ] {
             let place = scene.workspace.place_to_write(path);
             let Err(ToolError::Rejected(reason)) = place else {
@@ -351,13 +452,45 @@ mod tests {
         }
         for path in [
             ".gitignore",
-            ".github/workflows/ci.yml",
+            ".github/CODEOWNERS",
             "git/x",
             "main.harn",
             "harn/x",
         ] {
             assert!(scene.workspace.place_to_write(path).is_ok(), "{path}");
         }
+    }
+
+    #[test]
+    fn the_memory_of_harn_is_not_read_either() {
+        let scene = Scene::new();
+        scene.write(".harn/store.json", "needle");
+        scene.write(".harn/skills/x/SKILL.md", "needle");
+        scene.link(".harn/store.json", "innocent");
+        fs::hard_link(
+            scene.root().join(".harn/store.json"),
+            scene.root().join("twin"),
+        )
+        .unwrap();
+        for path in [".harn/store.json", "innocent"] {
+            scene.rejects("read", json!({"path": path}));
+        }
+        scene.rejects("list", json!({"path": ".harn"}));
+        scene.fails(
+            "read",
+            json!({"path": "twin"}),
+            "cannot read 'twin': it belongs to Harn under another name",
+        );
+        scene.says(
+            "grep",
+            json!({"pattern": "needle"}),
+            "[no line matches in 0 files]\n\n[1 files could not be read]",
+        );
+        scene.says(
+            "read",
+            json!({"path": ".harn/skills/x/SKILL.md"}),
+            "1\tneedle",
+        );
     }
 
     #[test]

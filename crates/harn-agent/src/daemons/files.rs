@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::queue::Queue;
 use crate::fence::refused;
+use crate::real_path::read_text;
 use crate::runtime::Runtime;
 
 /// The folder of a daemon.
@@ -134,7 +135,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn read(path: &Path) -> Result<Value, Thrown> {
-    let text = fs::read_to_string(path).map_err(|error| failed("read", &error))?;
+    let text = read_text(path).map_err(|error| failed("read", &error))?;
     serde_json::from_str(&text).map_err(|error| failed("parse", &error))
 }
 

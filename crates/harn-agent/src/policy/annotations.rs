@@ -106,7 +106,7 @@ pub fn coerce_integers(arguments: &mut Value) {
 
 /// The values of the declared path parameters that a call has, with the parameter's name. A list
 /// gives each of its texts.
-pub(super) fn declared_paths<'a>(
+pub(crate) fn declared_paths<'a>(
     annotations: Option<&'a ToolAnnotations>,
     arguments: &'a Value,
 ) -> Vec<(&'a str, &'a str)> {

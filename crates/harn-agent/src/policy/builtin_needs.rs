@@ -27,6 +27,11 @@ const LIST: Need = reads("workspace.list", "list");
 const EXISTS: Need = reads("workspace.exists", "exists");
 const WRITE: Need = writes("workspace write", "write_text");
 const DELETE: Need = writes("workspace.delete", "delete");
+const KEEP: Need = Need {
+    what: "workspace write",
+    operation: None,
+    level: Some(SideEffectLevel::WorkspaceWrite),
+};
 const EDIT: Need = writes("workspace.apply_edit", "apply_edit");
 const PROCESS: Need = Need {
     what: "process.exec",
@@ -104,6 +109,11 @@ pub fn builtin_need(name: &str) -> Option<Need> {
             WRITE
         }
         "delete_file" => DELETE,
+        // What a program keeps beside its project. Which capabilities it has says nothing about
+        // that; whether it may change anything does.
+        "store_set" | "store_delete" | "store_clear" | "store_save" | "checkpoint"
+        | "checkpoint_delete" | "checkpoint_clear" | "metadata_set" | "metadata_save"
+        | "memory_store" | "memory_forget" | "run_record_save" => KEEP,
         "apply_edit"
         | "edit_safe_text_patch"
         | "hostlib_fs_safe_text_patch"
@@ -291,6 +301,12 @@ mod tests {
             ("none", "read_file", None),
             ("read_only", "write_file", Some("workspace write")),
             ("read_only", "delete_file", Some("workspace.delete")),
+            ("read_only", "store_set", Some("workspace write")),
+            ("read_only", "checkpoint", Some("workspace write")),
+            ("read_only", "metadata_save", Some("workspace write")),
+            ("read_only", "__memory_store", Some("workspace write")),
+            ("read_only", "store_get", None),
+            ("workspace_write", "store_set", None),
             ("workspace_write", "write_file", None),
             ("workspace_write", "exec", Some("process.exec")),
             ("process_exec", "exec", None),

@@ -150,7 +150,7 @@ impl CapabilityPolicy {
             })
     }
 
-    pub(super) fn allows_level(&self, level: SideEffectLevel) -> bool {
+    pub(crate) fn allows_level(&self, level: SideEffectLevel) -> bool {
         self.side_effect_level.is_none_or(|limit| level <= limit)
     }
 }

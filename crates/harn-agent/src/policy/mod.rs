@@ -28,6 +28,7 @@ mod parameters;
 mod permissions;
 mod reading;
 
+pub(crate) use annotations::declared_paths;
 pub use annotations::{
     coerce_integers, is_read_only, mutation_class, read_annotations, rewrite_aliases,
 };

@@ -13,6 +13,7 @@ use super::{Run, overflow, texts};
 use crate::callback::BoxFuture;
 use crate::compaction::{self, Compacted, Mode, Strategy, Summarizer, Template};
 use crate::fence::{Fenced, refused};
+use crate::real_path::read_text;
 use crate::runtime::Runtime;
 use crate::session::{Change, StoredReply};
 
@@ -270,7 +271,7 @@ impl Summarizer for Model<'_> {
         let place = self.folder.join(path);
         self.fence.read(&place).map_err(refused)?;
         let read = || {
-            let text = std::fs::read_to_string(&place)?;
+            let text = read_text(&place)?;
             let path = std::path::absolute(&place)?;
             Ok(Template { path, text })
         };

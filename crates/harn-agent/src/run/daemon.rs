@@ -6,7 +6,6 @@
 //!                                      └────────────┴─► too often in vain: watchdog
 //! ```
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::task::Poll;
@@ -21,6 +20,7 @@ use super::{Delivered, Run, begin, compact};
 use crate::fence::refused;
 use crate::host::Seam;
 use crate::loop_options::DaemonOptions;
+use crate::real_path::read_text;
 use crate::session::{Change, IDLE_BACKOFF_MS_FIRST, RunState};
 
 /// What came of waiting.
@@ -353,7 +353,7 @@ fn write(place: &Path, snapshot: &Value) -> Result<(), Thrown> {
         Thrown::Runtime(format!("daemon snapshot {what} error: {error}"))
     };
     if let Some(folder) = place.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| failed("mkdir", &error))?;
+        harn_log::create_private_folder(folder).map_err(|error| failed("mkdir", &error))?;
     }
     let text = serde_json::to_string_pretty(snapshot).map_err(|error| failed("encode", &error))?;
     let mut temporary = place.as_os_str().to_owned();
@@ -361,7 +361,13 @@ fn write(place: &Path, snapshot: &Value) -> Result<(), Thrown> {
     let temporary = PathBuf::from(temporary);
     // The queue of a daemon forgets an event because this file knows it, so it must not get
     // lost after that.
-    let written = File::create(&temporary).and_then(|mut file| {
+    let mut options = harn_log::private_options();
+    let opened = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&temporary);
+    let written = opened.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     });
@@ -381,7 +387,7 @@ pub(super) async fn resumed(run: &Run<'_>) -> Result<bool, Thrown> {
     };
     let place = run.runtime.folder.join(path);
     run.runtime.fence.read(&place).map_err(refused)?;
-    let text = std::fs::read_to_string(&place)
+    let text = read_text(&place)
         .map_err(|error| Thrown::Runtime(format!("daemon snapshot read error: {error}")))?;
     let snapshot: Value = serde_json::from_str(&text)
         .map_err(|error| Thrown::Runtime(format!("daemon snapshot parse error: {error}")))?;

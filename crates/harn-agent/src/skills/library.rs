@@ -1,7 +1,6 @@
 //! The skills that were discovered: cards that programs see, bodies that are read when needed.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use super::discovery::of_host;
 use super::front_matter;
 use super::registry::{SkillRegistry, Unresolved};
 use crate::callback::Functions;
+use crate::real_path::open_regular;
 
 /// How large a file may be that describes a skill.
 pub(super) const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -225,7 +225,7 @@ pub(super) fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > FILE_BYTES_MAX {
         true => Err(io::Error::other("it is too large for a skill")),

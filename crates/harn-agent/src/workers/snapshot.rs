@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::worker::Worker;
 use crate::fence::refused;
+use crate::real_path::read_text;
 use crate::runtime::Runtime;
 
 /// Writes the file of a worker, if it is to have one. A reader finds the old one or the new
@@ -28,13 +29,19 @@ pub(crate) fn keep(runtime: &Runtime, worker: &Worker) -> Result<(), String> {
 
 fn write(place: &Path, snapshot: &Value) -> std::io::Result<()> {
     if let Some(folder) = place.parent() {
-        std::fs::create_dir_all(folder)?;
+        harn_log::create_private_folder(folder)?;
     }
     let text = serde_json::to_string_pretty(snapshot)?;
     let mut temporary = place.as_os_str().to_owned();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
-    std::fs::write(&temporary, text)?;
+    let mut options = harn_log::private_options();
+    let mut file = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&temporary)?;
+    std::io::Write::write_all(&mut file, text.as_bytes())?;
     std::fs::rename(&temporary, place)
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn read(runtime: &Runtime, named: &str) -> Result<Value, Thrown> {
     let unreadable = |error: &dyn std::fmt::Display| {
         Thrown::Runtime(format!("worker snapshot read error: {error}"))
     };
-    let text = std::fs::read_to_string(&place).map_err(|error| unreadable(&error));
+    let text = read_text(&place).map_err(|error| unreadable(&error));
     let text = match is_own(runtime, &place) {
         true => text?,
         false => {

@@ -108,6 +108,10 @@ fn source((path, text): &(String, String)) -> Source<'_> {
 /// A file's path and text; `None` if it is not there and need not be.
 fn read(path: &Path, must_exist: bool) -> Result<Option<(String, String)>, String> {
     let name = path.display().to_string();
+    // A pipe would make us wait.
+    if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
+        return Err(format!("{name}: it is not a file"));
+    }
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some((name, text))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(None),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, lifecycle};
 use crate::fence::refused;
+use crate::real_path::read_text;
 use crate::session::{Change, Content, kept};
 
 /// `agent_session_seed_from_jsonl(path, opts?)`. Options: `session_id` (or `id`) names the
@@ -20,7 +21,7 @@ pub(super) async fn seed(call: Call<'_>) -> Result<Value, Thrown> {
     }
     let place = call.runtime.folder.join(path);
     call.runtime.fence.read(&place).map_err(refused)?;
-    let text = match std::fs::read_to_string(&place) {
+    let text = match read_text(&place) {
         Ok(text) => text,
         Err(error) => return call.refuse(format!("cannot read '{path}': {error}")),
     };

@@ -22,7 +22,7 @@ use crate::policy::{
     arguments_fit, denied_result, digest, is_for_good, permission_request, read_host_answer,
 };
 use crate::session::{About, kept};
-use crate::tool::ToolCall;
+use crate::tool::{Caution, ToolCall};
 
 /// Why a call is denied that was refused for good.
 const REFUSED_FOR_GOOD: &str = "the host does not want this call to be made in this session";
@@ -39,20 +39,28 @@ pub(super) async fn check_approval(
     call: &mut Call,
     annotations: Option<&ToolAnnotations>,
 ) -> Result<(), Refused> {
-    let own = run.own_annotations(&call.name);
-    match run.ambient.decide(&call.name, own, &call.arguments) {
-        Approval::Approved => return Ok(()),
+    let caution = run.caution(call);
+    match run.decide(call, &call.arguments) {
+        Approval::Approved if caution.is_none() => return Ok(()),
         Approval::Denied(reason) => {
             return Err(denied(run, call, reason, ApprovalStatus::AutoDenied));
         }
-        Approval::Ask => {}
+        Approval::Approved | Approval::Ask => {}
     }
-    let mut decision = match remembered(run, call, annotations) {
+    let known = match &caution {
+        None => remembered(run, call, annotations),
+        // What was said before is not about this: a person has to agree each time.
+        Some(_) => {
+            run.secure_answers().await;
+            None
+        }
+    };
+    let mut decision = match known {
         Some(answer) => Decision {
             answer,
             request_id: None,
         },
-        None => ask_host(run, call, annotations).await,
+        None => ask_host(run, call, annotations, caution.as_ref()).await,
     };
     if let HostAnswer::Granted {
         arguments: Some(arguments),
@@ -67,6 +75,9 @@ pub(super) async fn check_approval(
             if let Some(arguments) = arguments {
                 call.arguments = arguments;
                 run.tell_changed_arguments(call).await;
+            }
+            if let Some(caution) = &caution {
+                run.allow(call, caution);
             }
             note_grant(run, call);
             Ok(())
@@ -113,17 +124,28 @@ fn check_changed(run: &Run<'_>, call: &Call, arguments: &Value) -> Result<(), St
     };
     check_known(run, &changed).map_err(|refused| refused.reason)?;
     check_policy(run, &changed).map_err(|refused| refused.reason)?;
-    let own = run.own_annotations(&call.name);
-    match run.ambient.decide(&call.name, own, arguments) {
+    match run.decide(call, arguments) {
         Approval::Denied(reason) => Err(reason),
         Approval::Approved | Approval::Ask => Ok(()),
     }
 }
 
-async fn ask_host(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotations>) -> Decision {
+async fn ask_host(
+    run: &Run<'_>,
+    call: &Call,
+    annotations: Option<&ToolAnnotations>,
+    caution: Option<&Caution>,
+) -> Decision {
     let Some(bridge) = &run.runtime.bridge else {
+        let reason = match caution {
+            None => NO_HOST_BRIDGE.to_owned(),
+            Some(Caution { reason, .. }) => format!(
+                "'{}' {reason}: a person has to agree to this each time, and nobody can be asked",
+                call.name
+            ),
+        };
         return Decision {
-            answer: HostAnswer::Denied(NO_HOST_BRIDGE.to_owned()),
+            answer: HostAnswer::Denied(reason),
             request_id: None,
         };
     };
@@ -137,14 +159,18 @@ async fn ask_host(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotatio
     let record = approval_record(run, call, annotations, &request_id);
     let scope = Scope::of(annotations);
     let audit = json!(run.audit());
-    let parameters = permission_request(&asked, annotations, record, audit, Some(scope));
+    let remembers = caution.is_none().then_some(scope);
+    let mut parameters = permission_request(&asked, annotations, record, audit, remembers);
+    if let Some(Caution { reason, .. }) = caution {
+        parameters["caution"] = json!(reason);
+    }
     let said = bridge
         .request("session/request_permission", parameters)
         .await;
     let answer = match said {
         Ok(said) => {
             let answer = read_host_answer(&said);
-            if is_for_good(&said) {
+            if is_for_good(&said) && caution.is_none() {
                 remember(run, call, scope, &answer);
             }
             answer

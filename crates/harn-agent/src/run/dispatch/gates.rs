@@ -151,10 +151,7 @@ pub(super) fn check_known(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
 }
 
 pub(super) fn check_policy(run: &Run<'_>, call: &Call) -> Result<(), Refused> {
-    let own = run.own_annotations(&call.name);
-    let parameters = run.parameters_of(&call.name);
-    let ambient = &run.ambient;
-    let checked = ambient.check_tool(&call.name, own, &parameters, &call.arguments);
+    let checked = run.check_ceilings(call);
     checked.map_err(|message| {
         run.note_permission(&PermissionRecord::denial(
             &call.name,
@@ -177,9 +174,10 @@ async fn check_permissions(run: &Run<'_>, call: &Call) -> Result<Result<(), Refu
     }
     let grants = run.session.read(|state| state.grants.clone());
     let parameters = run.parameters_of(&call.name);
+    let arguments = run.judged_arguments(call);
     let asked = PermissionCall {
         tool: &call.name,
-        arguments: &call.arguments,
+        arguments: &arguments,
         parameters: &parameters,
         annotations: run.annotations_of(&call.name),
         session_id: run.session.id(),

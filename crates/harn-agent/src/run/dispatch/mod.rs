@@ -15,6 +15,7 @@ mod finish;
 mod gates;
 pub(super) mod load_skill;
 mod middleware;
+mod paths;
 mod search;
 
 use harn_events::ToolCallErrorCategory;
