@@ -36,15 +36,17 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Asks the world for something that it knows at once.
     pub fn perform(&mut self, request: &Request) -> Answer {
-        let answer = self.effects.perform(request);
         match request {
             // These are never forbidden, and say nothing about what was asked before.
-            Request::Now | Request::Elapsed | Request::Random(_) => answer,
-            Request::File(request) => {
-                self.scheduler.budget.has_asked(request.octets());
+            Request::Now | Request::Elapsed | Request::Random(_) => self.effects.perform(request),
+            _ => {
+                self.effects.enter(&self.strand.values);
+                let answer = self.effects.perform(request);
+                if let Request::File(request) = request {
+                    self.scheduler.budget.has_asked(request.octets());
+                }
                 self.noted(answer)
             }
-            _ => self.noted(answer),
         }
     }
 
@@ -282,7 +284,9 @@ impl Waiting {
         if self.effect.is_none() {
             let id = context.scheduler.begin(context.strand.id);
             self.effect = Some(id);
-            context.effects.begin(id, request());
+            let request = request();
+            context.effects.enter(&context.strand.values);
+            context.effects.begin(id, request);
         }
         None
     }

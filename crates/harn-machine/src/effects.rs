@@ -12,6 +12,7 @@
 use std::path::PathBuf;
 
 use crate::net::{NetAnswer, NetRequest};
+use crate::value::Dict;
 
 /// An effect that was begun and has no answer yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,8 +31,11 @@ pub enum Request {
     Environment(String),
     /// All variables of the environment.
     AllEnvironment,
-    /// Something with files.
+    /// Something with files that the program names.
     File(FileRequest),
+    /// Something with a file that Harn itself keeps for the program at a place that no argument
+    /// names: its store, its checkpoints, its notes, the manifest of its project.
+    OwnFile(FileRequest),
     /// A process to run to its end.
     Process(ProcessRequest),
     /// A line, or all, of the standard input.
@@ -205,6 +209,10 @@ pub struct EffectFailure {
 
 /// The world outside, as far as a program may see it.
 pub trait Effects {
+    /// The task that asks next, by the values that belong to it. What a task may do can depend
+    /// on the loop of an agent that it runs in.
+    fn enter(&mut self, _values: &Dict) {}
+
     /// Answers at once.
     fn perform(&mut self, request: &Request) -> Answer;
 

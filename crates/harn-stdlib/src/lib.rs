@@ -75,6 +75,7 @@ pub use command_policy::scope_command_policy;
 pub use dates::clock::now_ms;
 pub use encoding::uuid_of_time;
 pub use files::background::{LONG_RUNNING, Sighted, Sought};
+pub use files::root::resolve as resolve_path;
 pub use formats::yaml_value;
 pub use host::EFFECT as HOST_EFFECT;
 pub use observability::{event_log, spans};

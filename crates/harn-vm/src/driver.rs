@@ -31,6 +31,7 @@ pub(crate) fn drive_until(
     interrupt: &Interrupt,
 ) -> Outcome {
     let brake = Rc::new(DriverBrake::new(isolate, timeout, interrupt));
+    interrupt.set_deadline(brake.until);
     isolate.set_brake(Some(brake.clone()));
     let outcome = drive_with(isolate, &brake);
     isolate.set_brake(None);
@@ -41,7 +42,7 @@ fn drive_with(isolate: &mut Isolate, brake: &DriverBrake) -> Outcome {
     let (until, interrupt) = (brake.until, &brake.interrupt);
     loop {
         match isolate.step() {
-            Step::Done(_) if brake.was_used.get() => {
+            Step::Done(_) if brake.was_used.get() || interrupt.has_given_up() => {
                 return match interrupt.is_raised() {
                     true => Outcome::Interrupted,
                     false => Outcome::TimedOut,

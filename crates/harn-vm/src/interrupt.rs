@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use harn_machine::Outside;
 
@@ -16,6 +17,10 @@ pub struct Interrupt {
 #[derive(Debug, Default)]
 struct Shared {
     is_raised: AtomicBool,
+    /// Whether a wait of the program was given up because it is to end.
+    has_given_up: AtomicBool,
+    /// When the time of the program is over, if it has a limit.
+    deadline: Mutex<Option<Instant>>,
     /// Where the program waits, once there is one.
     outside: Mutex<Option<Outside>>,
 }
@@ -39,6 +44,34 @@ impl Interrupt {
     /// Whether somebody wants the program to stop.
     pub fn is_raised(&self) -> bool {
         self.shared.is_raised.load(Ordering::Acquire)
+    }
+
+    /// The program has so much time.
+    pub(crate) fn set_deadline(&self, deadline: Option<Instant>) {
+        let known = self.shared.deadline.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = deadline;
+        self.shared.has_given_up.store(false, Ordering::Release);
+    }
+
+    /// Whether the program is to end, because somebody wants it to or because its time is over.
+    pub(crate) fn is_due(&self) -> bool {
+        let deadline = self.shared.deadline.lock();
+        let deadline = *deadline.unwrap_or_else(PoisonError::into_inner);
+        self.is_raised() || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Whether something that waits in the program has to give up.
+    pub(crate) fn gives_up_waiting(&self) -> bool {
+        let is_due = self.is_due();
+        if is_due {
+            self.shared.has_given_up.store(true, Ordering::Release);
+        }
+        is_due
+    }
+
+    /// Whether something did. What the program did after that was done without an answer.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.shared.has_given_up.load(Ordering::Acquire)
     }
 
     /// Whoever waits there is woken.

@@ -12,6 +12,8 @@
 //! What it leaves in the background when it ends by itself lives on. Where Harn is killed while
 //! the program runs, the watchdog of [`process_guard`] ends that too.
 
+pub(crate) mod words;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, PipeReader, Read, Write};

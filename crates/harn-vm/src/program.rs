@@ -75,6 +75,10 @@ impl<'a> Program<'a> {
         let skills = Skills::new(options);
         let mut isolate = isolate(options, sink, hooks, &skills);
         isolate.load_offering(self.workspace, self.path, &options.entry, &offers)?;
+        let sources = isolate
+            .loaded()
+            .map(|file| PathBuf::from(&file.source.path));
+        options.world.agents.sources.add(sources);
         skills.discover_for(&mut isolate, options, self.path);
         Ok(LoadedProgram {
             isolate,
@@ -98,7 +102,8 @@ pub(crate) fn isolate(
     let mut world = World::new(options.world.clone(), sink, outside)
         .with_hooks(hooks)
         .with_skills(skills.clone())
-        .with_memory(options.memory);
+        .with_memory(options.memory)
+        .until(options.interrupt.clone());
     if let Some(folder) = &options.folder {
         world = world.in_folder(folder.clone());
     }

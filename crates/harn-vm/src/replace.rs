@@ -54,7 +54,8 @@ pub(crate) fn replace_in(
 }
 
 fn open(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A pipe would be waited for.
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     Ok(rustix::fs::openat(folder, name, flags, NEW_FILE)?.into())
 }
 

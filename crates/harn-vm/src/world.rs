@@ -9,6 +9,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use harn_agent::events::{KnownSecrets, is_secret_variable};
 use harn_agent::tool_hooks::ManifestHook;
+use harn_machine::value::Dict;
 use harn_machine::{
     Answer, EffectFailure, EffectId, Effects, HttpProxy, NetRequest, Outside, ProcessRequest,
     Request, Stream, TlsOptions,
@@ -17,16 +18,17 @@ use harn_stdlib::{
     CERTIFICATE_EFFECT, HOST_EFFECT, LONG_RUNNING, PEOPLE_EFFECT, WEB_SERVER_EFFECT, event_log,
 };
 
-use crate::agents::{self, AgentOptions, AgentPort, IfGivenUp};
+use crate::agents::{self, AgentOptions, AgentPort, Confinement, IfGivenUp};
 use crate::event_log::{EventLogOptions, EventLogPort};
-use crate::files::Files;
+use crate::files::{Asker, Files};
 use crate::host::HostPort;
 #[cfg(feature = "net")]
 use crate::http::{Destination, NetPort};
+use crate::interrupt::Interrupt;
 use crate::models::{self, ModelOptions, ModelPort, TokioHandle};
 use crate::people::PeoplePort;
 use crate::policy::{Access, Policy, Refusal};
-use crate::process::{Processes, Start};
+use crate::process::{Processes, Start, words};
 #[cfg(feature = "net")]
 use crate::server::{ServerPort, certificate};
 use crate::skills::{self, Skills};
@@ -82,6 +84,8 @@ impl fmt::Debug for WorldOptions {
 pub struct World {
     options: WorldOptions,
     files: Files,
+    /// What holds for the task that asks, if it runs inside the loop of an agent.
+    confinement: Confinement,
     is_detached: bool,
     sink: Box<dyn Sink>,
     started: Instant,
@@ -123,11 +127,13 @@ impl World {
             models: ModelPort::new(asked, environment, outside.clone(), policy.clone()),
             event_log: EventLogPort::new(options.event_log.clone(), outside.clone()),
             skills: Skills::default(),
+            confinement: Confinement::new(options.agents.sources.clone()),
             options,
             files: Files {
                 policy,
                 folder: None,
                 read_bytes_max: None,
+                asker: Asker::default(),
             },
             is_detached: false,
             sink,
@@ -164,6 +170,12 @@ impl World {
         self
     }
 
+    /// The same world, in which nothing is waited for once the program is to end.
+    pub(crate) fn until(mut self, interrupt: Interrupt) -> Self {
+        self.files.asker = Asker::Program(interrupt);
+        self
+    }
+
     /// The same world without a terminal: the input is at its end, and no stream is one.
     pub fn detached(mut self) -> Self {
         self.is_detached = true;
@@ -174,13 +186,10 @@ impl World {
 impl World {
     /// Whether the policy allows a request, as far as it can be told before it is performed.
     /// Files are checked where they are opened, and models where they are asked.
-    fn check(&self, request: &Request) -> Result<(), Refusal> {
+    fn check(&mut self, request: &Request) -> Result<(), Refusal> {
         match request {
             Request::Environment(name) => self.options.policy.check_variable(name),
-            Request::Process(request) => match &request.folder {
-                Some(folder) => self.check_file(Access::Read, folder),
-                None => Ok(()),
-            },
+            Request::Process(request) => self.check_process(request),
             Request::Net(request) => self.check_net(request),
             Request::Other { kind, payload } if *kind == WEB_SERVER_EFFECT => {
                 self.check_listening(payload)
@@ -190,6 +199,7 @@ impl World {
             | Request::Random(_)
             | Request::AllEnvironment
             | Request::File(_)
+            | Request::OwnFile(_)
             | Request::Input { .. }
             | Request::IsTerminal(_)
             | Request::Other { .. } => Ok(()),
@@ -198,7 +208,7 @@ impl World {
 
     /// Whether something may be sent where a request wants to, and whether the files may be
     /// used that it names.
-    fn check_net(&self, request: &NetRequest) -> Result<(), Refusal> {
+    fn check_net(&mut self, request: &NetRequest) -> Result<(), Refusal> {
         match request {
             NetRequest::Exchange(request)
             | NetRequest::Open(request)
@@ -222,7 +232,7 @@ impl World {
 
     /// Whether a connection may be made, and whether the files may be used that it needs.
     fn check_connection(
-        &self,
+        &mut self,
         url: &str,
         proxy: Option<&HttpProxy>,
         tls: &TlsOptions,
@@ -251,10 +261,29 @@ impl World {
     }
 
     /// Whether something may be done with a file that somebody else opens.
-    fn check_file(&self, access: Access, path: &Path) -> Result<(), Refusal> {
-        let place = std::path::absolute(self.files.at(path)).unwrap_or_default();
-        let real = harn_agent::real_path::resolve(&place).map_or(place, |real| real.path);
-        self.options.policy.check_path(access, &real, path)
+    fn check_file(&mut self, access: Access, path: &Path) -> Result<(), Refusal> {
+        self.files_of_task()?.check(access, path)
+    }
+
+    /// Whether a process may run where it is to, and be told of the paths among its words.
+    fn check_process(&mut self, request: &ProcessRequest) -> Result<(), Refusal> {
+        let is_free = self.confinement.is_free();
+        match (&request.folder, is_free) {
+            (Some(folder), true) => self.check_file(Access::Read, folder),
+            (None, true) => Ok(()),
+            (_, false) => {
+                let files = self.files_of_task()?;
+                let path = self.options.environment.get("PATH");
+                words::check(request, &files, path.map(String::as_str))
+            }
+        }
+    }
+
+    /// The files, as far as the task that asks may use them.
+    fn files_of_task(&mut self) -> Result<Files, Refusal> {
+        let environment = &self.options.environment;
+        self.confinement
+            .narrow(&self.files, &self.agents, environment)
     }
 
     /// Where whoever waits for the host finds a clock.
@@ -299,6 +328,10 @@ impl World {
 }
 
 impl Effects for World {
+    fn enter(&mut self, values: &Dict) {
+        self.confinement.enter(values);
+    }
+
     fn perform(&mut self, request: &Request) -> Answer {
         if let Err(refusal) = self.check(request) {
             return Answer::Refused(refusal.to_string());
@@ -319,7 +352,14 @@ impl Effects for World {
                         .collect(),
                 )
             }
-            Request::File(request) => self.files.perform(request),
+            Request::File(request) => match self.files_of_task() {
+                Ok(files) => files.perform(request),
+                Err(refusal) => Answer::Refused(refusal.to_string()),
+            },
+            Request::OwnFile(request) => match self.files_of_task() {
+                Ok(files) => files.perform_own(request),
+                Err(refusal) => Answer::Refused(refusal.to_string()),
+            },
             Request::Input { line } if self.is_detached => Answer::Text((!line).then(String::new)),
             Request::IsTerminal(_) if self.is_detached => Answer::Truth(false),
             Request::Input { line } => {
@@ -338,8 +378,12 @@ impl Effects for World {
                 self.agents.perform(payload)
             }
             Request::Other { kind, payload } if *kind == LONG_RUNNING => {
+                let files = match self.files_of_task() {
+                    Ok(files) => files,
+                    Err(refusal) => return Answer::Refused(refusal.to_string()),
+                };
                 let (desk, _) = self.models.lend();
-                self.agents.begin_search(payload, desk, &self.files)
+                self.agents.begin_search(payload, desk, &files)
             }
             Request::Other { kind, payload } if *kind == event_log::EFFECT => {
                 self.event_log.perform(payload)
@@ -459,7 +503,10 @@ impl World {
     /// Saves a body where its path leads now, and nowhere else.
     fn begin_save(&mut self, id: EffectId, stream: u64, path: &Path) {
         let resolve = harn_agent::real_path::resolve;
-        let place = match self.files.place(path, Access::Write, resolve) {
+        let files = self.files_of_task();
+        let files = files.map_err(|refusal| Answer::Refused(refusal.to_string()));
+        let place = files.and_then(|files| files.place(path, Access::Write, resolve));
+        let place = match place {
             Ok(place) => place,
             Err(refused) => return self.processes.answer(id, refused),
         };
@@ -474,7 +521,7 @@ impl World {
 
     fn begin_net(&mut self, id: EffectId, request: NetRequest) {
         if let NetRequest::Save { stream, path } = &request
-            && !self.options.policy.is_open_to_files()
+            && !self.files_of_task().is_ok_and(|files| files.is_open())
         {
             return self.begin_save(id, *stream, path);
         }

@@ -168,6 +168,7 @@ fn move_file(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value
     if perform(context, FileRequest::Move(from.clone(), to.clone())).is_ok() {
         return Ok(Value::Nil);
     }
+    allowed(context, "move_file")?;
     // Another disk can only be copied to.
     if let Err(reason) = perform(context, FileRequest::Copy(from.clone(), to)) {
         return thrown(format!("move_file: copy failed: {reason}"));

@@ -25,7 +25,7 @@ pub(crate) fn program_root(context: &mut Context<'_>) -> PathBuf {
     if let Some(root) = &context.state::<Root>().0 {
         return root.clone();
     }
-    let here = Request::File(FileRequest::Canonical(PathBuf::from(".")));
+    let here = Request::OwnFile(FileRequest::Canonical(PathBuf::from(".")));
     let root = match context.perform(&here) {
         Answer::Text(Some(root)) => PathBuf::from(root),
         _ => PathBuf::from("/"),
@@ -34,8 +34,8 @@ pub(crate) fn program_root(context: &mut Context<'_>) -> PathBuf {
     root
 }
 
-/// A path as it is written, made absolute.
-pub(crate) fn resolve(context: &mut Context<'_>, path: &str) -> PathBuf {
+/// A path as a program writes it, made absolute.
+pub fn resolve(context: &mut Context<'_>, path: &str) -> PathBuf {
     execution_root(context).join(path)
 }
 
@@ -52,7 +52,11 @@ pub(crate) fn source_folder(context: &mut Context<'_>) -> PathBuf {
 /// The nearest folder around a place, itself included, that holds a `harn.toml`.
 pub(crate) fn project_around(context: &mut Context<'_>, place: &Path) -> Option<PathBuf> {
     let mut folders = place.ancestors();
-    let found = folders.find(|folder| super::status(context, folder.join("harn.toml")).is_some());
+    let found = folders.find(|folder| {
+        // Where a project begins is no secret of the folders that a policy leaves out.
+        let manifest = Request::OwnFile(FileRequest::Status(folder.join("harn.toml")));
+        matches!(context.perform(&manifest), Answer::Status(Some(_)))
+    });
     found.map(Path::to_owned)
 }
 

@@ -7,20 +7,21 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use harn_machine::value::{Dict, Text};
+use harn_machine::value::Dict;
 use harn_machine::{Answer, Before, Context, Failure, Fault, FileRequest, Request, Value};
 
 use super::arguments::option;
 use super::known::{self, Known, Stamp};
 use super::record::Record;
 use crate::files::root::resolve;
-use crate::files::{perform, status};
 use crate::json;
 use crate::state::state_root;
 
 /// The file of a namespace.
 pub(super) struct Log {
     path: PathBuf,
+    /// Whether a call says where it is; otherwise it lies where Harn keeps such files.
+    is_named: bool,
 }
 
 impl Log {
@@ -29,9 +30,24 @@ impl Log {
         namespace: &str,
         options: &Value,
     ) -> Result<Self, Failure> {
-        let folder = root(context, options).join(relative(namespace)?);
-        let path = folder.join("events.jsonl");
-        Ok(Self { path })
+        let (root, is_named) = root(context, options);
+        let path = root.join(relative(namespace)?).join("events.jsonl");
+        Ok(Self { path, is_named })
+    }
+
+    fn request(&self, request: FileRequest) -> Request {
+        match self.is_named {
+            true => Request::File(request),
+            false => Request::OwnFile(request),
+        }
+    }
+
+    /// Does something with the file; gives the reason if it fails.
+    fn perform(&self, context: &mut Context<'_>, request: FileRequest) -> Result<Answer, String> {
+        match context.perform(&self.request(request)) {
+            Answer::Failed(failure) => Err(failure.message),
+            answer => Ok(answer),
+        }
     }
 
     /// Everything that was stored and not forgotten, in that order. A file that has not changed
@@ -54,7 +70,10 @@ impl Log {
     }
 
     fn stamp(&self, context: &mut Context<'_>) -> Stamp {
-        let facts = status(context, self.path.clone());
+        let facts = match self.perform(context, FileRequest::Status(self.path.clone())) {
+            Ok(Answer::Status(status)) => status,
+            _ => None,
+        };
         facts.map_or_else(Stamp::default, |facts| Stamp {
             size: facts.size,
             modified: facts.modified,
@@ -62,7 +81,7 @@ impl Log {
     }
 
     fn read(&self, context: &mut Context<'_>) -> Result<Vec<u8>, Failure> {
-        let read = Request::File(FileRequest::Read(self.path.clone()));
+        let read = self.request(FileRequest::Read(self.path.clone()));
         match context.perform(&read) {
             Answer::Octets(octets) => Ok(octets),
             Answer::Failed(failure) if failure.kind != ErrorKind::NotFound => {
@@ -92,7 +111,7 @@ impl Log {
     /// Adds a line.
     pub(super) fn add(&self, context: &mut Context<'_>, event: Dict) -> Result<(), Failure> {
         let folder = self.path.parent().unwrap_or(Path::new("")).to_owned();
-        let made = perform(context, FileRequest::MakeFolder(folder));
+        let made = self.perform(context, FileRequest::MakeFolder(folder));
         made.map_err(|reason| self.failure("create the folder of", &reason))?;
         let before = self.stamp(context);
         let known = known::take(context, &self.path, before);
@@ -104,7 +123,7 @@ impl Log {
         line.push('\n');
         let size = before.size + line.len() as u64;
         let append = FileRequest::Append(self.path.clone(), line.into_bytes());
-        let added = perform(context, append);
+        let added = self.perform(context, append);
         added.map_err(|reason| self.failure("write", &reason))?;
         // If somebody else was here at the same time, the file is read again.
         let after = self.stamp(context);
@@ -129,7 +148,7 @@ impl Log {
         }
         let kept = content[..whole].to_vec();
         let replace = FileRequest::Replace(self.path.clone(), kept, Before::Octets(content));
-        let replaced = perform(context, replace);
+        let replaced = self.perform(context, replace);
         replaced.map_err(|reason| self.failure("write", &reason))?;
         Ok(String::new())
     }
@@ -153,19 +172,19 @@ fn event(line: &[u8]) -> Result<Option<Dict>, String> {
     }
 }
 
-/// Where memory is.
-fn root(context: &mut Context<'_>, options: &Value) -> PathBuf {
-    let named = match option(options, "root") {
-        Value::Text(root) => Some(root),
-        _ => match context.perform(&Request::Environment("HARN_MEMORY_ROOT".to_owned())) {
-            Answer::Text(root) => root.map(Text::from),
-            _ => None,
-        },
-    };
-    match named.filter(|root| !root.is_empty()) {
-        Some(root) => resolve(context, &root),
-        None => state_root(context).join("memory"),
+/// Where memory is, and whether the call says so.
+fn root(context: &mut Context<'_>, options: &Value) -> (PathBuf, bool) {
+    if let Value::Text(root) = option(options, "root")
+        && !root.is_empty()
+    {
+        return (resolve(context, &root), true);
     }
+    let variable = Request::Environment("HARN_MEMORY_ROOT".to_owned());
+    let folder = match context.perform(&variable) {
+        Answer::Text(Some(root)) if !root.is_empty() => resolve(context, &root),
+        _ => state_root(context).join("memory"),
+    };
+    (folder, false)
 }
 
 /// A namespace as a path below the root.

@@ -39,7 +39,7 @@ impl Shelf for Checkpoints {
 fn clear(context: &mut Context<'_>, _: &mut [Value]) -> Result<Value, Failure> {
     shelf::forget::<Checkpoints>(context);
     let path = Checkpoints::path(context);
-    match context.perform(&Request::File(FileRequest::Delete(path))) {
+    match context.perform(&Request::OwnFile(FileRequest::Delete(path))) {
         Answer::Failed(reason) if reason.kind != ErrorKind::NotFound => {
             let trouble = Trouble("clear", reason.message);
             Err(shelf::failure::<Checkpoints>(trouble))

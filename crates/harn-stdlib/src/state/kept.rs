@@ -58,7 +58,7 @@ impl Kept {
     }
 
     fn read_again(&mut self, context: &mut Context<'_>) -> Result<(), Trouble> {
-        let read = Request::File(FileRequest::Read(self.path.clone()));
+        let read = Request::OwnFile(FileRequest::Read(self.path.clone()));
         (self.before, self.entries) = match context.perform(&read) {
             Answer::Octets(octets) => {
                 let entries = entries(&octets).map_err(|reason| {
@@ -104,7 +104,7 @@ impl Kept {
     ) -> Result<(), Trouble> {
         if let Some(folder) = self.path.parent() {
             let folder = FileRequest::MakeFolder(folder.to_owned());
-            if let Answer::Failed(failure) = context.perform(&Request::File(folder)) {
+            if let Answer::Failed(failure) = context.perform(&Request::OwnFile(folder)) {
                 return Err(Trouble("mkdir", failure.message));
             }
         }
@@ -144,10 +144,10 @@ impl Kept {
         let content = object(members).into_bytes();
         let before = std::mem::replace(&mut self.before, Before::Nothing);
         let replace = FileRequest::Replace(self.path.clone(), content, before);
-        let request = Request::File(replace);
+        let request = Request::OwnFile(replace);
         match context.perform(&request) {
             Answer::Truth(is_written) => {
-                if let Request::File(FileRequest::Replace(_, content, _)) = request {
+                if let Request::OwnFile(FileRequest::Replace(_, content, _)) = request {
                     self.before = Before::Octets(content);
                 }
                 Ok(is_written)

@@ -8,7 +8,7 @@ use harn_machine::{Answer, Context, Failure, FileRequest, Registry, Value, argum
 use super::place::scanned_folder;
 use crate::expect::text;
 use crate::files::root::execution_root;
-use crate::files::{perform, status};
+use crate::files::{allowed, perform, status};
 
 /// How far down a scan goes unless it says otherwise.
 const DEPTH: i64 = 5;
@@ -21,6 +21,8 @@ pub(super) fn register(registry: &mut Registry) {
 fn scan_directory(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
     let mut scan = Scan::new(context, arguments);
     let folder = scanned_folder(context, &text(arguments, 0));
+    status(context, folder.clone());
+    allowed(context, "scan_directory")?;
     scan.look_into(context, folder)?;
     scan.found.sort_by(|one, next| one.0.cmp(&next.0));
     Ok(scan.found.into_iter().map(|(_, entry)| entry).collect())

@@ -64,7 +64,7 @@ fn project_root(context: &mut Context<'_>, name: &str, folder: &Path) -> Result<
     let mut folders = folder.ancestors();
     let root = folders.find(|folder| {
         let manifest = FileRequest::Status(folder.join("harn.toml"));
-        let status = context.perform(&Request::File(manifest));
+        let status = context.perform(&Request::OwnFile(manifest));
         matches!(status, Answer::Status(Some(status)) if status.is_file)
     });
     root.map(Path::to_owned).ok_or_else(|| {
@@ -78,7 +78,8 @@ fn project_root(context: &mut Context<'_>, name: &str, folder: &Path) -> Result<
 /// The folder that an alias stands for.
 fn asset_root(context: &mut Context<'_>, alias: &str, root: &Path) -> Result<PathBuf, String> {
     let manifest = root.join("harn.toml");
-    let text = read(context, &manifest).unwrap_or_default();
+    let request = Request::OwnFile(FileRequest::Read(manifest.clone()));
+    let text = text(context.perform(&request)).unwrap_or_default();
     let table: toml::Table = text.parse().unwrap_or_default();
     let folder = table.get("asset_roots").and_then(|roots| roots.get(alias));
     let Some(folder) = folder.and_then(toml::Value::as_str) else {
@@ -100,7 +101,11 @@ fn asset_root(context: &mut Context<'_>, alias: &str, root: &Path) -> Result<Pat
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn read(context: &mut Context<'_>, path: &Path) -> Result<String, String> {
-    match context.perform(&Request::File(FileRequest::Read(path.to_owned()))) {
+    text(context.perform(&Request::File(FileRequest::Read(path.to_owned()))))
+}
+
+fn text(answer: Answer) -> Result<String, String> {
+    match answer {
         Answer::Octets(octets) => {
             String::from_utf8(octets).map_err(|_| "stream did not contain valid UTF-8".to_owned())
         }
@@ -117,7 +122,7 @@ pub(super) fn calling_folder(context: &mut Context<'_>) -> PathBuf {
     if folder.is_absolute() {
         return normal(&folder);
     }
-    match context.perform(&Request::File(FileRequest::Canonical(folder.clone()))) {
+    match context.perform(&Request::OwnFile(FileRequest::Canonical(folder.clone()))) {
         Answer::Text(Some(path)) => PathBuf::from(path),
         _ => folder,
     }

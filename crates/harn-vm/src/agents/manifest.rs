@@ -1,7 +1,6 @@
 //! The `[[hooks]]` of a project: functions of its modules that see what agents do.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use harn_agent::llm::desk::Thrown;
@@ -37,7 +36,8 @@ pub(crate) fn hooks(
     let failed = |message: String| LoadError {
         message: format!("{}: {message}", manifest.display()),
     };
-    let text = fs::read_to_string(manifest).map_err(|error| failed(error.to_string()))?;
+    let text =
+        harn_agent::real_path::read_text(manifest).map_err(|error| failed(error.to_string()))?;
     if !text.contains("[[hooks]]") {
         return Ok(Default::default());
     }

@@ -13,6 +13,7 @@ mod artifacts;
 mod background;
 mod builtins;
 mod closure;
+mod confinement;
 mod convert;
 mod daemons;
 mod guard;
@@ -28,6 +29,7 @@ mod workspace;
 pub use options::AgentOptions;
 
 pub(crate) use builtins::{ask, register};
+pub(crate) use confinement::Confinement;
 pub(crate) use manifest::hooks as manifest_hooks;
 pub(crate) use port::{AgentPort, IfGivenUp};
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use harn_agent::events::EventBus;
+use harn_agent::protected_paths::SourceFiles;
 use harn_agent::tool_servers::{ServerConfig, ToolServers};
 use harn_agent::{AgentEventSink, HostBridge, Keeper, OpenLog, SessionStorage};
 use serde_json::Value;
@@ -42,6 +43,8 @@ pub struct AgentOptions {
     pub skill_folders: Vec<PathBuf>,
     /// The variables of the environment that the operator has lent to skills.
     pub skill_variables: Vec<String>,
+    /// The files that the running programs consist of. Loading a program adds them.
+    pub sources: SourceFiles,
     /// The skills of the host, as it lists them: `{id, name, description, …}` each.
     pub host_skills: Vec<Value>,
 }

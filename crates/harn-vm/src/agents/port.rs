@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use harn_agent::llm::desk::{Desk, Thrown};
 use harn_agent::session::kept::WORKSPACE_POLICY;
 use harn_agent::tool_hooks::{Hook, ManifestHook};
-use harn_agent::{Asked, Fence, Functions, Runtime, RuntimeOptions, WorkerPlaces};
+use harn_agent::{Ambient, Asked, Fence, Functions, Runtime, RuntimeOptions, WorkerPlaces};
 use harn_machine::{Answer, EffectId, Outside};
 use harn_stdlib::Sought;
 use serde_json::{Value, json};
@@ -217,16 +217,22 @@ impl AgentPort {
         ))
     }
 
-    /// Whether a builtin may be called inside the loop of a session, and the folders that it
-    /// may work in.
+    /// Whether a builtin may be called inside the loop of a session.
     fn check_builtin(&self, arguments: &Value) -> Result<Value, Thrown> {
         let text = |at: usize| arguments[at].as_str().unwrap_or_default();
         let Some(runtime) = &self.runtime else {
             return Ok(Value::Null);
         };
         runtime.check_builtin(text(0), text(1), arguments[2].as_str())?;
-        let ambient = runtime.ambient_in(Some(text(0)));
-        Ok(json!(ambient.workspace_roots()))
+        Ok(Value::Null)
+    }
+
+    /// What holds inside the loop of a session.
+    pub(crate) fn ambient(&self, session: &str) -> Ambient {
+        let runtime = self.runtime.as_ref();
+        runtime.map_or_else(Ambient::default, |runtime| {
+            runtime.ambient_in(Some(session))
+        })
     }
 
     /// Begins what takes time.
@@ -334,7 +340,8 @@ impl AgentPort {
                     hooks: hooks.clone(),
                     environment: environment.clone(),
                     fence: fence(policy, environment),
-                    skills: skills.setup(environment),
+                    sources: options.sources.clone(),
+                    skills: skills.setup(environment, policy),
                     spawner: Some(spawner),
                     bus: options.bus.clone(),
                     ..RuntimeOptions::default()

@@ -1,90 +1,122 @@
-//! The folders of a policy, where programs call builtins.
+//! The paths of builtins whose files the runtime of agents opens.
 //!
-//! A tool that is written in Harn may work with files inside the `workspace_roots` of its policy
-//! only. Which of the arguments of a builtin are paths, and what it does with them, is data here.
+//! What a builtin does with files itself is judged where it is performed, whichever builtin it is.
+//! The runtime of agents opens files as well: it is told of them by arguments, and does not know
+//! which task asked. So the arguments that name files are data here, and are judged before the
+//! runtime hears of them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use harn_agent::real_path::{RealPath, resolve, resolve_entry};
-use harn_machine::{Answer, Context, Failure, Fault, FileRequest, Request, Value, argument};
+use harn_machine::{
+    Context, Failure, Fault, FileRequest, ProcessRequest, Request, Value, argument,
+};
 
-use crate::policy::{Access, Policy, Rules};
+/// Options that name files or folders, of the builtins that start agents.
+const PATH_OPTIONS: [&str; 8] = [
+    "cwd",
+    "llm_transcript_dir",
+    "persist_path",
+    "resume_path",
+    "roots",
+    "snapshot_path",
+    "summarize_prompt",
+    "watch_paths",
+];
 
-/// Looks at the paths of a call. What a call gives without being made is `Some`.
+/// Looks at the arguments of a call.
 pub(super) fn check(
     context: &mut Context<'_>,
     builtin: &'static str,
     arguments: &[Value],
-    roots: &[String],
-) -> Result<Option<Value>, Failure> {
-    let here = Request::File(FileRequest::Canonical(PathBuf::from(".")));
-    let here = match context.perform(&here) {
-        Answer::Text(Some(here)) => PathBuf::from(here),
-        _ => PathBuf::from("/"),
-    };
-    let rules = Rules {
-        workspace_roots: roots.iter().map(|root| here.join(root)).collect(),
-        ..Rules::default()
-    };
-    let policy = Policy::default().narrowed(rules);
-    let policy = policy.map_err(|error| Fault::categorised("tool_rejected", error.to_string()))?;
-    for (access, path) in paths(builtin, arguments) {
-        let shown = here.join(path);
-        let real = real(access, &shown).ok_or_else(|| endless(builtin, &shown))?;
-        if let Err(refusal) = policy.check_path(access, &real.path, &shown) {
-            let fault = Fault::refused(builtin, &refusal.to_string());
-            return match builtin {
-                "read_file_result" => Ok(Some(Value::err(fault.text().into()))),
-                _ => Err(fault),
-            };
-        }
+) -> Result<(), Failure> {
+    for path in paths(builtin, arguments) {
+        let place = harn_stdlib::resolve_path(context, &path);
+        // A question that says nothing, but is judged like one that reads.
+        context.perform(&Request::File(FileRequest::Status(place)));
+        refused(context, builtin)?;
     }
-    Ok(None)
+    if builtin == "mcp_connect" {
+        // It is begun by nobody: what takes time is only judged here.
+        context.perform(&Request::Process(command(arguments)));
+        refused(context, builtin)?;
+    }
+    Ok(())
 }
 
-fn endless(builtin: &str, path: &Path) -> Failure {
-    let reason = format!("attempted to follow '{}' in circles", path.display());
-    Fault::refused(builtin, &reason)
-}
-
-/// What is removed is a link itself, not what it leads to.
-fn real(access: Access, path: &Path) -> Option<RealPath> {
-    match access {
-        Access::Delete => resolve_entry(path),
-        Access::Read | Access::Write => resolve(path),
+fn refused(context: &Context<'_>, builtin: &str) -> Result<(), Failure> {
+    match context.refusal() {
+        Some(reason) => Err(Fault::refused(builtin, reason)),
+        None => Ok(()),
     }
 }
 
-/// Whether a builtin works with files.
+/// Whether a builtin names what the runtime of agents opens.
 pub(super) fn takes_paths(builtin: &str) -> bool {
-    !paths(builtin, &[]).is_empty()
+    matches!(
+        builtin,
+        "__agent_loop"
+            | "__agent_turn"
+            | "__sub_agent_run"
+            | "agent_session_seed_from_jsonl"
+            | "coding_tools"
+            | "daemon_resume"
+            | "daemon_spawn"
+            | "mcp_connect"
+            | "mcp_server_card"
+            | "resume_agent"
+            | "spawn_agent"
+    )
 }
 
-/// The paths that a builtin works with, and what it does with them.
-fn paths(builtin: &str, arguments: &[Value]) -> Vec<(Access, String)> {
-    use Access::{Delete, Read, Write};
-    let text = |at: usize| match argument(arguments, at) {
-        Value::Nil => String::new(),
-        value => value.to_text().to_string(),
+/// The paths that a call names.
+fn paths(builtin: &str, arguments: &[Value]) -> Vec<String> {
+    let first = || match argument(arguments, 0) {
+        Value::Text(text) => vec![text.to_string()],
+        _ => Vec::new(),
     };
     match builtin {
-        "read_file" | "read_file_bytes" | "read_file_result" | "read_lines" | "file_exists"
-        | "list_dir" | "stat" | "walk_dir" => vec![(Read, text(0))],
-        "write_file" | "write_file_bytes" | "append_file" | "mkdir" => vec![(Write, text(0))],
-        "delete_file" => vec![(Delete, text(0))],
-        "copy_file" => vec![(Read, text(0)), (Write, text(1))],
-        "move_file" => vec![(Delete, text(0)), (Write, text(1))],
-        "glob" => vec![(Read, base(arguments))],
+        "agent_session_seed_from_jsonl" | "daemon_resume" => first(),
+        "mcp_server_card" | "resume_agent" => {
+            let mut first = first();
+            first.retain(|named| {
+                let is_path = named.contains('/') || named.ends_with(".json");
+                is_path && !named.contains("://")
+            });
+            first
+        }
+        _ => arguments.iter().flat_map(options).collect(),
+    }
+}
+
+/// The paths among options.
+fn options(value: &Value) -> Vec<String> {
+    let Value::Dict(options) = value else {
+        return Vec::new();
+    };
+    let named = PATH_OPTIONS.iter().filter_map(|key| options.get(key));
+    named.flat_map(texts).collect()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Text(text) => vec![text.to_string()],
+        Value::List(items) => items.iter().flat_map(texts).collect(),
         _ => Vec::new(),
     }
 }
 
-/// Where `glob` looks.
-fn base(arguments: &[Value]) -> String {
-    let base = match argument(arguments, 1) {
-        Value::Dict(options) => options.get("base"),
-        base => Some(base),
+fn command(arguments: &[Value]) -> ProcessRequest {
+    let (words, folder) = match argument(arguments, 1) {
+        Value::Dict(options) => (
+            options.get("args").map(texts).unwrap_or_default(),
+            options.get("cwd").map(texts).unwrap_or_default(),
+        ),
+        words => (texts(words), Vec::new()),
     };
-    let base = base.filter(|base| !matches!(base, Value::Nil));
-    base.map_or_else(|| ".".to_owned(), |base| base.to_text().to_string())
+    ProcessRequest {
+        program: argument(arguments, 0).to_text().to_string(),
+        arguments: words,
+        folder: folder.into_iter().next().map(PathBuf::from),
+        ..ProcessRequest::default()
+    }
 }

@@ -1,11 +1,11 @@
 //! Files that were checked, opened in a way that no link can lead elsewhere.
 //!
-//! The paths here are without links. They are opened from the root of the disk part by part,
-//! none of them through a link, so what is opened is what was checked.
+//! The paths here are without links. They are opened from the root of the disk, none of their
+//! parts through a link, so what is opened is what was checked.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -14,35 +14,105 @@ use harn_machine::{Answer, FileRequest, FileStatus};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::asker::Asker;
+use super::opening;
 use crate::replace::replace_in;
 
 /// What a new file may be used for by whom, before the mask of the process.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+
+/// Why nothing comes of a request.
+pub(super) enum Stopped {
+    /// What was opened may not be used.
+    Refused(String),
+    /// The system says so.
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// Performs a request with the places that its paths lead to.
 pub(super) fn perform(
     request: &FileRequest,
     read_max: u64,
     places: &[PathBuf],
-) -> io::Result<Answer> {
+    asker: &Asker,
+) -> Result<Answer, Stopped> {
     let (first, last) = (&*places[0], &*places[places.len() - 1]);
     match request {
-        FileRequest::Read(_) => {
-            super::content(Spot::of(first)?.open()?, read_max).map(Answer::Octets)
+        FileRequest::Read(shown) => {
+            let opened = Spot::of(first)?.open();
+            if let Ok(file) = &opened {
+                check_opened(asker, file, "read", shown)?;
+            }
+            Ok(Answer::Octets(opening::read(
+                opened,
+                read_max,
+                shown,
+                asker.waits(),
+            )?))
         }
-        FileRequest::Write(_, content) => {
-            let mut file = Spot::of(first)?.create(OFlags::TRUNC)?;
-            file.write_all(content)?;
+        FileRequest::Write(shown, content) => {
+            let spot = Spot::of(first)?;
+            check_written(asker, &spot, shown)?;
+            let open = || spot.create(OFlags::TRUNC);
+            opening::write(open, content, shown, asker.waits())?;
             Ok(Answer::Done)
         }
+        FileRequest::Append(shown, content) => {
+            let spot = Spot::of(first)?;
+            check_written(asker, &spot, shown)?;
+            let open = || spot.create(OFlags::APPEND);
+            opening::write(open, content, shown, asker.waits())?;
+            Ok(Answer::Done)
+        }
+        FileRequest::Copy(from, to) => {
+            let (source, target) = (Spot::of(first)?, Spot::of(last)?);
+            if let Ok(file) = source.open() {
+                check_opened(asker, &file, "read", from)?;
+            }
+            check_written(asker, &target, to)?;
+            let copied = copy(&source, &target);
+            Ok(copied.map_err(|error| opening::without_other_end(error, from))?)
+        }
+        FileRequest::Replace(..)
+        | FileRequest::Status(_)
+        | FileRequest::List(_)
+        | FileRequest::MakeFolder(_)
+        | FileRequest::Delete(_)
+        | FileRequest::Move(..)
+        | FileRequest::Canonical(_) => Ok(perform_by_name(request, first, last)?),
+    }
+}
+
+/// Whether a file that was opened may be used: it can be another one by another name.
+fn check_opened(asker: &Asker, file: &File, verb: &str, shown: &Path) -> Result<(), Stopped> {
+    let Err(reason) = asker.check_opened(&file.metadata()?) else {
+        return Ok(());
+    };
+    let shown = shown.display();
+    let reason = format!("attempted to {verb} '{shown}': {reason}");
+    Err(Stopped::Refused(reason))
+}
+
+/// The same for a file that is about to be written, before that empties it.
+fn check_written(asker: &Asker, spot: &Spot, shown: &Path) -> Result<(), Stopped> {
+    match spot.open() {
+        Ok(file) => check_opened(asker, &file, "write", shown),
+        Err(_) => Ok(()),
+    }
+}
+
+/// What does not open a file to use its content.
+fn perform_by_name(request: &FileRequest, first: &Path, last: &Path) -> io::Result<Answer> {
+    match request {
         FileRequest::Replace(_, content, before) => {
             let Spot { folder, name } = Spot::of(first)?;
             replace_in(&File::from(folder), &name, content, before).map(Answer::Truth)
-        }
-        FileRequest::Append(_, content) => {
-            let mut file = Spot::of(first)?.create(OFlags::APPEND)?;
-            file.write_all(content)?;
-            Ok(Answer::Done)
         }
         FileRequest::Status(_) => match Spot::of(first).and_then(|spot| spot.facts()) {
             Ok(facts) => Ok(Answer::Status(Some(described(&facts)))),
@@ -55,7 +125,6 @@ pub(super) fn perform(
             Ok(Answer::Done)
         }
         FileRequest::Delete(_) => delete(&Spot::of(first)?).map(|()| Answer::Done),
-        FileRequest::Copy(_, _) => copy(&Spot::of(first)?, &Spot::of(last)?),
         FileRequest::Move(_, _) => {
             let (from, to) = (Spot::of(first)?, Spot::of(last)?);
             rustix::fs::renameat(&from.folder, &from.name, &to.folder, &to.name)?;
@@ -65,6 +134,10 @@ pub(super) fn perform(
             Spot::of(first)?.facts()?;
             Ok(Answer::Text(Some(first.to_string_lossy().into_owned())))
         }
+        FileRequest::Read(_)
+        | FileRequest::Write(..)
+        | FileRequest::Append(..)
+        | FileRequest::Copy(..) => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 
@@ -94,7 +167,7 @@ impl Spot {
     }
 
     fn open_with(&self, flags: OFlags) -> io::Result<File> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NOFOLLOW | opening::CAREFULLY;
         let file = rustix::fs::openat(&self.folder, &*self.name, flags, NEW_FILE)?;
         Ok(File::from(file))
     }
@@ -197,8 +270,7 @@ fn gone(removed: rustix::io::Result<()>) -> io::Result<()> {
 fn copy(from: &Spot, to: &Spot) -> io::Result<Answer> {
     let source = from.open()?;
     if !source.metadata()?.is_file() {
-        let reason = "the source path is neither a regular file nor a symlink to a regular file";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        return Err(super::no_file_to_copy());
     }
     if let (Ok(one), Ok(other)) = (from.facts(), to.facts())
         && (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

@@ -3,23 +3,30 @@
 //! ```text
 //!            ┌─ every file is allowed ─► plain:    paths, as the system follows them
 //! request ───┤
-//!            └─ some are ─► real paths ─► checked ─► confined: opened part by part, no links
+//!            └─ some are ─► real paths ─► checked ─► confined: opened without links
 //! ```
+//!
+//! Whoever asks inside the loop of an agent never has every file. Neither way waits for another
+//! process to open a pipe.
 
+mod asker;
 mod confined;
+mod opening;
 mod plain;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use harn_agent::real_path::{RealPath, resolve, resolve_entry};
 use harn_machine::{Answer, FileRequest, FileStatus};
 
-use crate::policy::{Access, Policy};
+use crate::policy::{Access, Policy, Refusal};
 use crate::world::failed;
 
+pub(crate) use asker::{AgentTask, Asker};
 #[cfg(feature = "net")]
 pub(crate) use confined::Spot;
 
@@ -35,6 +42,8 @@ pub(crate) struct Files {
     pub(crate) folder: Option<PathBuf>,
     /// How large a file may be that is read at once, if that is less than usual.
     pub(crate) read_bytes_max: Option<u64>,
+    /// Who asks.
+    pub(crate) asker: Asker,
 }
 
 impl Files {
@@ -46,11 +55,15 @@ impl Files {
             let reason = "the program works in it";
             return failed(&io::Error::new(io::ErrorKind::ResourceBusy, reason));
         }
-        let performed = match self.policy.is_open_to_files() {
-            true => plain::perform(request, self.read_max(), |path| self.at(path)),
+        let performed = match self.is_open() {
+            true => self.perform_plainly(request),
             false => match self.admitted(request) {
-                Ok(Some(places)) => confined::perform(request, self.read_max(), &places),
-                Ok(None) => plain::perform(request, self.read_max(), |path| self.at(path)),
+                Ok(Some(places)) => match self.perform_confined(request, &places) {
+                    Err(confined::Stopped::Refused(reason)) => return Answer::Refused(reason),
+                    Err(confined::Stopped::Failed(error)) => Err(error),
+                    Ok(answer) => Ok(answer),
+                },
+                Ok(None) => self.perform_plainly(request),
                 Err(refused) => return refused,
             },
         };
@@ -60,6 +73,67 @@ impl Files {
     fn read_max(&self) -> u64 {
         let max = self.read_bytes_max.unwrap_or(READ_BYTES_MAX);
         max.min(READ_BYTES_MAX)
+    }
+
+    /// Performs a request for a file that Harn keeps for the program. Its place comes from no
+    /// argument, so the folders of a loop's policy say nothing about it; whether the loop may
+    /// change anything at all does.
+    pub(crate) fn perform_own(&self, request: &FileRequest) -> Answer {
+        if let (Some(access), path) = change(request)
+            && let Err(refusal) = self.asker.check_level(access, path)
+        {
+            return Answer::Refused(refusal.to_string());
+        }
+        let own = Self {
+            asker: Asker::default(),
+            ..self.clone()
+        };
+        if let FileRequest::MakeFolder(path) = request
+            && own.is_open()
+        {
+            let made = harn_agent::create_private_folder(&own.at(path));
+            return made.map_or_else(|error| failed(&error), |()| Answer::Done);
+        }
+        let answer = own.perform(request);
+        if let FileRequest::Replace(path, ..) | FileRequest::Append(path, _) = request {
+            own.keep_private(path);
+        }
+        answer
+    }
+
+    /// Takes from others what they may do with a file that was just written.
+    fn keep_private(&self, path: &Path) {
+        let path = self.at(path);
+        let Ok(facts) = fs::symlink_metadata(&path) else {
+            return;
+        };
+        let mode = facts.permissions().mode();
+        if facts.is_file() && mode & 0o077 != 0 {
+            let own = fs::Permissions::from_mode(mode & 0o700);
+            let _it_may_belong_to_another_user = fs::set_permissions(&path, own);
+        }
+    }
+
+    fn perform_plainly(&self, request: &FileRequest) -> io::Result<Answer> {
+        plain::perform(
+            request,
+            self.read_max(),
+            |path| self.at(path),
+            self.asker.waits(),
+        )
+    }
+
+    fn perform_confined(
+        &self,
+        request: &FileRequest,
+        places: &[PathBuf],
+    ) -> Result<Answer, confined::Stopped> {
+        confined::perform(request, self.read_max(), places, &self.asker)
+    }
+
+    /// Whether every file may be used.
+    pub(crate) fn is_open(&self) -> bool {
+        self.asker.is_open() && self.policy.is_open_to_files()
     }
 
     /// A path as the process finds it.
@@ -105,15 +179,21 @@ impl Files {
                 ]
             }
             FileRequest::Move(from, to) => {
+                let away = self.place(from, Delete, resolve_entry)?;
                 // Who moves a file could read it at its new place.
                 self.place(from, Read, resolve_entry)?;
-                vec![
-                    self.place(from, Delete, resolve_entry)?,
-                    self.place(to, Write, resolve_entry)?,
-                ]
+                vec![away, self.place(to, Write, resolve_entry)?]
             }
         };
         Ok(Some(places))
+    }
+
+    /// Whether something may be done with a file that somebody else opens.
+    pub(crate) fn check(&self, access: Access, path: &Path) -> Result<(), Refusal> {
+        let place = absolute(&self.at(path));
+        let real = resolve(&place).map_or(place, |real| real.path);
+        self.policy.check_path(access, &real, path)?;
+        self.asker.check(access, &real, path)
     }
 
     /// Where a path leads, if the policy allows it; else what the program is told.
@@ -126,7 +206,9 @@ impl Files {
         let Some(real) = resolve(&absolute(&self.at(path))) else {
             return Err(failed(&io::Error::other("too many levels of links")));
         };
-        match self.policy.check_path(access, &real.path, path) {
+        let checked = self.policy.check_path(access, &real.path, path);
+        let checked = checked.and_then(|()| self.asker.check(access, &real.path, path));
+        match checked {
             Ok(()) => Ok(real.path),
             Err(refusal) => Err(Answer::Refused(refusal.to_string())),
         }
@@ -138,22 +220,39 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| Path::new("/").join(path))
 }
 
+/// What a request changes, and where; `None`: nothing.
+fn change(request: &FileRequest) -> (Option<Access>, &Path) {
+    use FileRequest as Asked;
+    match request {
+        Asked::Read(path) | Asked::Status(path) | Asked::List(path) | Asked::Canonical(path) => {
+            (None, path)
+        }
+        Asked::Write(path, _)
+        | Asked::Replace(path, ..)
+        | Asked::Append(path, _)
+        | Asked::MakeFolder(path)
+        | Asked::Copy(_, path) => (Some(Access::Write), path),
+        Asked::Delete(path) | Asked::Move(path, _) => (Some(Access::Delete), path),
+    }
+}
+
+fn too_large(max: u64) -> io::Error {
+    let limit = max / (1024 * 1024);
+    let reason = format!("it is larger than the {limit} MiB that can be read at once");
+    io::Error::new(io::ErrorKind::FileTooLarge, reason)
+}
+
 /// All that is in a file, unless it is too much.
 fn content(file: File, max: u64) -> io::Result<Vec<u8>> {
-    let too_large = || {
-        let limit = max / (1024 * 1024);
-        let reason = format!("it is larger than the {limit} MiB that can be read at once");
-        io::Error::new(io::ErrorKind::FileTooLarge, reason)
-    };
     let size = file.metadata()?.len();
     if size > max {
-        return Err(too_large());
+        return Err(too_large(max));
     }
     let mut octets = Vec::new();
     octets.try_reserve_exact(usize::try_from(size).unwrap_or(0))?;
     file.take(max + 1).read_to_end(&mut octets)?;
     match octets.len() as u64 > max {
-        true => Err(too_large()),
+        true => Err(too_large(max)),
         false => Ok(octets),
     }
 }
@@ -167,6 +266,11 @@ fn copy(mut from: File, mut to: File) -> io::Result<()> {
         to.set_permissions(facts.permissions())?;
     }
     Ok(())
+}
+
+fn no_file_to_copy() -> io::Error {
+    let reason = "the source path is neither a regular file nor a symlink to a regular file";
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
 /// To open a file for writing empties it, so nobody may copy it onto itself.

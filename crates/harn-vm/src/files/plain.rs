@@ -1,26 +1,42 @@
 //! Files by their paths, as the system follows them.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use harn_machine::{Answer, FileRequest};
 
+use super::opening::{self, Waits};
 use crate::replace::replace;
 
 pub(super) fn perform(
     request: &FileRequest,
     read_max: u64,
     at: impl Fn(&Path) -> PathBuf,
+    waits: Waits<'_>,
 ) -> io::Result<Answer> {
     Ok(match request {
-        FileRequest::Read(path) => Answer::Octets(super::content(File::open(at(path))?, read_max)?),
-        FileRequest::Write(path, content) => done(fs::write(at(path), content)?),
+        FileRequest::Read(path) => {
+            let opened = carefully().read(true).open(at(path));
+            Answer::Octets(opening::read(opened, read_max, path, waits)?)
+        }
+        FileRequest::Write(path, content) => {
+            let place = at(path);
+            let open = || {
+                let mut options = carefully();
+                options.write(true).create(true).truncate(true).open(&place)
+            };
+            done(opening::write(open, content, path, waits)?)
+        }
         FileRequest::Replace(path, content, before) => {
             Answer::Truth(replace(&at(path), content, before)?)
         }
-        FileRequest::Append(path, content) => done(append(&at(path), content)?),
+        FileRequest::Append(path, content) => {
+            let place = at(path);
+            let open = || carefully().create(true).append(true).open(&place);
+            done(opening::write(open, content, path, waits)?)
+        }
         FileRequest::Status(path) => match fs::metadata(at(path)) {
             Ok(facts) => Answer::Status(Some(super::described(&facts))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Answer::Status(None),
@@ -42,9 +58,10 @@ fn done((): ()) -> Answer {
     Answer::Done
 }
 
-fn append(path: &Path, content: &[u8]) -> io::Result<()> {
-    let file = File::options().create(true).append(true).open(path);
-    file?.write_all(content)
+fn carefully() -> OpenOptions {
+    let mut options = File::options();
+    options.custom_flags(opening::CAREFULLY.bits().cast_signed());
+    options
 }
 
 fn delete(path: &Path) -> io::Result<()> {
@@ -60,7 +77,11 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     {
         return Err(super::same_file());
     }
-    fs::copy(from, to).map(drop)
+    // The system would wait for a pipe.
+    match fs::metadata(from) {
+        Ok(facts) if !facts.is_file() && !facts.is_dir() => Err(super::no_file_to_copy()),
+        _ => fs::copy(from, to).map(drop),
+    }
 }
 
 /// The names of a folder's entries with what each is, sorted.

@@ -80,7 +80,7 @@ pub enum Access {
 }
 
 impl Access {
-    fn verb(self) -> &'static str {
+    pub(crate) fn verb(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
@@ -92,6 +92,13 @@ impl Access {
 /// Why something is not allowed: what was attempted, and against which rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(String);
+
+impl Refusal {
+    /// A refusal that says what was attempted, and against what.
+    pub(crate) fn new(text: String) -> Self {
+        Self(text)
+    }
+}
 
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,13 +149,7 @@ impl Policy {
         for layer in &self.layers {
             let attempt = || format!("attempted to {} '{}'", access.verb(), shown.display());
             let is_in = |roots: &[PathBuf]| roots.iter().any(|root| real.starts_with(root));
-            if !layer.roots.is_empty() && !is_in(&layer.roots) {
-                let roots = listed(&layer.rules.workspace_roots);
-                return Err(Refusal(format!(
-                    "{} outside workspace_roots [{roots}]",
-                    attempt()
-                )));
-            }
+            layer.check_roots(real, &attempt)?;
             let (rule, name, allowed) = match access {
                 Access::Read => (&layer.rules.read, "read", &layer.read),
                 Access::Write | Access::Delete => (&layer.rules.write, "write", &layer.write),
@@ -163,6 +164,24 @@ impl Policy {
             }
         }
         Ok(())
+    }
+
+    /// Whether files have to be in certain folders.
+    pub(crate) fn has_roots(&self) -> bool {
+        self.layers.iter().any(|layer| !layer.roots.is_empty())
+    }
+
+    /// Whether a path without links lies in those folders.
+    ///
+    /// # Errors
+    /// The first layer whose folders it is outside of.
+    pub(crate) fn check_roots(
+        &self,
+        real: &Path,
+        attempt: &dyn Fn() -> String,
+    ) -> Result<(), Refusal> {
+        let mut layers = self.layers.iter();
+        layers.try_for_each(|layer| layer.check_roots(real, attempt))
     }
 
     /// Whether a variable of the environment may be seen.
@@ -237,6 +256,20 @@ impl Policy {
             }
         }
         Ok(())
+    }
+}
+
+impl Layer {
+    fn check_roots(&self, real: &Path, attempt: &dyn Fn() -> String) -> Result<(), Refusal> {
+        let mut roots = self.roots.iter();
+        if roots.len() == 0 || roots.any(|root| real.starts_with(root)) {
+            return Ok(());
+        }
+        let roots = listed(&self.rules.workspace_roots);
+        let attempt = attempt();
+        Err(Refusal(format!(
+            "{attempt} outside workspace_roots [{roots}]"
+        )))
     }
 }
 

@@ -408,3 +408,49 @@ fn layers_only_take_away() {
     let none = policy.narrowed(Rules::default()).unwrap();
     assert!(none.check_url("https://c.org").is_err());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_becomes_a_link_leads_no_builtin_outside() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let scene = Scene::new();
+    fs::create_dir(scene.inside().join("folder")).unwrap();
+    fs::write(scene.inside().join("folder/file"), "inside").unwrap();
+    symlink(scene.folder.join("out"), scene.inside().join("link")).unwrap();
+    let (folder, link) = (scene.inside().join("folder"), scene.inside().join("link"));
+    let is_over = AtomicBool::new(false);
+    let exchange = || {
+        while !is_over.load(Ordering::Relaxed) {
+            renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+        }
+    };
+    let requests = [
+        FileRequest::Read("folder/file".into()),
+        FileRequest::List("folder".into()),
+        FileRequest::Write("folder/new".into(), b"x".to_vec()),
+        FileRequest::Append("folder/file".into(), Vec::new()),
+        FileRequest::MakeFolder("folder/made".into()),
+        FileRequest::Copy("folder/file".into(), "copy".into()),
+        FileRequest::Delete("folder/gone".into()),
+    ];
+    let mut world = scene.confined();
+    std::thread::scope(|scope| {
+        scope.spawn(exchange);
+        for request in requests {
+            for _ in 0..1000 {
+                if let Answer::Octets(octets) = file(&mut world, request.clone()) {
+                    assert_eq!(octets, b"inside", "{request:?}");
+                }
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let outside = fs::read_dir(scene.folder.join("out")).unwrap();
+    assert_eq!(outside.count(), 1, "the file that was there");
+    if let Ok(copy) = fs::read_to_string(scene.inside().join("copy")) {
+        assert_eq!(copy, "inside");
+    }
+}

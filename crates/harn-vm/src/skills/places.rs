@@ -92,7 +92,7 @@ fn real(folder: &Path) -> Option<PathBuf> {
 
 /// What a manifest says about skills. What is wrong with it is told with `warn`.
 pub(crate) fn manifest_skills(path: &Path, warn: &dyn Fn(&str)) -> ManifestSkills {
-    let Ok(text) = std::fs::read_to_string(path) else {
+    let Ok(text) = harn_agent::real_path::read_text(path) else {
         return ManifestSkills::default();
     };
     let manifest: Manifest = toml::from_str(&text).unwrap_or_else(|error| {

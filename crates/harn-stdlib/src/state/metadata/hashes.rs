@@ -6,7 +6,7 @@ use harn_machine::{Answer, Context, Failure, FileRequest, Value};
 
 use super::super::place::noted_folder;
 use crate::expect::text;
-use crate::files::{perform, status};
+use crate::files::{allowed, perform, status};
 
 /// What counts about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(super) fn compute_content_hash(
     arguments: &mut [Value],
 ) -> Result<Value, Failure> {
     let folder = noted_folder(context, &text(arguments, 0));
+    status(context, folder.clone());
+    allowed(context, "compute_content_hash")?;
     Ok(hash(context, folder, Aspect::Content).into())
 }
 

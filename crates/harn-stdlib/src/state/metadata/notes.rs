@@ -157,7 +157,7 @@ fn file(context: &mut Context<'_>, namespace: &str) -> PathBuf {
 /// Everything that was saved.
 fn read_all(context: &mut Context<'_>) -> Result<BTreeMap<Text, Folders>, Trouble> {
     let folder = state_root(context).join("metadata");
-    let list = Request::File(FileRequest::List(folder));
+    let list = Request::OwnFile(FileRequest::List(folder));
     let Answer::Pairs(names) = context.perform(&list) else {
         return Ok(BTreeMap::new());
     };
