@@ -134,10 +134,13 @@ impl Around {
         let base = base_of(manifest.as_deref());
         let log = match said.keeping {
             Keeping::Forgotten => forgetful(),
-            Keeping::Kept => keeping::open(&base, place).unwrap_or_else(|why| {
-                notes.push(format!("this conversation is not kept: {why}"));
-                forgetful()
-            }),
+            Keeping::Kept => {
+                notes.extend(keeping::narrowed(&base));
+                keeping::open(&base, place).unwrap_or_else(|why| {
+                    notes.push(format!("this conversation is not kept: {why}"));
+                    forgetful()
+                })
+            }
         };
         let log = harn_log::install_active_event_log(log);
         let opened = log.clone();

@@ -66,7 +66,7 @@ pub(super) fn personas(manifest: &Path) -> Vec<Persona> {
     struct Personas {
         personas: Vec<Persona>,
     }
-    let text = fs::read_to_string(manifest).unwrap_or_default();
+    let text = harn_vm::agent::real_path::read_text(manifest).unwrap_or_default();
     let read: Personas = toml::from_str(&text).unwrap_or_default();
     read.personas
 }
@@ -134,7 +134,8 @@ fn manifest_at_or_above(folder: &Path) -> Option<PathBuf> {
 
 fn read(manifest: &Path) -> Result<Settings, String> {
     let name = manifest.display();
-    let text = fs::read_to_string(manifest).map_err(|error| format!("{name}: {error}"))?;
+    let text = harn_vm::agent::real_path::read_text(manifest)
+        .map_err(|error| format!("{name}: {error}"))?;
     let settings: Result<Settings, _> = toml::from_str(&text);
     let mut settings = settings.map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);

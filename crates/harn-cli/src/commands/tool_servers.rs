@@ -1,6 +1,5 @@
 //! The servers of tools that a project names in its `harn.toml`.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,7 +48,8 @@ pub(super) fn configured(manifest: Option<&Path>) -> Result<Vec<ServerConfig>, S
         return Ok(Vec::new());
     };
     let named = |why: String| format!("{}: {why}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    let text =
+        harn_vm::agent::real_path::read_text(path).map_err(|error| named(error.to_string()))?;
     // What is wrong with the file as a whole is told by whoever reads all of it.
     let tables = text.parse::<toml::Table>().unwrap_or_default();
     let folder = Some(base_of(manifest)).filter(|folder| !folder.as_os_str().is_empty());
@@ -78,6 +78,8 @@ pub(super) fn configured(manifest: Option<&Path>) -> Result<Vec<ServerConfig>, S
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[track_caller]

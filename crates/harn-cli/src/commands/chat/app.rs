@@ -14,7 +14,7 @@ use harn_vm::{Partner, Turn, TurnRunner};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::Message;
-use super::asked::Asked;
+use super::asked::{Asked, Scope};
 use super::draft::{Draft, To};
 use super::host::{granted, refused};
 use super::looks::Looks;
@@ -314,7 +314,9 @@ impl App {
         };
         let asked = self.shared.state().asked.pop_front();
         match (asked, letter.to_ascii_lowercase()) {
-            (Some(Asked::Permission(permission)), 'y' | 'a' | 'n') => {
+            (Some(Asked::Permission(permission)), 'y' | 'a' | 'n')
+                if letter.to_ascii_lowercase() != 'a' || permission.scope != Scope::Once =>
+            {
                 if letter.eq_ignore_ascii_case(&'a') {
                     let scope = permission.scope.clone();
                     self.shared.change(|state| state.always.allow(scope));

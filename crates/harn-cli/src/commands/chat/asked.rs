@@ -19,6 +19,8 @@ pub(super) struct Permission {
     pub(super) tool: String,
     /// What it is about, in short.
     pub(super) told: String,
+    /// Why the person is asked each time, if that is so.
+    pub(super) caution: Option<String>,
     pub(super) scope: Scope,
     pub(super) reply: oneshot::Sender<Value>,
 }
@@ -28,6 +30,8 @@ pub(super) struct Permission {
 pub(super) enum Scope {
     /// Every call of the tool.
     Tool(String),
+    /// Nothing: the person is asked each time.
+    Once,
     /// The same call again. What a command does is not told by the tool that runs it.
     SameCall(String, String),
 }
@@ -46,6 +50,7 @@ impl Scope {
     pub(super) fn in_words(&self) -> String {
         match self {
             Self::Tool(tool) => format!("always {}", clean_line(tool)),
+            Self::Once => "asked each time".to_owned(),
             Self::SameCall(..) => "always this call".to_owned(),
         }
     }
@@ -140,8 +145,15 @@ impl Asked {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Permission(permission) => {
-                let Permission { tool, told, .. } = permission;
-                format!("May it call {tool} {told}").trim_end().to_owned() + "?"
+                let Permission {
+                    tool,
+                    told,
+                    caution,
+                    ..
+                } = permission;
+                let question = format!("May it call {tool} {told}");
+                let caution = caution.as_deref().map(|caution| format!(" It {caution}."));
+                question.trim_end().to_owned() + "?" + &caution.unwrap_or_default()
             }
             Self::Request(request) => match request.kind {
                 RequestKind::Question => request.prompt.clone(),
@@ -156,6 +168,9 @@ impl Asked {
     /// What can be answered.
     pub(super) fn choices(&self) -> String {
         match self {
+            Self::Permission(permission) if permission.scope == Scope::Once => {
+                "y yes · n no · asked each time".to_owned()
+            }
             Self::Permission(permission) => {
                 format!("y yes · n no · a {}", permission.scope.in_words())
             }

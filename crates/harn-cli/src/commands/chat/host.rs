@@ -21,7 +21,7 @@ impl Always {
     }
 
     fn allows(&self, scope: &Scope) -> bool {
-        self.0.contains(scope)
+        *scope != Scope::Once && self.0.contains(scope)
     }
 }
 
@@ -86,10 +86,15 @@ impl Host {
         let session_id = text("/sessionId").unwrap_or_default();
         let call_id = text("/toolCall/toolCallId").unwrap_or_default();
         let arguments = &parameters["toolCall"]["rawInput"];
+        let caution = text("/caution").map(clean_line);
         let answer = self.shared.change(|state| {
             let kind = state.view.open_call(session_id, call_id);
             let kind = kind.and_then(|call| call.kind);
-            let scope = Scope::of(tool, kind, arguments);
+            // What a runtime is cautious about is never answered for good.
+            let scope = match &caution {
+                Some(_) => Scope::Once,
+                None => Scope::of(tool, kind, arguments),
+            };
             if state.always.allows(&scope) {
                 return None;
             }
@@ -97,6 +102,7 @@ impl Host {
             state.asked.push_back(Asked::Permission(Permission {
                 tool: clean_line(tool),
                 told: clean_line(&wording::arguments(arguments)),
+                caution,
                 scope,
                 reply,
             }));

@@ -1,6 +1,5 @@
 //! Where the sessions of a program are kept.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -8,6 +7,7 @@ use harn_log::{
     AnyEventLog, EventLogBackend, EventLogConfig, install_active_event_log, open_event_log,
 };
 use harn_vm::AgentOptions;
+use harn_vm::agent::real_path::read_text;
 use harn_vm::agent::{OpenLog, SessionStorage};
 use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::project::JudgedProject;
@@ -76,6 +76,9 @@ pub(super) fn opener(
                 "warning: Ctrl-C ends the program at once: {error}"
             ));
         }
+        if let Some(told) = narrowed(&base) {
+            screen.say(&format!("warning: {}", Untrusted(told)));
+        }
         match open(&base, place) {
             Ok(log) => {
                 *known = Arc::downgrade(&log);
@@ -103,7 +106,7 @@ pub(super) fn is_configured(base: &Path, place: LogPlace) -> bool {
     if place == LogPlace::BesideState {
         return false;
     }
-    let manifest = fs::read_to_string(base.join("harn.toml")).unwrap_or_default();
+    let manifest = read_text(&base.join("harn.toml")).unwrap_or_default();
     let manifest = manifest.parse::<toml::Table>().unwrap_or_default();
     manifest.contains_key("event_log")
 }
@@ -123,6 +126,16 @@ pub(in crate::commands) fn open(base: &Path, place: LogPlace) -> Result<Arc<AnyE
         let backend = description.backend;
         format!("cannot open the {backend} log {place}: {error}")
     })
+}
+
+/// Takes from other users what they may do with the state of a project; what to tell about it.
+pub(in crate::commands) fn narrowed(base: &Path) -> Option<String> {
+    let state = harn_log::state_root(base, &environment::variable);
+    let narrowed = harn_log::narrow_private_folder(&state)?;
+    Some(format!(
+        "other users could read {}; now only its owner can",
+        narrowed.display()
+    ))
 }
 
 /// Where events go that no log takes: to files in the folder that `HARN_EVENT_LOG_DIR` names,

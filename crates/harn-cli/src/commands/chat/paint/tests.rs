@@ -62,6 +62,7 @@ impl Stage {
         self.state.asked.push_back(Asked::Permission(Permission {
             tool: "write".to_owned(),
             told: "a.txt".to_owned(),
+            caution: None,
             scope: Scope::Tool("write".to_owned()),
             reply,
         }));
