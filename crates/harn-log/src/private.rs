@@ -26,6 +26,18 @@ const SHARED: [&str; 3] = ["packages", "skills", "worktrees"];
 /// # Errors
 /// It cannot be made.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    create(path, false)
+}
+
+/// The same for a folder that is the root of what is kept, unless it lies in another one.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn create_private_root(path: &Path) -> io::Result<()> {
+    create(path, true)
+}
+
+fn create(path: &Path, is_root: bool) -> io::Result<()> {
     if path.as_os_str().is_empty() || path.is_dir() {
         return Ok(());
     }
@@ -39,7 +51,13 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER_MODE);
     builder.create(path)?;
-    if let Some(topmost) = topmost {
+    // A folder inside of the state needs none of its own.
+    let is_whole = |topmost: &Path| {
+        let is_state = |folder: &Path| folder.file_name().is_some_and(|name| name == ".harn");
+        let is_inside = topmost.ancestors().skip(1).any(is_state);
+        !is_inside && (is_root || is_state(topmost) || topmost != path)
+    };
+    if let Some(topmost) = topmost.filter(|topmost| is_whole(topmost)) {
         // Another process may have been faster.
         let ignore = private_options()
             .write(true)

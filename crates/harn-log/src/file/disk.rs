@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::private::{create_private_folder, private_options};
+use crate::private::{create_private_root, private_options};
 
 /// A disk.
 pub trait Disk: Send + Sync + 'static {
@@ -142,7 +142,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        create_private_folder(path).map_err(|error| named(path, error))
+        create_private_root(path).map_err(|error| named(path, error))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {

@@ -49,7 +49,7 @@ use crate::local::LocalEventLog;
 use crate::log::{Batch, Result};
 use crate::name::EventId;
 use crate::owner::{OwnerFolder, Owners};
-use crate::private::{create_private_file, create_private_folder};
+use crate::private::{create_private_file, create_private_root};
 
 use ahead::Ahead;
 use reader::SqliteReader;
@@ -75,7 +75,7 @@ impl SqliteEventLog {
     pub fn open(path: impl AsRef<Path>, queue_depth: usize) -> Result<Arc<Self>> {
         let path = path.as_ref();
         if let Some(folder) = path.parent() {
-            create_private_folder(folder)?;
+            create_private_root(folder)?;
         }
         // What SQLite keeps beside its file is as open as the file itself.
         create_private_file(path)?;
