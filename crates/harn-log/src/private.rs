@@ -85,6 +85,10 @@ pub fn private_options() -> OpenOptions {
 ///
 /// # Errors
 /// It cannot be made.
+#[cfg_attr(
+    not(feature = "sqlite"),
+    allow(dead_code, reason = "only SQLite makes its files by itself")
+)]
 pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
     match private_options().write(true).create_new(true).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
