@@ -125,7 +125,7 @@ fn assignments(names: &str) -> Vec<Looks> {
         // A pass phrase in YAML.
         checked(
             is_phrase,
-            r"(?m)(?<before>^[ \t-]*(?:password|passphrase|passwd):[ \t]+)(?<value>[\w!@$%^*+-]+(?: [\w!@$%^*+-]+){1,7})[ \t]*\r?$",
+            r"(?m)(?<before>(?:^|\\n)[ \t-]*(?:password|passphrase|passwd):[ \t]+)(?<value>[\w!@$%^*+-]+(?: [\w!@$%^*+-]+){1,7})[ \t]*(?<after>\r?$|\\)",
         ),
         // Names in capitals that say less.
         checked(
@@ -230,8 +230,9 @@ fn tokens() -> Vec<Looks> {
 }
 
 /// What is a secret only because more of it may follow.
-pub(super) fn partial() -> Vec<Looks> {
+pub(super) fn partial(names: &str) -> Vec<Looks> {
     vec![
+        sure(format!(r"(?<before><(?i:{names})(?:\s[^<>]*)?>)[^<]+<?$")),
         sure(format!(r"{}[A-Za-z0-9._=+/-]*$", begun_token())),
         sure(r"(?<before>(?i:bearer|basic)[ \t]+)[A-Za-z0-9._~+/=-]+$"),
         // A port is digits; a password may begin with some.
@@ -402,10 +403,16 @@ fn is_code(value: &str) -> bool {
         let digits = text.strip_prefix(['u', 'i', 'f']).unwrap_or_default();
         matches!(digits, "8" | "16" | "32" | "64" | "128")
     };
+    // One number at most, as in `Sha256Digest`: a key has digits everywhere.
+    let numbers = |text: &str| {
+        let pieces = text.split(|character: char| !character.is_ascii_digit());
+        pieces.filter(|digits| !digits.is_empty()).count()
+    };
     let is_type = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_uppercase())
             && text.bytes().any(|byte| byte.is_ascii_lowercase())
             && text.ends_with(|last: char| last.is_ascii_alphabetic())
+            && numbers(text) <= 1
             && is_name(text)
     };
     WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))

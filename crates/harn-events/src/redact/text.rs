@@ -76,7 +76,7 @@ impl Patterns {
         let compile = |looks: Vec<Looks>| looks.into_iter().map(Rule::new).collect();
         Self {
             whole: compile(rules::whole(&names)),
-            partial: compile(rules::partial()),
+            partial: compile(rules::partial(&names)),
             open: OnceLock::new(),
             names,
         }

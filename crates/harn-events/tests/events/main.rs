@@ -23,6 +23,7 @@ mod jsonl_sink;
 mod loop_sink;
 mod old_iterations;
 mod open_sessions;
+mod planted_secrets;
 mod queued;
 mod redaction;
 mod round_trip;
