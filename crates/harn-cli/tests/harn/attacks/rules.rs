@@ -215,3 +215,88 @@ fn tools_of_harn_refuse_an_argument_that_they_do_not_have() {
         assert!(!programs.path("made").exists());
     }
 }
+
+#[test]
+fn a_rule_that_fits_no_tool_is_told() {
+    let rules = "approval_policy: {auto_deny: [\"wirte\", \"re*\"], require_approval: [\"{ruin,sh}\", \
+                 \"*__*\"]}, permissions: {deny: [\"exec*\"]}";
+    let call = agent(&format!("{{tools: coding_tools(), {rules}}}"), &[RUN]).exits_with(0);
+    for (field, pattern) in [
+        ("approval_policy.auto_deny", "wirte"),
+        ("approval_policy.require_approval", "{ruin,sh}"),
+        ("permissions.deny", "exec*"),
+    ] {
+        let told = format!("POLICY_PATTERN_FITS_NOTHING: {field} pattern '{pattern}' fits no tool");
+        assert!(call.stderr.contains(&told), "{told}: {call:?}");
+    }
+    let count = call.stderr.matches("POLICY_PATTERN_FITS_NOTHING").count();
+    assert_eq!(count, 3, "{call:?}");
+}
+
+#[test]
+fn a_misspelt_key_of_a_rule_is_no_rule_that_says_nothing() {
+    for (rules, told) in [
+        (
+            "policy: {tolls: [\"read\"]}",
+            "policy: unknown key 'tolls'; did you mean 'tools'?",
+        ),
+        (
+            "policy: {tool_arg_constraints: [{tool: \"run\", arg_pattern: [\"ls\"]}]}",
+            "policy.tool_arg_constraints: unknown key 'arg_pattern'; did you mean 'arg_patterns'?",
+        ),
+        (
+            "policy: {tool_annotations: {run: {side_efect_level: \"network\"}}}",
+            "policy.tool_annotations.run: unknown key 'side_efect_level'; did you mean \
+             'side_effect_level'?",
+        ),
+        (
+            "approval_policy: {auto_denny: [\"run\"]}",
+            "approval_policy: unknown key 'auto_denny'; did you mean 'auto_deny'?",
+        ),
+        (
+            "permissions: {denny: [\"run\"]}",
+            "permissions: unknown key 'denny'; did you mean 'deny'?",
+        ),
+        (
+            "permissions: {allow: {run: {arg_key: \"command\", patterns: [\"x\"], alow: 1}}}",
+            "permissions.allow.run: unknown key 'alow'; did you mean 'allow'?",
+        ),
+        (
+            "command_policy: {deny_patern: [\"rm *\"]}",
+            "command_policy: unknown key 'deny_patern'; did you mean 'deny_patterns'?",
+        ),
+        (
+            "aproval_policy: {auto_deny: [\"run\"]}",
+            "agent_loop: unknown key 'aproval_policy'; did you mean 'approval_policy'?",
+        ),
+        (
+            "permision: {deny: [\"run\"]}",
+            "agent_loop: unknown key 'permision'; did you mean 'permissions'?",
+        ),
+    ] {
+        // A run is refused when it is checked, and also where nobody could check it before.
+        let checked = agent(&format!("{{tools: coding_tools(), {rules}}}"), &[RUN]);
+        let hidden = agent(
+            &format!("json_parse(json_stringify({{{rules}}})) + {{tools: coding_tools()}}"),
+            &[RUN],
+        );
+        for call in [checked, hidden] {
+            let call = call.exits_with(1);
+            assert!(call.stderr.contains(told), "{told}: {call:?}");
+        }
+    }
+    for (program, told) in [
+        (
+            "let c = json_parse(\"{\\\"dney\\\": [\\\"a.test\\\"]}\")\negress_policy(c)\n",
+            "egress_policy: unknown key 'dney'; did you mean 'deny'?",
+        ),
+        (
+            "let c = json_parse(\"{\\\"quorm\\\": 2}\")\nrequest_approval(\"deploy\", c)\n",
+            "request_approval: unknown key 'quorm'; did you mean 'quorum'?",
+        ),
+    ] {
+        let programs = Programs::new(&[("main.harn", program)]);
+        let call = programs.harn(&["run", "main.harn"]).exits_with(1);
+        assert!(call.stderr.contains(told), "{told}: {call:?}");
+    }
+}
