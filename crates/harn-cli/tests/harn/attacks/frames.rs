@@ -81,7 +81,7 @@ fn asi01_forged_frames() {
 }
 
 /// Sequences that clear the screen, fill the clipboard and turn the direction of writing.
-const SEQUENCES: &str = "a\\u{1b}[2Jb\\u{1b}]52;c;ZXZpbA==\\u{7}c\\u{9b}2Jd\\u{202e}e";
+const SEQUENCES: &str = "a\u{1b}[2Jb\u{1b}]52;c;ZXZpbA==\u{7}c\u{9b}2Jd\u{202e}e";
 
 fn is_harmless(text: &str) -> bool {
     let is_obeyed = |character: char| {
