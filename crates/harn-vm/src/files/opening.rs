@@ -223,7 +223,13 @@ mod tests {
         let path = pipe(folder.path());
         let interrupt = Interrupt::default();
         interrupt.set_deadline(Some(Instant::now() + Duration::from_millis(50)));
-        let error = read(open(&path), READ_BYTES_MAX, &path, Waits::Program(&interrupt)).unwrap_err();
+        let error = read(
+            open(&path),
+            READ_BYTES_MAX,
+            &path,
+            Waits::Program(&interrupt),
+        )
+        .unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         let written = write(|| create(&path), b"x", &path, Waits::Program(&interrupt));
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
@@ -245,11 +251,23 @@ mod tests {
                 )
                 .unwrap();
             });
-            read(open(&path), READ_BYTES_MAX, &path, Waits::Program(&interrupt)).unwrap()
+            read(
+                open(&path),
+                READ_BYTES_MAX,
+                &path,
+                Waits::Program(&interrupt),
+            )
+            .unwrap()
         });
         assert!(read == content);
         let nothing = Path::new("/dev/null");
-        let read = super::read(open(nothing), READ_BYTES_MAX, nothing, Waits::Program(&interrupt)).unwrap();
+        let read = super::read(
+            open(nothing),
+            READ_BYTES_MAX,
+            nothing,
+            Waits::Program(&interrupt),
+        )
+        .unwrap();
         assert!(read.is_empty());
         write(
             || create(nothing),

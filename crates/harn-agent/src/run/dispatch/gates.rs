@@ -317,7 +317,7 @@ impl Run<'_> {
     }
 
     /// What a tool says it takes.
-    fn parameters_of(&self, name: &str) -> DeclaredParameters {
+    pub(super) fn parameters_of(&self, name: &str) -> DeclaredParameters {
         let entry = self.tool(name);
         entry.map_or_else(DeclaredParameters::default, |entry| {
             DeclaredParameters::of(&entry.declared)

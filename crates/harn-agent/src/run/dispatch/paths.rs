@@ -58,7 +58,6 @@ impl Run<'_> {
     /// What the approval policies say to a call with these arguments.
     pub(super) fn decide(&self, call: &Call, arguments: &Value) -> Approval {
         let own = self.own_annotations(&call.name);
-        let parameters = self.parameters_of(&call.name);
         let decide = |form| {
             let judged = self.judged(call, arguments, form);
             self.ambient.decide(&call.name, own, &judged)
@@ -79,9 +78,11 @@ impl Run<'_> {
     /// What it exceeds.
     pub(super) fn check_ceilings(&self, call: &Call) -> Result<(), String> {
         let own = self.own_annotations(&call.name);
+        let parameters = self.parameters_of(&call.name);
         let check = |form| {
             let judged = self.judged(call, &call.arguments, form);
-            self.ambient.check_tool(&call.name, own, &parameters, &judged)
+            self.ambient
+                .check_tool(&call.name, own, &parameters, &judged)
         };
         check(Form::Relative).or_else(|refused| check(Form::Absolute).map_err(|_| refused))?;
         self.check_roots(call)
