@@ -17,11 +17,12 @@ use std::time::Duration;
 
 use agent_client_protocol::{ConnectTo, Responder};
 use harn_vm::agent::log::AnyEventLog;
-use harn_vm::agent::{BoxFuture, HostBridge};
+use harn_vm::agent::{BoxFuture, HostBridge, Principal};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{oneshot, watch};
 
+use crate::access::STDIO;
 use crate::client::{EditorHost, Peers, SessionFacts, Told, handle_extension};
 use crate::error::Refusal;
 use crate::frames::{Counters, End, Limits, Outbox, serve};
@@ -47,6 +48,11 @@ pub struct Bridge {
     /// Closed when the program has ended.
     ending: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
+}
+
+/// The host, which has started us.
+fn host_principal() -> Principal {
+    Principal::operator(STDIO)
 }
 
 /// How far a connection is.
@@ -203,7 +209,8 @@ impl Desk for BareDesk {
         };
         let cancellation = responder.cancellation();
         tokio::spawn(async move {
-            let work = handle_extension(&host, told, &parameters);
+            let who = host_principal();
+            let work = handle_extension(&host, told, &parameters, &who);
             respond(responder, unless_withdrawn(cancellation, work).await);
         });
     }
@@ -214,7 +221,9 @@ impl Desk for BareDesk {
         };
         let link = Arc::clone(&self.link);
         tokio::spawn(async move {
-            if let Err(refusal) = handle_extension(&host, told, &parameters).await {
+            if let Err(refusal) =
+                handle_extension(&host, told, &parameters, &host_principal()).await
+            {
                 link.drop_notification(&method, &refusal.message);
             }
         });

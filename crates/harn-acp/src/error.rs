@@ -50,6 +50,11 @@ impl Refusal {
         Self::new(-32602, why)
     }
 
+    /// The client may not do that.
+    pub(crate) fn not_allowed(why: impl Into<String>) -> Self {
+        Self::new(-32603, why)
+    }
+
     /// There is no such session.
     pub(crate) fn unknown_session(id: &str) -> Self {
         Self::new(-32002, format!("there is no session `{id}`")).with(json!({"sessionId": id}))

@@ -20,6 +20,7 @@
 //! | `client`  | what is asked of the client, and what it tells a running program  |
 //! | `bare`    | the host bridge alone, for programs without sessions of a client  |
 //! | `wire`    | what the records of a session say to a client                     |
+//! | `access`  | what callers of a listener may name                               |
 //! | `limits`  | how much clients may have open at once                            |
 //! | `link`    | the client, at the other end of the SDK's connection              |
 //! | `peer`    | the client, as the rest of the crate sees it                      |
@@ -32,6 +33,7 @@
 //! A handler runs inside the dispatch loop of the SDK, one at a time. It validates, hands the
 //! work to a task and returns; one that waited for the client would wait for ever.
 
+mod access;
 mod agent;
 mod bare;
 mod client;
@@ -47,6 +49,7 @@ mod stdio;
 pub mod versions;
 mod wire;
 
+pub use access::Access;
 pub use bare::{Bridge, BridgeOptions};
 pub use limits::SessionLimits;
 pub use net::Network;

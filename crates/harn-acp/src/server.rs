@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use harn_vm::agent::Keeper;
 use harn_vm::agent::log::{AnyEventLog, LogError};
 use harn_vm::agent::session::SessionState;
 use harn_vm::agent::tool_servers::ServerConfig;
+use harn_vm::agent::{Keeper, Principal};
 use harn_vm::{AnsweringProgram, RunOptions};
 use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
+use crate::access::Access;
 use crate::error::Refusal;
 use crate::limits::{Refused, SessionLimits};
 use crate::session::{self, Choices, Mode, Past, Session, Settings};
@@ -39,6 +40,8 @@ pub struct ServerOptions {
     pub retain: Duration,
     /// How much clients may have open at once.
     pub limits: SessionLimits,
+    /// What callers of a listener may name.
+    pub access: Access,
     /// Takes what the program prints. It never reaches the client: the output of the process
     /// may be its connection.
     pub printed: Arc<dyn Fn(&str) + Send + Sync>,
@@ -101,9 +104,15 @@ impl Server {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A session that is open, or about to be closed.
-    pub(crate) fn opened(&self, id: &str) -> Option<Arc<Session>> {
+    /// A session that is open, or about to be closed, whosever it is.
+    fn opened(&self, id: &str) -> Option<Arc<Session>> {
         self.sessions().open.get(id).cloned()
+    }
+
+    /// The same, for whoever has made it. For others there is none of that id.
+    pub(crate) fn opened_by(&self, who: &Principal, id: &str) -> Option<Arc<Session>> {
+        let opened = self.opened(id);
+        opened.filter(|session| session.settings().belongs_to(who))
     }
 
     /// Room for one more session. Asked for before one is made, so that nothing is left of one
@@ -164,7 +173,7 @@ impl Server {
     pub(crate) async fn close_all(&self) {
         let sessions: Vec<_> = self.sessions().open.values().cloned().collect();
         for session in &sessions {
-            session.cancel();
+            session.cancel(&Principal::harn());
         }
         for session in &sessions {
             let _door = self.door(&session.id).await;
@@ -172,25 +181,40 @@ impl Server {
         }
     }
 
-    /// A session as the log has it.
+    /// A session as the log has it, for whoever has made it.
     ///
     /// # Errors
-    /// There is none, or the log cannot be read.
-    pub(crate) async fn find(&self, id: &str) -> Result<(SessionState, Settings), Refusal> {
-        self.written().await?;
-        let found = session::find(&self.options.log, id).await;
-        let found = found.map_err(|error| unreadable(&error))?;
+    /// There is none, it is somebody else's, or the log cannot be read.
+    pub(crate) async fn find(
+        &self,
+        who: &Principal,
+        id: &str,
+    ) -> Result<(SessionState, Settings), Refusal> {
+        let found = self.find_any(id).await?;
+        let found = found.filter(|(_, settings)| settings.belongs_to(who));
         found.ok_or_else(|| Refusal::unknown_session(id))
     }
 
-    /// The sessions of the log, the latest first.
+    /// A session as the log has it, whosever it is.
+    async fn find_any(&self, id: &str) -> Result<Option<(SessionState, Settings)>, Refusal> {
+        self.written().await?;
+        let found = session::find(&self.options.log, id).await;
+        found.map_err(|error| unreadable(&error))
+    }
+
+    /// The sessions of the log that somebody has made, the latest first.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub(crate) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Past>, Refusal> {
+    pub(crate) async fn list(
+        &self,
+        who: &Principal,
+        cwd: Option<&Path>,
+    ) -> Result<Vec<Past>, Refusal> {
         self.written().await?;
         let sessions = session::list(&self.options.log, cwd).await;
         let mut sessions = sessions.map_err(|error| unreadable(&error))?;
+        sessions.retain(|past| past.settings.belongs_to(who));
         // What was chosen since stands somewhere in the middle of a journal.
         for past in &mut sessions {
             if let Some(session) = self.opened(&past.id) {
@@ -200,12 +224,17 @@ impl Server {
         Ok(sessions)
     }
 
-    /// Removes a session from the log.
+    /// Removes a session from the log. One that is somebody else's is not there.
     ///
     /// # Errors
-    /// Somebody else writes it, or the log cannot be changed.
-    pub(crate) async fn remove(&self, id: &str) -> Result<(), Refusal> {
-        self.written().await?;
+    /// Another process writes it, or the log cannot be changed.
+    pub(crate) async fn remove(&self, who: &Principal, id: &str) -> Result<(), Refusal> {
+        let found = self.find_any(id).await?;
+        // What no client has made is the operator's.
+        let owner = found.and_then(|(_, settings)| settings.owner);
+        if !who.owns(owner.as_ref()) {
+            return Ok(());
+        }
         let claim = self.keeper.lend_apart(id).claim(id);
         let _claim = claim.map_err(|cause| Refusal::unclaimed(id, &cause))?;
         let removed = session::remove(&self.options.log, id).await;
@@ -224,10 +253,17 @@ impl Server {
     /// The MCP servers that a client lends to a session.
     ///
     /// # Errors
-    /// They are not understood, or one has the name of one of the program's.
-    pub(crate) fn lent(&self, parameters: &Value) -> Result<Vec<ServerConfig>, Refusal> {
+    /// They are not understood, one has the name of one of the program's, or the client may not
+    /// lend it.
+    pub(crate) fn lent(
+        &self,
+        who: &Principal,
+        parameters: &Value,
+    ) -> Result<Vec<ServerConfig>, Refusal> {
         let own = &self.options.run.world.agents.servers;
-        session::read_tool_servers(&parameters["mcpServers"], own)
+        let servers = session::read_tool_servers(&parameters["mcpServers"], own)?;
+        self.options.access.check_servers(who, &servers)?;
+        Ok(servers)
     }
 }
 

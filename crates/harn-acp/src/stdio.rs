@@ -4,8 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use agent_client_protocol::ConnectTo;
+use harn_vm::agent::Principal;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::access::STDIO;
 use crate::agent;
 use crate::frames::{self, Counters, Ended, Outbox};
 use crate::net::Network;
@@ -37,7 +39,8 @@ impl Server {
         let (limits, counters) = (network.frames, Arc::<Counters>::default());
         let outbox = Outbox::new(limits, Arc::clone(&counters));
         let room = Arc::new(outbox.clone());
-        let agent = agent::agent(self, room, Arc::clone(&counters));
+        let client = Principal::operator(STDIO);
+        let agent = agent::agent(self, client, room, Arc::clone(&counters));
         let agent = agent.into_channel_and_future();
         let counted = Arc::clone(&counters);
         let ended = frames::serve(input, output, agent, &outbox, limits, counters).await;

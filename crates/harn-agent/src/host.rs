@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::callback::BoxFuture;
 use crate::coding::{Terminals, TextFiles};
+use crate::principal::Principal;
 
 /// A host that lends the runtime its user, its tools and its messages.
 pub trait HostBridge: Send + Sync {
@@ -108,6 +109,8 @@ pub struct HostInput {
     pub id: Option<String>,
     /// When it was to take effect, in the words of whoever sent it.
     pub mode: Option<&'static str>,
+    /// Who has sent it.
+    pub actor: Option<Principal>,
 }
 
 impl HostInput {
@@ -117,6 +120,7 @@ impl HostInput {
             content: Value::String(text),
             id: None,
             mode: None,
+            actor: None,
         }
     }
 }

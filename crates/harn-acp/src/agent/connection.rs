@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use harn_vm::agent::Principal;
+
 use crate::error::Refusal;
 use crate::link::Link;
 use crate::peer::Peer;
@@ -12,6 +14,8 @@ use crate::session::{From, Session};
 /// A connection.
 pub(crate) struct Connection {
     pub(crate) server: Arc<Server>,
+    /// Who the client is.
+    pub(super) principal: Principal,
     /// The client.
     pub(super) link: Arc<Link>,
     /// The sessions that it follows.
@@ -19,9 +23,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(server: Arc<Server>, link: Arc<Link>) -> Arc<Self> {
+    pub(super) fn new(server: Arc<Server>, principal: Principal, link: Arc<Link>) -> Arc<Self> {
         Arc::new(Self {
             server,
+            principal,
             link,
             sessions: Mutex::default(),
         })
@@ -103,8 +108,9 @@ impl Connection {
         }
         let closing = sessions.into_iter().map(|session| {
             let (server, peer) = (Arc::clone(&self.server), Arc::clone(&peer));
+            let who = self.principal.clone();
             tokio::spawn(async move {
-                session.cancel();
+                session.cancel(&who);
                 session.rest().await;
                 let _door = server.door(&session.id).await;
                 if session.leave(&peer) {

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use agent_client_protocol::Responder;
+use harn_vm::agent::Principal;
 use serde_json::Value;
 
 use super::connection::Connection;
@@ -30,7 +31,7 @@ pub(super) fn request(
         }),
         // It takes its place in the order of turns before anything that comes after it.
         "session/prompt" => match prompt::begin(connection, &parameters) {
-            Ok(turn) => later_to_its_end(responder, turn),
+            Ok(turn) => later_to_its_end(responder, turn, connection.principal.clone()),
             Err(refusal) => respond(responder, Err(refusal)),
         },
         "session/load" if is_kept => later(connection, responder, async move {
@@ -44,7 +45,7 @@ pub(super) fn request(
             methods::fork(&own, &parameters).await
         }),
         "session/list" if is_kept => later(connection, responder, async move {
-            methods::list(&own.server, &parameters).await
+            methods::list(&own, &parameters).await
         }),
         "session/close" if is_kept => match methods::close(connection, &parameters) {
             Ok(begun) => later(connection, responder, begun.end()),
@@ -77,7 +78,11 @@ pub(super) fn notification(connection: &Arc<Connection>, method: String, paramet
     if method == "session/cancel" {
         match methods::session_id(&parameters) {
             // Whoever is not there has nothing to stop.
-            Ok(id) => connection.session(id).iter().for_each(|one| one.cancel()),
+            Ok(id) => {
+                let who = &connection.principal;
+                let session = connection.session(id);
+                session.iter().for_each(|one| one.cancel_for_client(who));
+            }
             Err(refusal) => connection.link.drop_notification(&method, &refusal.message),
         }
         return;
@@ -107,7 +112,7 @@ async fn extension(
             Refusal::bad_parameters("`sessionId` is missing, and there is not just one session")
         })?,
     };
-    handle_extension(&session.host, told, parameters).await
+    handle_extension(&session.host, told, parameters, &connection.principal).await
 }
 
 /// Answers when something was done; who does not want to wait any more need not.
@@ -133,7 +138,7 @@ fn later(
 
 /// Answers when a turn has ended, however it does: one that is withdrawn is stopped, and its
 /// answer says so.
-fn later_to_its_end(responder: Responder, turn: prompt::Begun) {
+fn later_to_its_end(responder: Responder, turn: prompt::Begun, who: Principal) {
     let cancellation = responder.cancellation();
     tokio::spawn(async move {
         let prompt::Begun { session, ended } = turn;
@@ -141,7 +146,7 @@ fn later_to_its_end(responder: Responder, turn: prompt::Begun) {
         let result = tokio::select! {
             result = &mut ended => result,
             () = cancellation.cancelled() => {
-                session.cancel();
+                session.cancel(&who);
                 ended.await
             }
         };

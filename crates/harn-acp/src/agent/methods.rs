@@ -11,7 +11,6 @@ use super::connection::Connection;
 use super::cursor;
 use crate::error::Refusal;
 use crate::peer::Peer;
-use crate::server::Server;
 use crate::session::{self, Fork, From, Opening, Past, Place, Session, Settings, Visit};
 
 /// How many sessions a page of the list has.
@@ -51,8 +50,8 @@ pub(super) async fn new(
 ) -> Result<Answer, Refusal> {
     let server = &connection.server;
     let opening = Opening {
-        settings: Settings::new(place(parameters)?),
-        tool_servers: server.lent(parameters)?,
+        settings: Settings::new(place(connection, parameters)?, connection.principal.clone()),
+        tool_servers: server.lent(&connection.principal, parameters)?,
         title: None,
     };
     let room = server.admit()?;
@@ -73,12 +72,13 @@ pub(super) async fn load(
     from: From,
 ) -> Result<Answer, Refusal> {
     let server = &connection.server;
-    let place = place(parameters)?;
-    let tool_servers = server.lent(parameters)?;
+    let who = &connection.principal;
+    let place = place(connection, parameters)?;
+    let tool_servers = server.lent(who, parameters)?;
     let id = session_id(parameters)?;
     // Nobody else opens it meanwhile, and nobody closes it.
     let door = server.door(id).await;
-    let found = match server.opened(id) {
+    let found = match server.opened_by(who, id) {
         // Somebody wants it closed and is behind us at the door.
         Some(session) if session.is_closed() => {
             server.close(&session).await;
@@ -92,7 +92,7 @@ pub(super) async fn load(
             session
         }
         None => {
-            let (state, settings) = server.find(id).await?;
+            let (state, settings) = server.find(who, id).await?;
             check_folder(&settings, &place)?;
             let room = server.admit()?;
             let opening = Opening {
@@ -137,10 +137,11 @@ pub(super) async fn fork(
     parameters: &Value,
 ) -> Result<Answer, Refusal> {
     let server = &connection.server;
-    let place = place(parameters)?;
-    let tool_servers = server.lent(parameters)?;
+    let who = &connection.principal;
+    let place = place(connection, parameters)?;
+    let tool_servers = server.lent(who, parameters)?;
     let parent_id = session_id(parameters)?.to_owned();
-    let (parent, settings) = server.find(&parent_id).await?;
+    let (parent, settings) = server.find(who, &parent_id).await?;
     let wanted = &parameters["_meta"]["harn"];
     let keep_first = match &wanted["keepFirst"] {
         Value::Null => None,
@@ -164,6 +165,7 @@ pub(super) async fn fork(
             cwd: place.cwd,
             additional_directories: place.more,
             branch,
+            owner: Some(who.clone()),
             ..settings
         },
         tool_servers,
@@ -209,7 +211,11 @@ async fn opened(connection: &Arc<Connection>, visit: Visit, from: From) -> Resul
 ///
 /// # Errors
 /// The cursor is none of ours, or the log cannot be read.
-pub(super) async fn list(server: &Arc<Server>, parameters: &Value) -> Result<Answer, Refusal> {
+pub(super) async fn list(
+    connection: &Arc<Connection>,
+    parameters: &Value,
+) -> Result<Answer, Refusal> {
+    let (server, who) = (&connection.server, &connection.principal);
     let cwd = match &parameters["cwd"] {
         Value::Null => None,
         Value::String(cwd) => Some(Path::new(cwd)),
@@ -220,7 +226,7 @@ pub(super) async fn list(server: &Arc<Server>, parameters: &Value) -> Result<Ans
         Value::String(text) => Some(cursor::read(text)?),
         _ => return Err(Refusal::bad_parameters("`cursor` has to be a text")),
     };
-    let mut sessions = server.list(cwd).await?;
+    let mut sessions = server.list(who, cwd).await?;
     if let Some(after) = after {
         sessions.retain(|past| after.is_before(past));
     }
@@ -288,17 +294,17 @@ pub(super) fn close(connection: &Arc<Connection>, parameters: &Value) -> Result<
 /// The parameters name none.
 pub(super) fn delete(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
     let (own, id) = (Arc::clone(connection), session_id(parameters)?.to_owned());
-    if let Some(session) = own.server.opened(&id) {
+    if let Some(session) = own.server.opened_by(&own.principal, &id) {
         session.begin_closing();
     }
     Ok(Begun::new(async move {
         let _door = own.server.door(&id).await;
         // Also one that was opened meanwhile.
-        if let Some(session) = own.server.opened(&id) {
+        if let Some(session) = own.server.opened_by(&own.principal, &id) {
             own.server.close(&session).await;
             own.forget(&session);
         }
-        own.server.remove(&id).await?;
+        own.server.remove(&own.principal, &id).await?;
         Ok(Answer::plain(json!({})))
     }))
 }
@@ -383,7 +389,7 @@ fn check_folder(settings: &Settings, place: &Place) -> Result<(), Refusal> {
 }
 
 /// Where a session works.
-fn place(parameters: &Value) -> Result<Place, Refusal> {
+fn place(connection: &Connection, parameters: &Value) -> Result<Place, Refusal> {
     let more = match &parameters["additionalDirectories"] {
         Value::Null => Vec::new(),
         Value::Array(folders) => folders.iter().collect(),
@@ -394,14 +400,14 @@ fn place(parameters: &Value) -> Result<Place, Refusal> {
     };
     let more = more
         .into_iter()
-        .map(|one| folder(one, "additionalDirectories"));
+        .map(|one| folder(connection, one, "additionalDirectories"));
     Ok(Place {
-        cwd: folder(&parameters["cwd"], "cwd")?,
+        cwd: folder(connection, &parameters["cwd"], "cwd")?,
         more: more.collect::<Result<_, _>>()?,
     })
 }
 
-fn folder(given: &Value, name: &str) -> Result<PathBuf, Refusal> {
+fn folder(connection: &Connection, given: &Value, name: &str) -> Result<PathBuf, Refusal> {
     let Some(text) = given.as_str() else {
         let why = format!("`{name}` has to be a path");
         return Err(Refusal::bad_parameters(why));
@@ -411,6 +417,8 @@ fn folder(given: &Value, name: &str) -> Result<PathBuf, Refusal> {
         let why = format!("`{name}` has to be an absolute path");
         return Err(Refusal::bad_parameters(why).with(json!({"path": text})));
     }
+    let access = &connection.server.options.access;
+    access.check_folder(&connection.principal, path)?;
     if !path.is_dir() {
         let why = format!("`{name}` has to be a folder that exists");
         return Err(Refusal::bad_parameters(why).with(json!({"path": text})));

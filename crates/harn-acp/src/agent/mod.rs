@@ -17,7 +17,7 @@ mod prompt;
 use std::sync::Arc;
 
 use agent_client_protocol::{Client, ConnectTo, Responder};
-use harn_vm::agent::BoxFuture;
+use harn_vm::agent::{BoxFuture, Principal};
 use serde_json::Value;
 
 use connection::Connection;
@@ -26,15 +26,16 @@ use crate::frames::{Counters, Room};
 use crate::link::{self, Desk, Link};
 use crate::server::Server;
 
-/// The agent that one client talks to, as the SDK knows it. Updates of sessions ask for `room`
+/// The agent that a client talks to, as the SDK knows it. Updates of sessions ask for `room`
 /// before they are sent; `counters` are told what nobody knows.
 pub(crate) fn agent(
     server: &Arc<Server>,
+    principal: Principal,
     room: Arc<dyn Room>,
     counters: Arc<Counters>,
 ) -> impl ConnectTo<Client> + 'static + use<> {
     let link = Link::new(room, counters);
-    link::serve_at(Connection::new(Arc::clone(server), link))
+    link::serve_at(Connection::new(Arc::clone(server), principal, link))
 }
 
 impl Desk for Connection {

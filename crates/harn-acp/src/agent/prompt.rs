@@ -24,6 +24,6 @@ pub(super) struct Begun {
 pub(super) fn begin(connection: &Arc<Connection>, parameters: &Value) -> Result<Begun, Refusal> {
     let session = connection.session(session_id(parameters)?)?;
     let prompt = Prompt::read(&parameters["prompt"])?;
-    let ended = session.prompt(&prompt, &connection.peer())?;
+    let ended = session.prompt(&prompt, &connection.peer(), &connection.principal)?;
     Ok(Begun { session, ended })
 }

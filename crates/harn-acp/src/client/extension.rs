@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
+use harn_vm::agent::Principal;
+use harn_vm::agent::events::AgentEvent;
 use harn_vm::agent::log::{AnyEventLog, EventLog, LogError, Topic};
-use harn_vm::agent::people::{RESPONDED, Requests, RespondError, Response, respond};
+use harn_vm::agent::people::{
+    Given, RESPONDED, Requests, RespondError, Response, headers, respond,
+};
 use serde_json::{Value, json};
 
 use super::EditorHost;
-use super::inputs::{InputError, InputMode};
+use super::inputs::{InputError, InputMode, Pushed};
 use crate::error::Refusal;
 
 /// Something a client tells us.
@@ -110,14 +114,15 @@ pub(crate) async fn handle_extension(
     host: &Arc<EditorHost>,
     told: Told,
     parameters: &Value,
+    who: &Principal,
 ) -> Result<Value, Refusal> {
     match told {
-        Told::Input => host.hear(parameters).await,
+        Told::Input => host.hear(parameters, who).await,
         Told::Resume => {
             host.resumes().insert(host.facts.id.clone());
             Ok(json!({}))
         }
-        Told::Respond => host.respond(parameters).await,
+        Told::Respond => host.respond(parameters, who).await,
         Told::SkillsChanged => {
             host.note_other_skills();
             Ok(json!({}))
@@ -135,7 +140,7 @@ fn no_workflow(what: &str) -> Refusal {
 
 impl EditorHost {
     /// What a person says while a loop runs.
-    async fn hear(&self, parameters: &Value) -> Result<Value, Refusal> {
+    async fn hear(&self, parameters: &Value, who: &Principal) -> Result<Value, Refusal> {
         let mode = match &parameters["mode"] {
             Value::Null => InputMode::FinishStep,
             Value::String(word) => InputMode::named(word).ok_or_else(|| {
@@ -151,29 +156,67 @@ impl EditorHost {
             Value::String(id) if !id.is_empty() => id.clone(),
             _ => format!("input-{}", harn_vm::new_id()),
         };
-        let kept = self.inputs.push(id.clone(), content, mode).await;
-        let index = kept.map_err(|error| match error {
-            InputError::TooMany => Refusal::overloaded(error.to_string(), 1000),
-            InputError::Log(_) => Refusal::internal(error.to_string()),
-        })?;
+        let index = match self.inputs.push(id.clone(), content, mode, who).await {
+            Ok(Pushed::New(index)) => index,
+            Ok(Pushed::Known(index)) => {
+                self.tell_control(&id, "idempotent", "waiting", None, who);
+                index
+            }
+            Err(error @ InputError::TooMany) => {
+                self.tell_control(&id, "rejected", "refused", Some("too_many_inputs"), who);
+                return Err(Refusal::overloaded(error.to_string(), 1000));
+            }
+            Err(error @ InputError::Log(_)) => {
+                self.tell_control(&id, "rejected", "refused", Some("not_kept"), who);
+                return Err(Refusal::internal(error.to_string()));
+            }
+        };
         Ok(json!({"index": index, "messageId": id}))
     }
 
+    /// Tells the session what came of an input that was not simply taken.
+    fn tell_control(
+        &self,
+        id: &str,
+        outcome: &str,
+        status: &str,
+        reason: Option<&str>,
+        who: &Principal,
+    ) {
+        let Some(bus) = &self.facts.bus else {
+            return;
+        };
+        bus.emit(&AgentEvent::ControlOutcome {
+            session_id: self.facts.id.clone(),
+            control_id: id.to_owned(),
+            method: "session/input".to_owned(),
+            outcome: outcome.to_owned(),
+            status: status.to_owned(),
+            actor: who.stored(),
+            target: json!({"sessionId": self.facts.id, "messageId": id}),
+            reason: reason.map(str::to_owned),
+            metadata: Value::Null,
+        });
+    }
+
     /// What a person says to a request.
-    async fn respond(&self, parameters: &Value) -> Result<Value, Refusal> {
+    async fn respond(&self, parameters: &Value, who: &Principal) -> Result<Value, Refusal> {
         let text = |key: &str| parameters[key].as_str().filter(|text| !text.is_empty());
         let id = text("requestId").or(text("request_id"));
         let id = id.ok_or_else(|| Refusal::bad_parameters("`requestId` is missing"))?;
         let response = response(parameters)?;
         let (log, now_ms) = (&*self.facts.log, (self.facts.now)());
-        let (reviewer, reason) = (text("reviewer"), text("reason"));
-        match respond(log, id, response, reviewer, reason, now_ms).await {
+        if !who.is_operator() && !self.has_asked(id).await {
+            return Err(unknown_request(id));
+        }
+        let given = Given {
+            reviewer: text("reviewer"),
+            reason: text("reason"),
+            actor: who,
+        };
+        match respond(log, id, response, given, now_ms).await {
             Ok(()) => Ok(json!({"requestId": id, "outcome": "recorded"})),
-            Err(RespondError::Unknown(_)) => Err(Refusal {
-                code: -32002,
-                message: format!("there is no request `{id}`"),
-                data: Some(json!({"requestId": id})),
-            }),
+            Err(RespondError::Unknown(_)) => Err(unknown_request(id)),
             Err(RespondError::Log(error)) => Err(Refusal::internal(error.to_string())),
             Err(error) => {
                 let existing = outcome(log, id, &error).await.unwrap_or_default();
@@ -181,6 +224,17 @@ impl EditorHost {
                 Err(Refusal::bad_parameters(error.to_string()).with(data))
             }
         }
+    }
+
+    /// Whether a request is one of this session. The log has those of all sessions, and who may
+    /// answer in one may not answer in the others.
+    async fn has_asked(&self, request_id: &str) -> bool {
+        let mut requests = Requests::default();
+        if requests.read(&self.facts.log).await.is_err() {
+            return false;
+        }
+        let request = requests.get(request_id);
+        request.is_some_and(|one| one.header(headers::SESSION) == Some(&*self.facts.id))
     }
 
     /// An event of the host, through the door for hosts.
@@ -195,6 +249,15 @@ impl EditorHost {
             .await;
         emitted.map_err(|error| Refusal::bad_parameters(error.to_string()))?;
         Ok(json!({}))
+    }
+}
+
+/// There is no such request, or none for whoever answers.
+fn unknown_request(id: &str) -> Refusal {
+    Refusal {
+        code: -32002,
+        message: format!("there is no request `{id}`"),
+        data: Some(json!({"requestId": id})),
     }
 }
 

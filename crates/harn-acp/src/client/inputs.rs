@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use harn_vm::agent::events::sanitize_topic_component;
 use harn_vm::agent::log::{AnyEventLog, EventId, EventLog, LogError, LogEvent, Topic, block_on};
-use harn_vm::agent::{HostInput, Seam};
+use harn_vm::agent::{HostInput, Principal, Seam};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
@@ -95,6 +95,16 @@ struct Input {
     index: EventId,
     content: Value,
     mode: InputMode,
+    /// Who has sent it; nothing in inputs that are older than this.
+    actor: Option<Principal>,
+}
+
+/// What became of an input.
+pub(super) enum Pushed {
+    /// It waits, at this index of the log.
+    New(EventId),
+    /// It was taken before.
+    Known(EventId),
 }
 
 /// Why an input was not taken.
@@ -149,8 +159,8 @@ impl Inputs {
         }
     }
 
-    /// Takes an input. It survives a power cut when this resolves; gives its index in the log.
-    /// An input whose id is known was taken before.
+    /// Takes an input. It survives a power cut when this resolves. An input whose id is known was
+    /// taken before.
     ///
     /// # Errors
     /// There are too many, or the log does not take it.
@@ -159,19 +169,20 @@ impl Inputs {
         id: String,
         content: Value,
         mode: InputMode,
-    ) -> Result<EventId, InputError> {
+        actor: &Principal,
+    ) -> Result<Pushed, InputError> {
         let _one_after_the_other = self.writing.lock().await;
         self.read_once().await;
         {
             let waiting = lock(&self.waiting);
             if let Some(known) = waiting.iter().find(|input| input.id == id) {
-                return Ok(known.index);
+                return Ok(Pushed::Known(known.index));
             }
             if waiting.len() >= INPUTS_MAX {
                 return Err(InputError::TooMany);
             }
         }
-        let payload = json!({"id": id, "content": content, "mode": mode.word()});
+        let payload = json!({"id": id, "content": content, "mode": mode.word(), "actor": actor});
         let event = LogEvent::at(RECEIVED, payload, (self.now)());
         let index = match &self.topic {
             Some(topic) => self.log.append_durable(topic, event).await?,
@@ -182,8 +193,9 @@ impl Inputs {
             index,
             content,
             mode,
+            actor: Some(actor.clone()),
         });
-        Ok(index)
+        Ok(Pushed::New(index))
     }
 
     /// What may be heard at a seam, in order. It stays here until the session has heard it: a
@@ -198,6 +210,7 @@ impl Inputs {
             content: input.content.clone(),
             id: Some(input.id.clone()),
             mode: Some(input.mode.word()),
+            actor: input.actor.clone(),
         })
         .collect()
     }
@@ -214,6 +227,7 @@ impl Input {
             index,
             content: payload["content"].clone(),
             mode: InputMode::named(payload["mode"].as_str()?)?,
+            actor: serde_json::from_value(payload["actor"].clone()).ok(),
         })
     }
 }

@@ -39,7 +39,7 @@ impl HttpConnection {
         let settings = &hub.settings;
         let counters = Arc::clone(&hub.counters);
         let streams = Streams::new(settings.frames, Arc::clone(&counters), settings.streams_max);
-        let (channel, driver) = hub.connect(Arc::clone(&streams) as Arc<dyn Room>);
+        let (channel, driver) = hub.connect(Arc::clone(&streams) as Arc<dyn Room>, &caller);
         let (from_agent, to_agent) = channel.into_parts();
         let connection = Arc::new(Self {
             id: new_id(),

@@ -112,7 +112,7 @@ async fn begin(hub: &Arc<Hub>, caller: Caller, headers: &HeaderMap, body: Body) 
     if !is_first {
         return (StatusCode::BAD_REQUEST, "send Acp-Connection-Id").into_response();
     }
-    let Some(place) = hub.place() else {
+    let Some(place) = hub.place(&caller) else {
         return too_many("too many connections are open");
     };
     let connection = HttpConnection::begin(hub, place, caller);

@@ -1,13 +1,12 @@
 //! All connections of a listener.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol::{Channel, ConnectionDriver};
 use axum::Router;
 use axum::routing::get;
-use harn_listen::Caller;
+use harn_listen::{Caller, Means};
 use tokio::sync::watch;
 
 use super::connection::HttpConnection;
@@ -15,8 +14,11 @@ use super::{Network, http, socket};
 use crate::frames::{Counters, Room};
 
 /// An agent for one more client: its messages, and what runs it. It counts with the listener.
-pub(crate) type Connect =
-    Arc<dyn Fn(Arc<dyn Room>, Arc<Counters>) -> (Channel, Option<ConnectionDriver>) + Send + Sync>;
+pub(crate) type Connect = Arc<
+    dyn Fn(Arc<dyn Room>, Arc<Counters>, &Caller) -> (Channel, Option<ConnectionDriver>)
+        + Send
+        + Sync,
+>;
 
 /// All connections of a listener.
 pub(crate) struct Hub {
@@ -24,19 +26,31 @@ pub(crate) struct Hub {
     pub(super) counters: Arc<Counters>,
     connect: Connect,
     by_id: Mutex<HashMap<String, Arc<HttpConnection>>>,
-    open: AtomicUsize,
+    /// How many connections each caller has.
+    open: Mutex<HashMap<CallerKey, usize>>,
     stopping: watch::Sender<bool>,
     /// A connection has come to its end.
     left: watch::Sender<()>,
 }
 
 /// The place of one connection among those there may be.
-pub(super) struct Place(Arc<Hub>);
+pub(super) struct Place(Arc<Hub>, CallerKey);
+
+/// What tells callers apart.
+type CallerKey = (Means, String);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
-        self.0.left.send_replace(());
+        let Self(hub, key) = self;
+        let mut open = hub.open_places();
+        if let Some(count) = open.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(key);
+            }
+        }
+        drop(open);
+        hub.left.send_replace(());
     }
 }
 
@@ -47,7 +61,7 @@ impl Hub {
             counters: Arc::default(),
             connect,
             by_id: Mutex::default(),
-            open: AtomicUsize::new(0),
+            open: Mutex::default(),
             stopping: watch::Sender::new(false),
             left: watch::Sender::new(()),
         })
@@ -63,29 +77,31 @@ impl Hub {
             .with_state(Arc::clone(self))
     }
 
-    /// A place for one more connection, if there is one.
-    pub(super) fn place(self: &Arc<Self>) -> Option<Place> {
-        let max = self.settings.connections_max;
-        let more = |open| (open < max).then_some(open + 1);
-        let taken = self
-            .open
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        match taken {
-            Ok(_) => Some(Place(Arc::clone(self))),
-            Err(_) => {
-                self.counters.overload.add();
-                None
-            }
+    /// A place for one more connection of a caller, if there is one: among those of the caller
+    /// first, and then among all.
+    pub(super) fn place(self: &Arc<Self>, caller: &Caller) -> Option<Place> {
+        let key = (caller.means, caller.name.clone());
+        let mut open = self.open_places();
+        let of_caller = open.get(&key).copied().unwrap_or_default();
+        let all: usize = open.values().sum();
+        let settings = &self.settings;
+        if of_caller >= settings.caller_connections_max || all >= settings.connections_max {
+            self.counters.overload.add();
+            return None;
         }
+        *open.entry(key.clone()).or_default() += 1;
+        Some(Place(Arc::clone(self), key))
+    }
+
+    fn open_places(&self) -> MutexGuard<'_, HashMap<CallerKey, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends all connections, and resolves when their agents have come to their ends.
     pub(crate) async fn stop(&self) {
         self.stopping.send_replace(true);
         let mut left = self.left.subscribe();
-        let _ = left
-            .wait_for(|()| self.open.load(Ordering::Relaxed) == 0)
-            .await;
+        let _ = left.wait_for(|()| self.open_places().is_empty()).await;
     }
 
     /// Resolves when all connections are to end.
@@ -96,8 +112,12 @@ impl Hub {
     }
 
     /// An agent for one more client.
-    pub(super) fn connect(&self, room: Arc<dyn Room>) -> (Channel, Option<ConnectionDriver>) {
-        (self.connect)(room, Arc::clone(&self.counters))
+    pub(super) fn connect(
+        &self,
+        room: Arc<dyn Room>,
+        caller: &Caller,
+    ) -> (Channel, Option<ConnectionDriver>) {
+        (self.connect)(room, Arc::clone(&self.counters), caller)
     }
 
     pub(super) fn add(&self, connection: &Arc<HttpConnection>) {

@@ -14,6 +14,8 @@ pub struct Network {
     pub path: String,
     /// Connections at a time, of either kind.
     pub(crate) connections_max: usize,
+    /// The same, of one caller.
+    pub(crate) caller_connections_max: usize,
     /// Sessions of one HTTP connection that have a stream of their own.
     pub(crate) streams_max: usize,
     /// How long an HTTP connection may be without a stream and a request.
@@ -31,6 +33,7 @@ impl Default for Network {
         Self {
             path: "/acp".to_owned(),
             connections_max: 256,
+            caller_connections_max: 64,
             streams_max: 256,
             idle: Duration::from_secs(30),
             ping_every: Duration::from_secs(30),
@@ -42,7 +45,7 @@ impl Default for Network {
 
 impl Network {
     /// The limits that can be set by name.
-    pub const NAMES: [&str; 10] = [
+    pub const NAMES: [&str; 11] = [
         "frame_in_bytes",
         "frame_out_bytes",
         "depth",
@@ -52,6 +55,7 @@ impl Network {
         "backlog_frames",
         "backlog_bytes",
         "acp_connections",
+        "acp_caller_connections",
         "acp_streams",
     ];
 
@@ -87,6 +91,7 @@ impl Network {
             "backlog_frames" => &mut frames.backlog_frames_max,
             "backlog_bytes" => &mut frames.backlog_bytes_max,
             "acp_connections" => &mut self.connections_max,
+            "acp_caller_connections" => &mut self.caller_connections_max,
             "acp_streams" => &mut self.streams_max,
             _ => return None,
         })

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use agent_client_protocol::ConnectTo;
-use harn_listen::Listener;
+use harn_listen::{Caller, Listener, Means};
+use harn_vm::agent::{Principal, PrincipalKind};
 
 use super::{Hub, Network};
 use crate::agent;
@@ -20,8 +21,10 @@ impl Server {
         stop: impl Future<Output = ()>,
     ) -> Vec<(&'static str, u64)> {
         let server = Arc::clone(self);
-        let connect =
-            move |room, counters| agent::agent(&server, room, counters).into_channel_and_future();
+        let connect = move |room, counters, caller: &Caller| {
+            let agent = agent::agent(&server, principal_of(caller), room, counters);
+            agent.into_channel_and_future()
+        };
         let hub = Hub::new(Arc::new(connect), network);
         let met = listener.counters();
         let stopped = async {
@@ -38,5 +41,18 @@ impl Server {
             .chain(frames)
             .chain(sessions)
             .collect()
+    }
+}
+
+/// Who a caller is, for what it makes and does.
+fn principal_of(caller: &Caller) -> Principal {
+    let named = |kind, via| Principal::new(kind, caller.name.clone(), via);
+    match caller.means {
+        Means::Nothing => Principal::anonymous("listener"),
+        // Only the operator can read it, and only who the operator gave it to knows it.
+        Means::Token => Principal::operator("token"),
+        Means::Key => named(PrincipalKind::Key, "key"),
+        Means::Signature => named(PrincipalKind::Key, "signature"),
+        Means::Claims => named(PrincipalKind::Claim, "claims"),
     }
 }

@@ -42,12 +42,12 @@ pub(super) async fn get_or_stream(
     let Ok(upgrade) = upgrade else {
         return http::stream(&hub, &caller, &headers);
     };
-    let Some(place) = hub.place() else {
+    let Some(place) = hub.place(&caller) else {
         return http::too_many("too many connections are open");
     };
     let max = hub.settings.frames.frame_in_bytes_max;
     let upgrade = upgrade.max_message_size(max).max_frame_size(max);
-    let mut response = upgrade.on_upgrade(move |socket| run(socket, hub, place));
+    let mut response = upgrade.on_upgrade(move |socket| run(socket, hub, place, caller));
     if let Ok(id) = HeaderValue::try_from(new_id()) {
         response.headers_mut().insert(http::CONNECTION_ID, id);
     }
@@ -96,10 +96,10 @@ impl Farewell {
     }
 }
 
-async fn run(socket: WebSocket, hub: Arc<Hub>, place: Place) {
+async fn run(socket: WebSocket, hub: Arc<Hub>, place: Place, caller: Caller) {
     let limits = hub.settings.frames;
     let outbox = Outbox::new(limits, Arc::clone(&hub.counters));
-    let (channel, driver) = hub.connect(Arc::new(outbox.clone()) as Arc<dyn Room>);
+    let (channel, driver) = hub.connect(Arc::new(outbox.clone()) as Arc<dyn Room>, &caller);
     let (from_agent, to_agent) = channel.into_parts();
     let shared = Shared {
         gate: Gate::new(limits, Arc::clone(&hub.counters)),

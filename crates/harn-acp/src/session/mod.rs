@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
 use harn_vm::agent::session::{Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
-use harn_vm::agent::{CannotClaim, HostBridge, Keeper, KeptSessions, SessionClaim};
+use harn_vm::agent::{CannotClaim, HostBridge, Keeper, KeptSessions, Principal, SessionClaim};
 use harn_vm::{RunOptions, TurnRunner};
 use serde_json::{Value, json};
 
@@ -129,6 +129,19 @@ impl Drop for Visit {
         }
     }
 }
+
+/// What there was to cancel.
+enum Cancelled {
+    /// A turn, which stops now.
+    Now,
+    /// A turn that stops already.
+    Before,
+    /// Nothing.
+    Idle,
+}
+
+const CANCEL: &str = "session/cancel";
+const IDEMPOTENT: &str = "idempotent";
 
 /// How a keeper claims a session: one that may be known, or one that was just made.
 type ClaimSession = fn(&Arc<Keeper>, &str) -> Result<Option<SessionClaim>, CannotClaim>;
@@ -422,15 +435,54 @@ impl Session {
         options
     }
 
-    /// Stops the turn that runs, if one does.
-    pub(crate) fn cancel(&self) {
+    /// Stops the turn that runs, if one does, because somebody wants that.
+    pub(crate) fn cancel(&self, who: &Principal) {
+        self.cancel_running(who);
+    }
+
+    /// The same for a client, which hears what came of it also when there was nothing to stop.
+    pub(crate) fn cancel_for_client(&self, who: &Principal) {
+        match self.cancel_running(who) {
+            Cancelled::Now => {}
+            Cancelled::Before => self
+                .bus
+                .emit(&self.control(CANCEL, IDEMPOTENT, "cancelled", who)),
+            Cancelled::Idle => self
+                .bus
+                .emit(&self.control(CANCEL, IDEMPOTENT, "idle", who)),
+        }
+    }
+
+    fn cancel_running(&self, who: &Principal) -> Cancelled {
         let state = self.state();
-        if let (Some(running), Some(runner)) = (&state.running, &state.runner) {
-            if running.cancel() {
-                self.bus.emit(&cancelled(&self.id));
-            }
-            self.bus.cancel_calls(&self.id);
-            runner.turns.cancel();
+        let (Some(running), Some(runner)) = (&state.running, &state.runner) else {
+            return Cancelled::Idle;
+        };
+        let is_first = running.cancel();
+        if is_first {
+            self.bus
+                .emit(&self.control(CANCEL, "accepted", "cancelled", who));
+        }
+        self.bus.cancel_calls(&self.id);
+        runner.turns.cancel();
+        match is_first {
+            true => Cancelled::Now,
+            false => Cancelled::Before,
+        }
+    }
+
+    /// What came of something that somebody wanted of the session.
+    fn control(&self, method: &str, outcome: &str, status: &str, who: &Principal) -> AgentEvent {
+        AgentEvent::ControlOutcome {
+            session_id: self.id.clone(),
+            control_id: harn_vm::new_id(),
+            method: method.to_owned(),
+            outcome: outcome.to_owned(),
+            status: status.to_owned(),
+            actor: who.stored(),
+            target: json!({"sessionId": self.id}),
+            reason: None,
+            metadata: Value::Null,
         }
     }
 
@@ -446,7 +498,7 @@ impl Session {
     /// what was lent is given back. The journal stays.
     pub(crate) async fn close(&self) {
         self.begin_closing();
-        self.cancel();
+        self.cancel(&Principal::harn());
         self.rest().await;
         let runner = self.state().runner.take();
         if let Some(runner) = runner {
@@ -477,21 +529,6 @@ fn host_facts(server: &Server, id: &str, settings: &Settings, bus: &EventBus) ->
         log: Arc::clone(&server.options.log),
         bus: Some(bus.clone()),
         now: Arc::new(harn_vm::now_ms),
-    }
-}
-
-/// Somebody has cancelled the turn of a session.
-fn cancelled(id: &str) -> AgentEvent {
-    AgentEvent::ControlOutcome {
-        session_id: id.to_owned(),
-        control_id: harn_vm::new_id(),
-        method: "session/cancel".to_owned(),
-        outcome: "accepted".to_owned(),
-        status: "cancelled".to_owned(),
-        actor: Value::Null,
-        target: json!({"sessionId": id}),
-        reason: None,
-        metadata: Value::Null,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use harn_vm::agent::Principal;
 use harn_vm::agent::session::{SessionState, kept};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,6 +20,9 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
+    /// Who has made the session; nothing in those that are older than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<Principal>,
     /// The folder it works in.
     pub(crate) cwd: PathBuf,
     /// Other folders that belong to it.
@@ -40,12 +44,18 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// The settings of a session that begins somewhere.
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place, owner: Principal) -> Self {
         Self {
+            owner: Some(owner),
             cwd: place.cwd,
             additional_directories: place.more,
             ..Self::default()
         }
+    }
+
+    /// Whether the session belongs to somebody.
+    pub(crate) fn belongs_to(&self, who: &Principal) -> bool {
+        who.owns(self.owner.as_ref())
     }
 
     /// The folders that the session is kept in: where it works, and then the others.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use harn_vm::agent::BoxFuture;
 use harn_vm::agent::events::AgentEvent;
 use harn_vm::agent::log::{EventLog, Topic};
 use harn_vm::agent::session::{Change, JournalRecord, journal_topic};
+use harn_vm::agent::{BoxFuture, Principal};
 use harn_vm::machine::Stream;
 use harn_vm::{Partner, Turn, TurnEnd, TurnFailure, TurnListener, TurnRunner};
 use serde_json::{Map, Value, json};
@@ -83,6 +83,7 @@ impl Session {
         self: &Arc<Self>,
         prompt: &Prompt,
         from: &Arc<dyn Peer>,
+        who: &Principal,
     ) -> Result<BoxFuture<'static, Result<Value, Refusal>>, Refusal> {
         let (ended, end) = oneshot::channel();
         let mut state = self.state();
@@ -90,6 +91,11 @@ impl Session {
             return Err(Refusal::unknown_session(&self.id));
         }
         if state.running.is_some() {
+            let mut refused = self.control("session/prompt", "rejected", "running", who);
+            if let AgentEvent::ControlOutcome { reason, .. } = &mut refused {
+                *reason = Some("turn_running".to_owned());
+            }
+            self.bus.emit(&refused);
             let why = "a turn of this session is running";
             return Err(Refusal::bad_parameters(why).with(json!({"reason": "turn_running"})));
         }

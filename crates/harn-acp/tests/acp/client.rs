@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harn_acp::{Mode, Server, ServerOptions, SessionLimits};
+use harn_acp::{Access, Mode, Server, ServerOptions, SessionLimits};
 use harn_vm::agent::log::{AnyEventLog, MemoryEventLog};
 use harn_vm::machine::Entry;
 use harn_vm::{AnsweringProgram, ModelOptions, NamedText, RunOptions, ScenarioUse};
@@ -107,6 +107,10 @@ impl Scene {
             is_ephemeral: setting.is_ephemeral,
             retain: setting.retain,
             limits: setting.limits,
+            access: Access {
+                roots: vec![folder.path().to_owned()],
+                ..Access::default()
+            },
             printed: Arc::new(move |text| printing.lock().unwrap().push_str(text)),
         });
         Self {

@@ -30,7 +30,7 @@ pub use notice::{NOTICE, RESOLVED, notice};
 pub use process::{is_gone, this_process};
 pub use request::{Outcome, Request, RequestState};
 pub use requests::Requests;
-pub use respond::{RespondError, Response, respond};
+pub use respond::{Given, RespondError, Response, respond};
 
 /// Headers of the record of a request.
 pub mod headers {

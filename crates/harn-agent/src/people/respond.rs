@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::request::{Outcome, Request, RequestState};
 use super::{RESPONDED, RequestKind, Requests};
 use crate::moment::rfc3339;
+use crate::principal::Principal;
 
 /// What a person says.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +104,16 @@ fn wanted(kind: RequestKind) -> &'static str {
     }
 }
 
+/// What is said beside an answer.
+pub struct Given<'a> {
+    /// The name that the answer is given in.
+    pub reviewer: Option<&'a str>,
+    /// Why.
+    pub reason: Option<&'a str>,
+    /// Who gives it.
+    pub actor: &'a Principal,
+}
+
 /// Answers a request. The answer is durable when this resolves; whoever waits hears of it, or
 /// finds it when the program is started again.
 ///
@@ -112,10 +123,14 @@ pub async fn respond(
     log: &AnyEventLog,
     request_id: &str,
     response: Response,
-    reviewer: Option<&str>,
-    reason: Option<&str>,
+    given: Given<'_>,
     now_ms: i64,
 ) -> Result<(), RespondError> {
+    let Given {
+        reviewer,
+        reason,
+        actor,
+    } = given;
     let mut requests = Requests::default();
     requests.read(log).await?;
     let unknown = || RespondError::Unknown(request_id.to_owned());
@@ -135,6 +150,7 @@ pub async fn respond(
     if let Some(reason) = reason {
         set("reason", json!(reason));
     }
+    set("metadata", json!({"actor": actor.stored()}));
     set("responded_at", json!(rfc3339(now_ms)));
     let topic = Topic::new(request.kind.topic())?;
     let event = LogEvent::at(RESPONDED, Value::Object(payload), now_ms);

@@ -1,9 +1,22 @@
 //! Requests in a log, and answers to them.
 
+use std::sync::LazyLock;
+
 use harn_log::{AnyEventLog, EventLog, LogEvent, MemoryEventLog, Topic, block_on};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::principal::Principal;
+
+/// What is said beside an answer: the name it is given in.
+fn given(reviewer: Option<&str>) -> Given<'_> {
+    static ACTOR: LazyLock<Principal> = LazyLock::new(|| Principal::operator("test"));
+    Given {
+        reviewer,
+        reason: None,
+        actor: &ACTOR,
+    }
+}
 
 struct Desk(AnyEventLog);
 
@@ -35,7 +48,7 @@ impl Desk {
     }
 
     fn answer(&self, id: &str, response: Response, reviewer: &str) -> Result<(), RespondError> {
-        block_on(respond(&self.0, id, response, Some(reviewer), None, NOW))
+        block_on(respond(&self.0, id, response, given(Some(reviewer)), NOW))
     }
 
     #[track_caller]
@@ -127,8 +140,7 @@ fn what_does_not_fit_is_refused() {
         &desk.0,
         "q",
         answer(),
-        None,
-        None,
+        given(None),
         NOW + 24 * 60 * 60 * 1000,
     );
     assert_eq!(

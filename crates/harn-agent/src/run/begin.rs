@@ -126,7 +126,12 @@ pub(super) fn take_host_messages(run: &Run<'_>, seam: Seam) -> Vec<Value> {
 /// The message that an input is. Its id goes with it: once the message is in the journal, the
 /// input is never heard again.
 fn heard(run: &Run<'_>, input: HostInput, seam: Seam) -> Value {
-    let HostInput { content, id, mode } = input;
+    let HostInput {
+        content,
+        id,
+        mode,
+        actor,
+    } = input;
     let text = match &content {
         Value::String(text) => text.clone(),
         blocks => block_text(blocks),
@@ -141,7 +146,7 @@ fn heard(run: &Run<'_>, input: HostInput, seam: Seam) -> Value {
             method: "session/input".to_owned(),
             outcome: "accepted".to_owned(),
             status: "delivered".to_owned(),
-            actor: Value::Null,
+            actor: actor.map_or(Value::Null, |actor| actor.stored()),
             target: json!({"sessionId": run.session.id(), "messageId": id}),
             reason: None,
             metadata: json!({"requestedMode": mode, "deliveredAt": seam.word()}),

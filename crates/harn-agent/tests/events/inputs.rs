@@ -84,6 +84,8 @@ async fn a_delivered_input_has_an_outcome() {
     let target = json!({"sessionId": SESSION, "messageId": "i1"});
     assert_eq!(outcome["target"], target);
     assert_eq!(outcome["metadata"]["deliveredAt"], "iteration_start");
+    let actor = json!({"kind": "host", "id": "operator", "via": "test", "verified": true});
+    assert_eq!(outcome["actor"], actor);
 }
 
 /// Calls that were not begun are not made for somebody who interrupts.

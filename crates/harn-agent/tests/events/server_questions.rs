@@ -6,18 +6,27 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_core::Stream;
-use harn_agent::BoxFuture;
 use harn_agent::people::{
-    Outcome, RequestState, Requests, Response, headers, respond, this_process,
+    Given, Outcome, RequestState, Requests, Response, headers, respond, this_process,
 };
 use harn_agent::tool_servers::{
     CallResult, Capabilities, Generation, Listed, ServerCall, ServerClient, ServerConfig,
     ServerError, ServerFacts, ServerRequest, ToolServer, ToolServers,
 };
+use harn_agent::{BoxFuture, Principal};
 use harn_log::{EventLog, LogEvent, Topic};
 use serde_json::{Map, Value, json};
 
 use crate::stage::{SESSION, Stage, calling, saying};
+
+/// What is said beside an answer: the name it is given in, and who gives it.
+fn given<'a>(reviewer: Option<&'a str>, actor: &'a Principal) -> Given<'a> {
+    Given {
+        reviewer,
+        reason: None,
+        actor,
+    }
+}
 
 /// Servers with one tool, `ask`, which asks what the test says.
 #[derive(Clone, Default)]
@@ -353,7 +362,14 @@ async fn without_a_host_people_find_in_the_log_what_a_server_asks() {
         let id = asked(&stage).await;
         let answer = Response::Answer(json!({"name": "Ada"}));
         let now = stage.runtime.now_ms();
-        respond(stage.log(), &id, answer, Some("bob"), None, now).await
+        respond(
+            stage.log(),
+            &id,
+            answer,
+            given(Some("bob"), &Principal::operator("test")),
+            now,
+        )
+        .await
     };
     let (answer, answered) = tokio::join!(client.answer(form(), Some(SESSION)), answering);
     answered.unwrap();
@@ -448,7 +464,14 @@ async fn of_two_equal_questions_one_goes_on_with_that_of_a_process_that_is_gone(
         for id in [asked_again(&stage, 3).await, "hitl_question_old".to_owned()] {
             let answer = Response::Answer(json!({"name": "Ada"}));
             let now = stage.runtime.now_ms();
-            let answered = respond(stage.log(), &id, answer, None, None, now).await;
+            let answered = respond(
+                stage.log(),
+                &id,
+                answer,
+                given(None, &Principal::operator("test")),
+                now,
+            )
+            .await;
             answered.unwrap();
         }
     };

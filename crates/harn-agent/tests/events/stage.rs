@@ -17,7 +17,7 @@ use harn_agent::tool_servers::{ServerConfig, ToolServers};
 use harn_agent::verify::{Findings, check_journal, check_topic, is_session_topic};
 use harn_agent::{
     Asked, BoxFuture, Elicits, FunctionTool, HostBridge, HostError, HostInput, LoopRequest,
-    Runtime, RuntimeOptions, Seam, Tool, ToolError,
+    Principal, Runtime, RuntimeOptions, Seam, Tool, ToolError,
 };
 use harn_log::{AnyEventLog, EventLog, MemoryEventLog, block_on};
 use serde_json::{Map, Value, json};
@@ -382,6 +382,7 @@ impl Host {
             content: json!(message),
             id: Some(id.to_owned()),
             mode: Some("finish_step"),
+            actor: Some(Principal::operator("test")),
         };
         self.inputs.lock().unwrap().push((seam, input));
     }

@@ -1,5 +1,6 @@
 //! `harn serve`: programs, for others to talk to.
 
+mod access;
 mod acp;
 mod listening;
 mod network;

@@ -6,6 +6,7 @@ use harn_vm::agent::HostBridge;
 use serde_json::{Value, json};
 
 use super::super::{Told, handle_extension};
+use super::operator;
 use super::{FakePeer, Reply, bridge, host};
 
 #[test]
@@ -55,7 +56,7 @@ fn every_message_has_its_names() {
 async fn a_daemon_is_woken_once() {
     let host = host(&FakePeer::new(json!({}), |_, _| Reply::Never)).await;
     assert!(!host.take_resume("s"));
-    let told = handle_extension(&host, Told::Resume, &json!({"sessionId": "s"})).await;
+    let told = handle_extension(&host, Told::Resume, &json!({"sessionId": "s"}), &operator()).await;
     assert_eq!(told, Ok(json!({})));
     assert!(!host.take_resume("child"));
     assert!(host.take_resume("s"));
@@ -67,7 +68,7 @@ async fn a_host_says_that_its_skills_have_changed() {
     let peer = FakePeer::new(bridge(), |_, _| Reply::Ok(json!([])));
     let host = host(&peer).await;
     assert!(!host.has_other_skills());
-    let told = handle_extension(&host, Told::SkillsChanged, &json!({})).await;
+    let told = handle_extension(&host, Told::SkillsChanged, &json!({}), &operator()).await;
     assert_eq!(told, Ok(json!({})));
     assert!(host.has_other_skills());
     // A program asks on a thread of its own.
@@ -84,7 +85,7 @@ async fn events_of_the_host_go_through_its_door() {
     let emit = |kind: &str, payload| json!({"sessionId": "s", "type": kind, "payload": payload});
     let noted = emit("typed_checkpoint", json!({"kind": "note", "text": "hello"}));
     assert_eq!(
-        handle_extension(&host, Told::Emit, &noted).await,
+        handle_extension(&host, Told::Emit, &noted, &operator()).await,
         Ok(json!({}))
     );
     // What only the runtime may say is refused.
@@ -93,7 +94,7 @@ async fn events_of_the_host_go_through_its_door() {
         emit("", json!({})),
         json!({}),
     ] {
-        let refused = handle_extension(&host, Told::Emit, &event).await;
+        let refused = handle_extension(&host, Told::Emit, &event, &operator()).await;
         assert_eq!(refused.expect_err("it is refused").code, -32602, "{event}");
     }
 }
@@ -101,7 +102,7 @@ async fn events_of_the_host_go_through_its_door() {
 #[tokio::test(start_paused = true)]
 async fn without_a_workflow_there_is_nothing_to_control() {
     let host = host(&FakePeer::new(json!({}), |_, _| Reply::Never)).await;
-    let refused = handle_extension(&host, Told::Workflow("pause"), &json!({})).await;
+    let refused = handle_extension(&host, Told::Workflow("pause"), &json!({}), &operator()).await;
     let refused = refused.expect_err("there is none");
     assert_eq!(
         refused.message,

@@ -8,6 +8,7 @@ use harn_vm::agent::{HostBridge, Seam};
 use serde_json::{Value, json};
 
 use super::super::{EditorHost, Told, handle_extension};
+use super::operator;
 use super::{FakePeer, Reply, facts, host, host_with};
 
 const SEAMS: [Seam; 7] = [
@@ -26,7 +27,7 @@ fn nobody() -> Arc<FakePeer> {
 
 async fn say(host: &Arc<EditorHost>, content: &str, mode: &str) -> Value {
     let parameters = json!({"sessionId": "s", "content": content, "mode": mode});
-    let said = handle_extension(host, Told::Input, &parameters).await;
+    let said = handle_extension(host, Told::Input, &parameters, &operator()).await;
     said.expect("it is taken")
 }
 
@@ -109,8 +110,8 @@ async fn inputs_survive_the_process_and_are_not_heard_again() {
 async fn an_input_that_is_sent_twice_is_one() {
     let host = host(&nobody()).await;
     let parameters = json!({"sessionId": "s", "content": "once", "messageId": "m1"});
-    let first = handle_extension(&host, Told::Input, &parameters).await;
-    let again = handle_extension(&host, Told::Input, &parameters).await;
+    let first = handle_extension(&host, Told::Input, &parameters, &operator()).await;
+    let again = handle_extension(&host, Told::Input, &parameters, &operator()).await;
     assert_eq!(first, again);
     assert_eq!(heard(&host, Seam::IterationStart), ["once"]);
 }
@@ -132,7 +133,7 @@ async fn what_makes_no_sense_is_refused() {
         ),
     ];
     for (parameters, expected) in rows {
-        let refused = handle_extension(&host, Told::Input, &parameters).await;
+        let refused = handle_extension(&host, Told::Input, &parameters, &operator()).await;
         let refused = refused.expect_err("it makes no sense");
         assert_eq!(refused.code, -32602);
         assert!(refused.message.starts_with(expected), "{refused}");
@@ -147,7 +148,7 @@ async fn blocks_of_text_are_a_text() {
         {"type": "text", "text": "look at"},
         {"type": "resource_link", "uri": "file:///a", "name": "a"},
     ]);
-    let told = handle_extension(&host, Told::Input, &json!({"content": blocks})).await;
+    let told = handle_extension(&host, Told::Input, &json!({"content": blocks}), &operator()).await;
     assert!(told.is_ok());
     assert_eq!(heard(&host, Seam::IterationEnd), ["look at\n<file:///a>"]);
 }

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harn_vm::agent::BoxFuture;
 use harn_vm::agent::events::{BusConfig, EventBus};
 use harn_vm::agent::log::{AnyEventLog, MemoryEventLog};
+use harn_vm::agent::{BoxFuture, Principal};
 use serde_json::{Value, json};
 
 use super::{EditorHost, Peers, SessionFacts, lock};
@@ -165,6 +165,11 @@ pub(super) fn facts(roots: Vec<PathBuf>) -> SessionFacts {
         bus: Some(EventBus::new(BusConfig::default())),
         now: Arc::new(|| NOW),
     }
+}
+
+/// Who tells the host something.
+pub(super) fn operator() -> Principal {
+    Principal::operator("stdio")
 }
 
 /// A host with a client at the other end.

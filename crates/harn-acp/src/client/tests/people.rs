@@ -8,6 +8,7 @@ use harn_vm::agent::{Elicits, HostBridge, HostError};
 use serde_json::{Value, json};
 
 use super::super::{EditorHost, Told, handle_extension};
+use super::operator;
 use super::{FakePeer, NOW, Reply, bridge, facts, host, host_with, settle};
 
 fn forms() -> Value {
@@ -251,7 +252,7 @@ async fn the_first_answer_wins_and_later_ones_are_told_of_it() {
     let respond = |answer: &str, reviewer: &str| {
         let parameters = json!({"requestId": "r1", "answer": answer, "reviewer": reviewer});
         let host = Arc::clone(&host);
-        async move { handle_extension(&host, Told::Respond, &parameters).await }
+        async move { handle_extension(&host, Told::Respond, &parameters, &operator()).await }
     };
     let first = respond("blue", "ada").await;
     assert_eq!(first, Ok(json!({"requestId": "r1", "outcome": "recorded"})));
@@ -273,7 +274,7 @@ async fn two_people_are_two_people() {
     let approve = |reviewer: &str| {
         let parameters = json!({"requestId": "r1", "approved": true, "reviewer": reviewer});
         let host = Arc::clone(&host);
-        async move { handle_extension(&host, Told::Respond, &parameters).await }
+        async move { handle_extension(&host, Told::Respond, &parameters, &operator()).await }
     };
     assert!(approve("ada").await.is_ok());
     let again = approve("ada").await.expect_err("she has approved");
@@ -297,7 +298,7 @@ async fn an_answer_after_the_deadline_does_not_count() {
     facts.now = Arc::new(|| NOW + 24 * 60 * 60 * 1000);
     let later = host_with(&FakePeer::new(json!({}), |_, _| Reply::Never), facts).await;
     let parameters = json!({"requestId": "r1", "approved": true, "reviewer": "ada"});
-    let late = handle_extension(&later, Told::Respond, &parameters).await;
+    let late = handle_extension(&later, Told::Respond, &parameters, &operator()).await;
     let late = late.expect_err("it is too late");
     assert_eq!(
         (late.code, &late.data.unwrap()["outcome"]["state"]),
@@ -320,7 +321,7 @@ async fn answers_that_make_no_sense_are_refused() {
         (json!({"requestId": "unknown", "answer": "x"}), -32002),
     ];
     for (parameters, code) in rows {
-        let refused = handle_extension(&host, Told::Respond, &parameters).await;
+        let refused = handle_extension(&host, Told::Respond, &parameters, &operator()).await;
         assert_eq!(
             refused.expect_err("it is refused").code,
             code,
@@ -329,7 +330,7 @@ async fn answers_that_make_no_sense_are_refused() {
     }
     let accepted = json!({"requestId": "r1", "accepted": true});
     assert!(
-        handle_extension(&host, Told::Respond, &accepted)
+        handle_extension(&host, Told::Respond, &accepted, &operator())
             .await
             .is_ok()
     );

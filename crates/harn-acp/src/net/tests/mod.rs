@@ -35,7 +35,7 @@ impl World {
 
     async fn open_with(settings: Network, policy: Policy) -> Self {
         let (notes, noticed) = mpsc::unbounded_channel();
-        let connect: Connect = Arc::new(move |room, _| {
+        let connect: Connect = Arc::new(move |room, _, _| {
             let (ours, theirs) = Channel::duplex();
             let driver = ConnectionDriver::new(agent(theirs, room, notes.clone()));
             (ours, Some(driver))

@@ -3,8 +3,9 @@
 use clap::{ArgGroup, Args};
 use harn_log::block_on;
 use harn_vm::agent::people::{
-    Request, RequestKind, Requests, RespondError, Response, headers, is_gone, respond,
+    Given, Request, RequestKind, Requests, RespondError, Response, headers, is_gone, respond,
 };
+use harn_vm::agent::{Principal, PrincipalKind};
 use serde_json::{Value, json};
 
 use super::super::events::Ctx;
@@ -76,14 +77,13 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let request = named(&requests, &arguments.id)?;
     let response = arguments.response(request)?;
     let reviewer = arguments.reviewer();
-    let responding = respond(
-        &log.log,
-        request.id(),
-        response,
-        reviewer.as_deref(),
-        arguments.reason.as_deref(),
-        ctx.clock.now_ms(),
-    );
+    let actor = Principal::new(PrincipalKind::Terminal, "operator", "harn hitl answer");
+    let given = Given {
+        reviewer: reviewer.as_deref(),
+        reason: arguments.reason.as_deref(),
+        actor: &actor,
+    };
+    let responding = respond(&log.log, request.id(), response, given, ctx.clock.now_ms());
     // Before it has the answer: with it the program may come to its end at once.
     let is_waited_for = !request.header(headers::PROCESS).is_some_and(is_gone);
     block_on(responding).map_err(refused)?;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use harn_acp::{Mode, Network, Server, ServerOptions};
+use harn_acp::{Access, Mode, Network, Server, ServerOptions};
 use harn_log::state_root;
 use harn_vm::{AnsweringProgram, Warn};
 
+use super::access::project_access;
 use super::listening::{Listening, Serving};
 use super::network;
 use crate::arguments::after_help;
@@ -117,6 +118,17 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
     output.flush()?;
     let warn = |text: &str| say(&format!("warning: {}\n", UntrustedText(text)));
     around.options.world.models.warn = Some(Warn(Arc::new(warn)));
+    let base = project::base_of(around.manifest.as_deref());
+    let access = match serving.listen.as_ref().map(|listen| &listen.access) {
+        Some(given) => match project_access(given, &base, around.manifest.as_deref()) {
+            Ok(access) => access,
+            Err(why) => {
+                output.error(format_args!("{}", Untrusted(why)));
+                return Ok(Outcome::Problems);
+            }
+        },
+        None => Access::default(),
+    };
     let server = Server::new(ServerOptions {
         modes: modes(&program, around.manifest.as_deref()),
         program,
@@ -129,12 +141,13 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
             .as_ref()
             .map_or(Duration::ZERO, |listen| listen.retain),
         limits: serving.sessions,
+        access,
         printed: Arc::new(say),
     });
     let Serving {
         listen, network, ..
     } = serving;
-    let state = state_root(&project::base_of(around.manifest.as_deref()), &variable);
+    let state = state_root(&base, &variable);
     let served = match listen {
         None => serve(&server, network, output)
             .map_err(|error| format!("the connection failed: {error}")),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use harn_acp::{Network, SessionLimits};
+use harn_acp::{Access, Network, SessionLimits};
 use harn_listen::{Credentials, Limits, Policy, Secret, Tls};
 use serde::Serialize;
 
@@ -55,6 +55,14 @@ pub(super) struct Listening {
     #[arg(long, value_name = "ORIGIN", requires = "listen")]
     allow_origin: Vec<String>,
 
+    /// A folder that callers may work in, instead of the project
+    #[arg(long, value_name = "DIR", requires = "listen")]
+    allow_root: Vec<PathBuf>,
+
+    /// The name of a key whose callers may have MCP servers started
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    allow_control: Vec<String>,
+
     /// The address of a proxy that says who its callers are
     #[arg(long, value_name = "IP", requires = "listen")]
     trust_claims_from: Vec<IpAddr>,
@@ -79,6 +87,8 @@ pub(super) struct Serving {
 /// What to listen with.
 pub(super) struct Listen {
     pub(super) policy: Policy,
+    /// What callers may name; no roots: those of the project.
+    pub(super) access: Access,
     /// How long a session is kept ready after its last client has gone.
     pub(super) retain: Duration,
 }
@@ -144,6 +154,10 @@ impl Listening {
         }
         Ok(Some(Listen {
             policy,
+            access: Access {
+                roots: self.allow_root.clone(),
+                control: self.allow_control.clone(),
+            },
             retain: retain()?,
         }))
     }

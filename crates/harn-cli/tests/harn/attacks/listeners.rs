@@ -98,6 +98,11 @@ impl Listener {
         Answer::read(&answer)
     }
 
+    fn project(&self) -> PathBuf {
+        let project = self.folder.path().canonicalize();
+        project.expect("the folder was made")
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -124,6 +129,69 @@ impl Answer {
 
 fn request(method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+/// A caller with a key, on a connection of its own.
+struct Caller<'a> {
+    listener: &'a Listener,
+    /// Its key and its connection.
+    headers: String,
+    stream: BufReader<TcpStream>,
+    last_id: u64,
+}
+
+impl<'a> Caller<'a> {
+    fn connect(listener: &'a Listener, key: &str) -> Self {
+        let answer = listener.initialize(&bearer(key));
+        let mut lines = answer.head.lines();
+        let id = lines.find_map(|line| line.strip_prefix("acp-connection-id: "));
+        let id = id.unwrap_or_else(|| panic!("it is let in: {answer:?}"));
+        let headers = format!("{}acp-connection-id: {id}\r\n", bearer(key));
+        let mut stream = listener.connect();
+        let asked = format!(
+            "GET /acp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n{headers}\r\n"
+        );
+        stream.write_all(asked.as_bytes()).expect("it reads");
+        Self {
+            listener,
+            headers,
+            stream: BufReader::new(stream),
+            last_id: 1,
+        }
+    }
+
+    /// Calls a method; gives the result, or the error.
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+        self.last_id += 1;
+        let mut message = request(method, params);
+        message["id"] = json!(self.last_id);
+        let taken = self.listener.post(&self.headers, &message);
+        assert_eq!(taken.status, 202, "{taken:?}");
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let count = self.stream.read_line(&mut line).expect("it answers");
+            assert_ne!(count, 0, "the stream goes on");
+            let frame = line.strip_prefix("data: ").unwrap_or("null");
+            let frame: Value = serde_json::from_str(frame).unwrap_or_default();
+            if frame["id"] == message["id"] {
+                return match frame.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(frame["result"].clone()),
+                };
+            }
+        }
+    }
+
+    /// Begins a session in the project; gives its id.
+    fn begin(&mut self) -> String {
+        let params = json!({"cwd": self.listener.project(), "mcpServers": []});
+        let begun = self.call("session/new", &params).expect("it may");
+        begun["sessionId"]
+            .as_str()
+            .expect("it has an id")
+            .to_owned()
+    }
 }
 
 /// The head of a request, without the empty line at its end.
@@ -203,4 +271,90 @@ fn slow_bodies_of_one_caller_keep_no_other_out() {
         .collect();
     let honest = listener.initialize(&bearer("0123456789abcdef"));
     assert_eq!(honest.status, 200);
+}
+
+const KEYS: &str = "ada=0123456789abcdef,bob=fedcba9876543210";
+const ADA: &str = "0123456789abcdef";
+const BOB: &str = "fedcba9876543210";
+
+/// Whose session it is not is told that there is none, with the words for one that never was.
+#[test]
+fn asi03_caller_isolation() {
+    let listener = Listener::start(Some(KEYS));
+    let (mut ada, mut bob) = (
+        Caller::connect(&listener, ADA),
+        Caller::connect(&listener, BOB),
+    );
+    let id = ada.begin();
+    let own = bob.begin();
+    let listed = |caller: &mut Caller<'_>| {
+        let listed = caller.call("session/list", &json!({})).expect("it may");
+        let sessions = listed["sessions"].as_array().expect("it is a list").clone();
+        let ids = sessions.iter().map(|one| one["sessionId"].clone());
+        ids.collect::<Vec<Value>>()
+    };
+    assert_eq!(listed(&mut ada), [json!(id)]);
+    assert_eq!(listed(&mut bob), [json!(own)]);
+
+    let cwd = listener.project();
+    let text = json!([{"type": "text", "text": "Hello"}]);
+    for (method, more) in [
+        ("session/load", json!({"cwd": cwd, "mcpServers": []})),
+        ("session/resume", json!({"cwd": cwd, "mcpServers": []})),
+        ("session/fork", json!({"cwd": cwd, "mcpServers": []})),
+        ("session/prompt", json!({"prompt": text})),
+        ("session/close", json!({})),
+        (
+            "session/set_config_option",
+            json!({"configId": "model", "value": "m"}),
+        ),
+        ("_harn/session/input", json!({"content": "Stop."})),
+        (
+            "_harn/hitl/respond",
+            json!({"requestId": "q", "answer": "yes"}),
+        ),
+    ] {
+        let mut refused = |id: &str| {
+            let mut params = more.clone();
+            params["sessionId"] = json!(id);
+            let refused = bob.call(method, &params).expect_err(method);
+            refused.to_string().replace(id, "ID")
+        };
+        assert_eq!(refused(&id), refused("acp_none"), "{method}");
+    }
+    // One that is not there is gone, and this one is not there for Bob.
+    let gone = bob.call("session/delete", &json!({"sessionId": id}));
+    assert_eq!(gone, Ok(json!({})));
+    let prompt = json!({"sessionId": id, "prompt": text});
+    let turn = ada.call("session/prompt", &prompt).expect("it is there");
+    assert_eq!(turn["stopReason"], "end_turn");
+}
+
+/// A caller names folders and programs of the machine in `session/new`, and gets none of them.
+#[test]
+fn a_caller_works_in_the_project_and_starts_nothing() {
+    let listener = Listener::start(Some(KEYS));
+    let mut ada = Caller::connect(&listener, ADA);
+    let elsewhere = tempfile::tempdir().expect("a scratch folder");
+    let project = listener.project();
+    let marker = elsewhere.path().join("marker");
+    let mut refused = |params: Value| {
+        let refused = ada.call("session/new", &params).expect_err("it may not");
+        refused["data"]["reason"].clone()
+    };
+    let outside = json!({"cwd": elsewhere.path(), "mcpServers": []});
+    assert_eq!(refused(outside), "outside_roots");
+    let none = json!({"cwd": elsewhere.path().join("none"), "mcpServers": []});
+    assert_eq!(refused(none), "outside_roots", "also where nothing is");
+    let more = json!({
+        "cwd": project, "additionalDirectories": [elsewhere.path()], "mcpServers": [],
+    });
+    assert_eq!(refused(more), "outside_roots");
+    let process = json!({
+        "cwd": project,
+        "mcpServers": [{"name": "m", "command": "/usr/bin/touch", "args": [marker], "env": []}],
+    });
+    assert_eq!(refused(process), "not_allowed");
+    assert!(!marker.exists());
+    ada.begin();
 }
