@@ -35,7 +35,7 @@ use crate::skills::{SkillLibrary, SkillSetup};
 use crate::tool::Tool;
 use crate::tool_callers::ToolCallers;
 use crate::tool_hooks::{Hook, HookChain};
-use crate::tool_servers::{Pool, ServerConfig, ToolServers};
+use crate::tool_servers::{ApprovedTools, Pool, ServerConfig, ToolPins, ToolServers};
 use crate::watching::Watching;
 use crate::workers::{WorkerPlaces, Workers};
 
@@ -70,6 +70,8 @@ pub struct Runtime {
     pub(crate) tool_callers: ToolCallers,
     /// The servers that lend tools.
     pub(crate) servers: Pool,
+    /// The tools of servers that were approved.
+    pub(crate) approved_tools: ApprovedTools,
     /// How people are asked for those who cannot ask by themselves.
     pub(crate) asking: Asking,
     /// The daemons that were started.
@@ -120,6 +122,8 @@ pub struct RuntimeOptions {
     pub tool_servers: Option<Arc<dyn ToolServers>>,
     /// The servers that are known by name: those of the project and those of the host.
     pub servers: Vec<ServerConfig>,
+    /// Remembers which tools of servers were approved; `None`: only this runtime does.
+    pub tool_pins: Option<Arc<dyn ToolPins>>,
     /// Where workers are kept between runs.
     pub worker_places: WorkerPlaces,
     /// The session that goes on where its journal ends; all others begin with nothing in them.
@@ -226,6 +230,7 @@ impl Runtime {
             spawner: options.spawner,
             tool_callers: ToolCallers::default(),
             servers: Pool::new(options.tool_servers, options.servers),
+            approved_tools: ApprovedTools::new(options.tool_pins),
             asking: Asking::new(options.asks_as),
             daemons: Daemons::default(),
             workers: Workers::new(options.worker_places),

@@ -22,6 +22,7 @@ mod models;
 mod new;
 mod parse;
 mod permissions;
+mod pins;
 mod project;
 mod reference;
 mod repl;

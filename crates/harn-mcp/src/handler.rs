@@ -4,8 +4,10 @@
     reason = "servers of the handshake still ask for models and roots, and still log"
 )]
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use harn_agent::tool_servers::{Capabilities, ServerClient, ServerNotice, ServerRequest};
 use rmcp::ClientHandler;
@@ -22,6 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::in_flight::InFlight;
 
@@ -38,7 +41,19 @@ pub(crate) struct Handler {
     pub(crate) catalogue: Arc<AtomicU64>,
     /// How many more questions of the server may be open.
     questions: Arc<Semaphore>,
+    /// When changes of lists were heard.
+    list_changes: Arc<Mutex<HashMap<&'static str, ListChange>>>,
 }
+
+/// When a list was last said to have changed.
+struct ListChange {
+    heard: Instant,
+    /// It was said again since, and is heard when it is time.
+    is_planned: bool,
+}
+
+/// How often a server is heard that says that a list has changed.
+const LIST_CHANGED_EVERY: Duration = Duration::from_secs(5);
 
 impl Handler {
     pub(crate) fn new(client: Arc<dyn ServerClient>) -> Self {
@@ -47,6 +62,7 @@ impl Handler {
             in_flight: Arc::default(),
             catalogue: Arc::default(),
             questions: Arc::new(Semaphore::new(QUESTIONS_MAX)),
+            list_changes: Arc::default(),
         }
     }
 
@@ -60,9 +76,56 @@ impl Handler {
         });
     }
 
-    /// A list has changed. The version goes first: who hears the notice and then looks at the
-    /// version must find that the list is old.
-    fn list_changed(&self, method: &str) {
+    /// A list has changed, says the server. It is heard at most once in a while; what it says
+    /// before that is heard then.
+    fn list_changed(&self, method: &'static str) {
+        let now = Instant::now();
+        let mut changes = self
+            .list_changes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let wait = match changes.get_mut(method) {
+            Some(change) if now < change.heard + LIST_CHANGED_EVERY => {
+                if std::mem::replace(&mut change.is_planned, true) {
+                    return;
+                }
+                Some(change.heard + LIST_CHANGED_EVERY)
+            }
+            _ => {
+                let change = ListChange {
+                    heard: now,
+                    is_planned: false,
+                };
+                changes.insert(method, change);
+                None
+            }
+        };
+        drop(changes);
+        match wait {
+            None => self.hear_list_changed(method),
+            Some(until) => {
+                let own = self.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep_until(until).await;
+                    let heard = ListChange {
+                        heard: Instant::now(),
+                        is_planned: false,
+                    };
+                    let mut changes = own
+                        .list_changes
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
+                    changes.insert(method, heard);
+                    drop(changes);
+                    own.hear_list_changed(method);
+                });
+            }
+        }
+    }
+
+    /// The version goes first: who hears the notice and then looks at the version must find that
+    /// the list is old.
+    fn hear_list_changed(&self, method: &str) {
         self.catalogue.fetch_add(1, Ordering::AcqRel);
         self.notice(method, json!({}), None);
         let session = self.in_flight.only_session();

@@ -364,7 +364,27 @@ impl Server {
     }
 }
 
+/// What a server is, whatever it is called. Variables and headers are secrets and no part of it.
+fn identity(endpoint: &Endpoint) -> String {
+    match endpoint {
+        Endpoint::Stdio(process) => {
+            let words = std::iter::once(&process.command).chain(&process.arguments);
+            json!(words.collect::<Vec<_>>()).to_string()
+        }
+        Endpoint::Http(service) => service
+            .url
+            .split(['?', '#'])
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}
+
 impl ToolServer for Server {
+    fn identity(&self) -> String {
+        identity(&self.config.endpoint)
+    }
+
     fn name(&self) -> &str {
         &self.config.name
     }
@@ -448,6 +468,7 @@ impl ToolServer for Server {
             if let Some(link) = link.and_then(Arc::into_inner) {
                 link.close().await;
             }
+            self.client.ended();
         })
     }
 }

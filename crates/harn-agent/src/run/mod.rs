@@ -36,6 +36,7 @@ mod skills;
 mod start;
 mod stream;
 pub(crate) mod texts;
+mod tool_changes;
 mod turn;
 mod unread;
 mod whole_answer;

@@ -4,6 +4,7 @@
 //! and leaves the others alone. The tools that models know change between two model calls and
 //! never during one.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_events::AgentEvent;
@@ -15,10 +16,12 @@ use serde_json::{Map, Value, json};
 use super::dispatch::load_skill;
 use super::search::Searched;
 use super::start::settle_channel;
-use super::{Run, contract};
-use crate::registry::{Entry, ToolRegistry};
+use super::{Run, contract, tool_changes};
+use crate::registry::ToolRegistry;
 use crate::runtime::Runtime;
-use crate::tool_servers::{Listed, ServerConfig, ServerError, ToolServer, offer};
+use crate::tool_servers::{
+    Listed, ServerConfig, ServerError, ToolServer, Withheld, offer, skeleton,
+};
 
 /// The servers of a loop.
 pub(super) struct RunServers {
@@ -30,6 +33,10 @@ pub(super) struct RunServers {
     own: ToolRegistry,
     /// For which versions of which servers the tools were listed last.
     seen: Vec<(String, u64)>,
+    /// The tools that are withheld, by the names that models know.
+    withheld: BTreeSet<String>,
+    /// The changes that a person was asked about: each is asked about once in a loop.
+    settled: Vec<(String, Vec<Withheld>)>,
 }
 
 /// A server that a loop asks for.
@@ -86,12 +93,19 @@ impl RunServers {
             bound: Mutex::default(),
             own,
             seen: Vec::new(),
+            withheld: BTreeSet::new(),
+            settled: Vec::new(),
         })
     }
 
     /// Whether the loop asks for any.
     pub(super) fn is_empty(&self) -> bool {
         self.wanted.is_empty()
+    }
+
+    /// Whether a tool is not offered because it is not the approved one any more.
+    pub(super) fn withholds(&self, name: &str) -> bool {
+        self.withheld.contains(name)
     }
 
     fn bound(&self) -> MutexGuard<'_, Vec<Bound>> {
@@ -260,9 +274,13 @@ pub(super) async fn renew(run: &mut Run<'_>) -> Result<(), Thrown> {
         .collect();
     let listed = join(listing).await;
     let mut tools = run.servers.own.clone();
-    for (server, listed) in servers.iter().zip(listed) {
+    run.servers.withheld.clear();
+    for ((server, listed), (_, version)) in servers.iter().zip(listed).zip(&seen) {
         match listed {
-            Ok(listed) => add(run, &mut tools, server.name(), &listed),
+            Ok(listed) => {
+                let offered = approved(run, server, *version, &listed).await;
+                add(run, &mut tools, server.name(), &offered);
+            }
             Err(error) => tell_failure(run, server.name(), &error).await,
         }
     }
@@ -270,13 +288,52 @@ pub(super) async fn renew(run: &mut Run<'_>) -> Result<(), Thrown> {
     offer_anew(run, tools)
 }
 
+/// The tools of a list that are as they were approved, and those that a person approves now.
+async fn approved(
+    run: &mut Run<'_>,
+    server: &Arc<dyn ToolServer>,
+    version: u64,
+    listed: &[Value],
+) -> Vec<Value> {
+    let judged = run.runtime.approved_tools.judge(&**server, version, listed);
+    if let Some(warning) = &judged.warning {
+        run.runtime.warn("mcp", warning);
+    }
+    let mut offered = judged.offered;
+    if judged.withheld.is_empty() {
+        return offered;
+    }
+    let change = (server.name().to_owned(), judged.withheld);
+    if !run.servers.settled.contains(&change) {
+        let now_approved = tool_changes::settle(run, server, &change.1).await;
+        if !now_approved.is_empty() {
+            offered.extend(now_approved);
+            return offered;
+        }
+        run.servers.settled.push(change.clone());
+    }
+    let (name, withheld) = change;
+    let names = withheld
+        .iter()
+        .map(|one| offer::shown_name(&name, &one.tool));
+    run.servers.withheld.extend(names);
+    offered
+}
+
 fn add(run: &Run<'_>, tools: &mut ToolRegistry, server: &str, listed: &[Value]) {
     let warn = |text: &str| run.runtime.warn("mcp", text);
     for entry in offer::entries(server, listed, &warn) {
-        match tools.get(&entry.name) {
+        let look = skeleton(&entry.name);
+        let taken = tools
+            .iter()
+            .map(|known| &known.name)
+            .find(|name| skeleton(name) == look)
+            .cloned();
+        match taken {
             None => tools.push(entry),
-            Some(Entry { name, .. }) => warn(&format!(
-                "the tool '{name}' of mcp server '{server}' is left out: there is one of that name"
+            Some(taken) => warn(&format!(
+                "the tool '{}' of mcp server '{server}' is left out: there is one called '{taken}'",
+                entry.name
             )),
         }
     }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use harn_events::{AgentEvent, RedactionPolicy};
 use harn_llm::Secret;
@@ -21,8 +22,22 @@ use crate::runtime::Runtime;
 /// How large the parameters of a notice may be to be kept. Of larger ones the size is.
 const NOTICE_BYTES_MAX: usize = 256 * 1024;
 
-/// How many notices of a server are told in a second. More are dropped and counted.
-const NOTICES_MAX: u64 = 200;
+/// How many notices of a server are told in a second. More are counted, and the count is told.
+const NOTICES_MAX: u64 = 20;
+
+/// How many of them may be about progress.
+const PROGRESS_MAX: u64 = 10;
+
+/// How much a server may say in notices in all. After that they are only counted.
+const NOTICES_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How long notices are counted before the count is told.
+const WINDOW_MS: i64 = 1_000;
+
+const PROGRESS: &str = "notifications/progress";
+
+/// What is told instead of notices that are only counted.
+const FOLDED: &str = "harn/notices_folded";
 
 /// A server's view of a session, or of a program outside of its sessions.
 pub(crate) struct SessionClient {
@@ -34,6 +49,8 @@ pub(crate) struct SessionClient {
     /// What the server is told in confidence. It may say it again.
     secrets: Vec<Secret>,
     told: Mutex<Told>,
+    /// Itself, for the time when a count is told.
+    own: Weak<Self>,
 }
 
 /// What was told so far.
@@ -42,7 +59,11 @@ struct Told {
     /// When the second began that is counted.
     since_ms: i64,
     notices: u64,
-    dropped: u64,
+    progress: u64,
+    /// How many were not told since the last count, and about which session the last of them was.
+    folded: u64,
+    folded_in: Option<String>,
+    bytes: usize,
     /// The tokens that models have written for the server, and those they may still write for
     /// what it asks now.
     tokens: u64,
@@ -53,8 +74,8 @@ impl SessionClient {
         runtime: &Arc<Runtime>,
         config: &ServerConfig,
         session_id: Option<&str>,
-    ) -> Self {
-        Self {
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
             runtime: Arc::downgrade(runtime),
             server: config.name.clone(),
             session_id: session_id.map(str::to_owned),
@@ -62,7 +83,8 @@ impl SessionClient {
             tells_roots: config.tells_roots,
             secrets: config.secrets().into_iter().cloned().collect(),
             told: Mutex::default(),
-        }
+            own: own.clone(),
+        })
     }
 
     fn told(&self) -> std::sync::MutexGuard<'_, Told> {
@@ -82,17 +104,66 @@ impl SessionClient {
         }
     }
 
-    /// Whether one more notice may be told now.
-    fn takes_notice(&self, now_ms: i64) -> bool {
+    /// Whether one more notice may be told now. If not, it is counted.
+    fn takes_notice(&self, runtime: &Runtime, notice: &ServerNotice, bytes: usize) -> bool {
+        let now_ms = runtime.now_ms();
+        let is_progress = notice.method == PROGRESS;
         let mut told = self.told();
-        if now_ms - told.since_ms >= 1_000 {
+        if now_ms - told.since_ms >= WINDOW_MS {
             told.since_ms = now_ms;
             told.notices = 0;
+            told.progress = 0;
         }
         told.notices += 1;
-        let takes = told.notices <= NOTICES_MAX;
-        told.dropped += u64::from(!takes);
-        takes
+        told.progress += u64::from(is_progress);
+        let is_within = told.notices <= NOTICES_MAX
+            && (!is_progress || told.progress <= PROGRESS_MAX)
+            && told.bytes + bytes <= NOTICES_BYTES_MAX;
+        if is_within {
+            told.bytes += bytes;
+            return true;
+        }
+        told.folded += 1;
+        told.folded_in.clone_from(&notice.session_id);
+        let is_first = told.folded == 1;
+        drop(told);
+        if is_first {
+            self.tell_count_later(runtime);
+        }
+        false
+    }
+
+    /// Once the second is over, the count is told. Where nothing waits in the background, it is
+    /// told when the server ends.
+    fn tell_count_later(&self, runtime: &Runtime) {
+        let own = self.own.clone();
+        let later = async move {
+            tokio::time::sleep(Duration::from_millis(WINDOW_MS.unsigned_abs())).await;
+            if let Some(own) = own.upgrade() {
+                own.tell_count();
+            }
+        };
+        let _it_is_told_at_the_end = runtime.spawn(Box::pin(later));
+    }
+
+    /// Tells how many notices were not told, if there were any.
+    fn tell_count(&self) {
+        let (count, session_id) = {
+            let mut told = self.told();
+            (std::mem::take(&mut told.folded), told.folded_in.take())
+        };
+        if count == 0 {
+            return;
+        }
+        self.emit(session_id.as_deref(), |session_id, server| {
+            AgentEvent::McpNotification {
+                session_id,
+                server,
+                method: FOLDED.to_owned(),
+                direction: "notification".to_owned(),
+                params: json!({"count": count}),
+            }
+        });
     }
 
     async fn elicit(&self, params: Value, session_id: Option<&str>) -> Result<Value, String> {
@@ -312,10 +383,10 @@ impl ServerClient for SessionClient {
         let Some(runtime) = self.runtime.upgrade() else {
             return;
         };
-        if !notice.is_request && !self.takes_notice(runtime.now_ms()) {
+        let bytes = notice.params.to_string().len();
+        if !notice.is_request && !self.takes_notice(&runtime, &notice, bytes) {
             return;
         }
-        let bytes = notice.params.to_string().len();
         let params = match bytes > NOTICE_BYTES_MAX {
             true => json!({"truncated": true, "bytes": bytes}),
             false => notice.params,
@@ -375,6 +446,10 @@ impl ServerClient for SessionClient {
         if let Some(runtime) = self.runtime.upgrade() {
             runtime.warn("mcp", text);
         }
+    }
+
+    fn ended(&self) {
+        self.tell_count();
     }
 }
 

@@ -18,16 +18,21 @@ mod client;
 mod config;
 mod error;
 pub(crate) mod offer;
+mod pins;
 mod pool;
 mod port;
+mod texts;
 
 pub use config::{
     Endpoint, HANDSHAKE_VERSIONS, HttpEndpoint, MODERN_VERSION, ProtocolChoice, Sampling,
     ServerConfig, ServerLimits, StdioEndpoint,
 };
 pub use error::ServerError;
+pub(crate) use pins::{ApprovedTools, Withheld};
+pub use pins::{PinnedServer, ToolDigests, ToolPins, tool_digest};
 pub(crate) use pool::Pool;
 pub use port::{
     CallJournal, CallResult, Capabilities, Generation, Listed, ServerCall, ServerClient,
     ServerFacts, ServerNotice, ServerRequest, ToolServer, ToolServers,
 };
+pub(crate) use texts::skeleton;

@@ -9,35 +9,52 @@ use std::collections::HashSet;
 use harn_events::{SideEffectLevel, ToolKind};
 use serde_json::{Value, json};
 
+use super::skeleton;
+use super::texts::{clean, clean_schema};
 use crate::policy::read_annotations;
 use crate::registry::{Backend, Entry};
 
-/// How long the name of a tool may be for a model.
-const NAME_BYTES_MAX: usize = 128;
+/// How long the name of a tool may be, as its server calls it.
+const NAME_BYTES_MAX: usize = 64;
 
-/// How much of a description a model reads.
-const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
+/// How long it may be for a model.
+const SHOWN_NAME_BYTES_MAX: usize = 128;
 
-/// The entries of a server's tools. Each name is there once; what cannot be offered is told.
+/// The entries of a server's tools. Each name is there once, and no two look alike; what cannot
+/// be offered is told.
 pub(crate) fn entries(server: &str, tools: &[Value], warn: &dyn Fn(&str)) -> Vec<Entry> {
     let mut names = HashSet::new();
     let mut entries = Vec::new();
+    let mut hidden = 0;
     for tool in tools {
         let own = tool["name"].as_str().unwrap_or_default();
         let name = shown_name(server, own);
-        if own.is_empty() || name.len() > NAME_BYTES_MAX {
+        if !is_name(own) || name.len() > SHOWN_NAME_BYTES_MAX {
             warn(&format!(
                 "a tool of mcp server '{server}' has a name that no model takes and is left out"
             ));
-        } else if !names.insert(name.clone()) {
+        } else if !names.insert(skeleton(&name)) {
             warn(&format!(
-                "mcp server '{server}' has more than one tool called '{name}'; the first counts"
+                "mcp server '{server}' has another tool whose name looks like '{name}'; the first \
+                 counts"
             ));
         } else {
-            entries.push(entry(server, own, name, tool));
+            entries.push(entry(server, own, name, tool, &mut hidden));
         }
     }
+    if hidden > 0 {
+        warn(&format!(
+            "{hidden} characters that nobody sees were taken out of what mcp server '{server}' \
+             says of its tools"
+        ));
+    }
     entries
+}
+
+/// Whether a tool can be called that: letters, digits, `_`, `.` and `-`.
+fn is_name(own: &str) -> bool {
+    let is_taken = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&own.len()) && own.bytes().all(is_taken)
 }
 
 /// What a tool is called for models.
@@ -50,11 +67,11 @@ pub(crate) fn shown_name(server: &str, tool: &str) -> String {
     letters.collect()
 }
 
-fn entry(server: &str, own: &str, name: String, tool: &Value) -> Entry {
+fn entry(server: &str, own: &str, name: String, tool: &Value, hidden: &mut usize) -> Entry {
     let mut declared = json!({
         "name": name,
-        "description": description(tool),
-        "inputSchema": tool["inputSchema"],
+        "description": description(tool, hidden),
+        "inputSchema": clean_schema(&tool["inputSchema"], hidden),
         "executor": "mcp_server",
         "mcp_server": server,
         "_mcp_tool": own,
@@ -62,7 +79,7 @@ fn entry(server: &str, own: &str, name: String, tool: &Value) -> Entry {
     });
     for key in ["outputSchema", "title", "annotations"] {
         if !tool[key].is_null() {
-            declared[key] = tool[key].clone();
+            declared[key] = clean_schema(&tool[key], hidden);
         }
     }
     let hints = match &tool["annotations"] {
@@ -88,18 +105,10 @@ fn entry(server: &str, own: &str, name: String, tool: &Value) -> Entry {
     }
 }
 
-/// A description without letters that nobody can see, and of bounded length.
-fn description(tool: &Value) -> String {
+/// A description, or what stands for one.
+fn description(tool: &Value, hidden: &mut usize) -> String {
     let text = tool["description"].as_str().or(tool["title"].as_str());
-    let text = text.unwrap_or_default();
-    let is_shown = |letter: &char| !letter.is_control() || "\n\t".contains(*letter);
-    let mut text: String = text.chars().filter(is_shown).collect();
-    if text.len() > DESCRIPTION_BYTES_MAX {
-        let end = text.floor_char_boundary(DESCRIPTION_BYTES_MAX);
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+    clean(text.unwrap_or_default(), hidden)
 }
 
 #[cfg(test)]
@@ -120,16 +129,21 @@ mod tests {
         let (entries, told) = offered(json!([
             {"name": "read", "inputSchema": {"type": "object"}},
             {"name": "read"},
-            {"name": "ns/read.all", "description": "All\u{1b}[31m of it\u{0}"},
-            {"name": "ns.read/all"},
+            {"name": "Read"},
+            {"name": "ns_read.all", "description": "All\u{1b}[31m of it\u{0}"},
+            {"name": "ns.read-al1"},
+            {"name": "ns/read"},
+            {"name": "r\u{435}ad"},
             {"name": ""},
-            {"name": "x".repeat(200)},
+            {"name": "x".repeat(65)},
         ]));
         let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
         assert_eq!(names, ["files__read", "files__ns_read_all"]);
-        assert_eq!(entries[1].declared["_mcp_tool"], "ns/read.all");
+        assert_eq!(entries[1].declared["_mcp_tool"], "ns_read.all");
         assert_eq!(entries[1].declared["description"], "All[31m of it");
-        assert_eq!(told.len(), 4, "{told:?}");
+        // Three that look like others, four that are no names, and what nobody sees.
+        assert_eq!(told.len(), 8, "{told:?}");
+        assert!(told[7].starts_with("2 characters"), "{told:?}");
     }
 
     #[test]

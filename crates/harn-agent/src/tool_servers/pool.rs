@@ -153,7 +153,7 @@ impl Runtime {
         self.check_server(&config)?;
         self.hide_secrets(&config);
         let client = SessionClient::new(self, &config, session_id);
-        Ok(self.servers.port()?.server(config, Arc::new(client)))
+        Ok(self.servers.port()?.server(config, client))
     }
 
     /// Whether whoever runs the program lets it use that server.

@@ -23,6 +23,11 @@ pub trait ToolServer: Send + Sync {
     /// What it is called here.
     fn name(&self) -> &str;
 
+    /// What it is, whatever it is called: its command with arguments, or its origin with path.
+    fn identity(&self) -> String {
+        self.name().to_owned()
+    }
+
     /// Whether it is connected right now.
     fn is_connected(&self) -> bool;
 
@@ -206,6 +211,9 @@ pub trait ServerClient: Send + Sync {
 
     /// What an operator should know about the server.
     fn warn(&self, text: &str);
+
+    /// The server says nothing more: what was only counted is told now.
+    fn ended(&self) {}
 }
 
 /// What a server may ask for.

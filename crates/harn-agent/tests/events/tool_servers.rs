@@ -264,32 +264,47 @@ async fn what_a_server_says_is_told_without_secrets() {
     assert_eq!(happened, expected);
 }
 
+/// A tool that was not there when the server was approved goes to no model, and the others go on.
 #[tokio::test(start_paused = true)]
-async fn a_list_that_changes_is_offered_from_the_next_model_call_on() {
+async fn a_tool_that_is_new_in_a_list_is_withheld_and_told() {
     let answers = [
         calling("desk__grow", json!({})),
+        calling("desk__grown", json!({})),
         calling("desk__break", json!({})),
         saying("Fine."),
     ];
+    let lamps = Lamps::default();
     let stage = Stage::proving_with_servers(
         &["mcp_catalog_changed", "mcp_notification"],
         &answers,
-        Arc::new(Lamps::default()),
+        Arc::new(lamps.clone()),
         Vec::new(),
     );
     stage
         .run(json!({"mcp_servers": [lamp("desk")], "tool_format": "native"}))
         .await;
+    let changes = stage.of_type("mcp_catalog_changed");
+    let reasons: Vec<&Value> = changes.iter().map(|change| &change["reason"]).collect();
+    assert_eq!(reasons, ["list_changed", "allowlist_updated"]);
+    let told = stage.of_type("mcp_notification");
+    let withheld = told
+        .iter()
+        .find(|one| one["method"] == "harn/tools_withheld");
     assert_eq!(
-        stage.one("mcp_catalog_changed"),
-        json!({
-            "type": "mcp_catalog_changed", "session_id": SESSION, "server": "desk",
-            "reason": "list_changed",
-        })
+        withheld.expect("it is told")["params"],
+        json!({"tools": [{"name": "desk__grown", "changed": ["new"]}]})
     );
-    assert!(!offered(&stage, 0).contains(&"desk__grown".to_owned()));
-    assert!(offered(&stage, 1).contains(&"desk__grown".to_owned()));
+    assert!(!offered(&stage, 1).contains(&"desk__grown".to_owned()));
+    assert!(offered(&stage, 1).contains(&"desk__break".to_owned()));
+    assert!(!lamps.happened().contains(&"desk called grown".to_owned()));
     let updates = stage.of_type("tool_call_update");
+    let refused = updates
+        .iter()
+        .find(|update| update["tool_name"] == "desk__grown" && update["status"] == "failed");
+    assert_eq!(
+        refused.expect("it is refused")["error"],
+        "tool 'desk__grown' has changed since it was approved"
+    );
     let broken = updates.last().unwrap();
     assert_eq!(broken["error_category"], "mcp_server_error");
     assert_eq!(

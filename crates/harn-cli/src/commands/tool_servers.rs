@@ -9,13 +9,13 @@ use harn_vm::agent::tool_servers::{Endpoint, ServerConfig};
 use harn_vm::llm::catalog::ProjectTrust;
 
 use super::mcp::{self, Logins};
+use super::pins::FilePins;
 use super::project::base_of;
 use super::safety_file;
 use crate::environment;
 
 /// Lets programs use servers: those of their project by name, if it is trusted, others by
-/// command. Lets skills
-/// use the variables that the operator has lent them.
+/// command. Lets skills use the variables that the operator has lent them.
 ///
 /// # Errors
 /// What is wrong with a table `[[mcp]]` of `harn.toml`, with a variable about servers, or with
@@ -28,6 +28,7 @@ pub(super) fn add_to(
     logins: Logins,
 ) -> Result<(), String> {
     agents.servers = configured(manifest.filter(|_| trust == ProjectTrust::Trusted))?;
+    agents.tool_pins = FilePins::of_project(&base_of(manifest)).map(|pins| Arc::new(pins) as _);
     let environment = environment::all();
     agents.skill_variables = safety_file::skill_variables(&environment)?;
     agents.tool_servers = Some(Arc::new(Servers::new(Surroundings {

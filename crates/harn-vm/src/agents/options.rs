@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use harn_agent::events::EventBus;
 use harn_agent::protected_paths::SourceFiles;
-use harn_agent::tool_servers::{ServerConfig, ToolServers};
+use harn_agent::tool_servers::{ServerConfig, ToolPins, ToolServers};
 use harn_agent::{AgentEventSink, HostBridge, Keeper, OpenLog, SessionStorage};
 use serde_json::Value;
 
@@ -39,6 +39,8 @@ pub struct AgentOptions {
     pub tool_servers: Option<Arc<dyn ToolServers>>,
     /// The servers that are known by name: those of the project and those of the host.
     pub servers: Vec<ServerConfig>,
+    /// Remembers which tools of servers were approved; `None`: only the program does.
+    pub tool_pins: Option<Arc<dyn ToolPins>>,
     /// Folders of skills that stand before all others.
     pub skill_folders: Vec<PathBuf>,
     /// The variables of the environment that the operator has lent to skills.

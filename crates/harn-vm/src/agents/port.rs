@@ -336,6 +336,7 @@ impl AgentPort {
                     asks_as: options.asks_as.clone(),
                     tool_servers: options.tool_servers.clone(),
                     servers: options.servers.clone(),
+                    tool_pins: options.tool_pins.clone(),
                     folder: folder.clone(),
                     hooks: hooks.clone(),
                     environment: environment.clone(),

@@ -176,6 +176,12 @@ pub(super) async fn run_backend(
             _ if let Some(found) = runtime.server_for(server, session_id).await => match found {
                 Ok(found) => {
                     let tool = tool.as_deref().unwrap_or(&call.name);
+                    if !runtime.approved_tools.is_unchanged(&*found, tool).await {
+                        return Err(ToolError::Rejected(format!(
+                            "tool '{}' has changed since it was approved",
+                            call.name
+                        )));
+                    }
                     let whose = calling::Whose {
                         call: asked,
                         model_id: &call.model_id,

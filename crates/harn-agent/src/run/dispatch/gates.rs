@@ -89,6 +89,9 @@ async fn admit(run: &Run<'_>, call: &mut Call) -> Result<Result<(), Refused>, Th
         let error = error.as_str().unwrap_or_default();
         return Ok(Err(Refused::unreadable(error)));
     }
+    if run.servers.withholds(&call.name) {
+        return Ok(Err(Refused::changed(&call.name)));
+    }
     let annotations = run.annotations_of(&call.name).cloned();
     coerce_integers(&mut call.arguments);
     if let Some(annotations) = &annotations {
@@ -240,6 +243,18 @@ impl Refused {
             category: ToolCallErrorCategory::SchemaValidation,
             metadata: Box::new(json!({})),
             is_denial: false,
+        }
+    }
+
+    /// The tool is withheld.
+    fn changed(tool: &str) -> Self {
+        let reason = format!("tool '{tool}' has changed since it was approved");
+        Self {
+            result: denied_result(tool, &reason),
+            reason,
+            category: ToolCallErrorCategory::PermissionDenied,
+            metadata: Box::new(json!({})),
+            is_denial: true,
         }
     }
 
