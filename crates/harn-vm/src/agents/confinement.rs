@@ -94,6 +94,7 @@ impl Confinement {
         Ok(Files {
             policy,
             folder: files.folder.clone(),
+            read_bytes_max: files.read_bytes_max,
             asker: Asker::Agent(AgentTask {
                 protected: Arc::clone(protected),
                 folder,

@@ -342,7 +342,7 @@ impl AgentPort {
                     environment: environment.clone(),
                     fence: fence(policy, environment),
                     sources: options.sources.clone(),
-                    skills: skills.setup(environment, policy),
+                    skills: skills.setup(environment),
                     spawner: Some(spawner),
                     bus: options.bus.clone(),
                     ..RuntimeOptions::default()

@@ -137,6 +137,7 @@ mod tests {
         let files = Files {
             policy: Policy::default().narrowed(rules).unwrap(),
             folder: Some(folder.join("in")),
+            read_bytes_max: None,
             asker: Asker::default(),
         };
         let outside = folder.join("out/file").display().to_string();
