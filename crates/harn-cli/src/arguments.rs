@@ -127,7 +127,7 @@ mod tests {
         // one and four of their own.
         assert_eq!(
             seen,
-            1 + 14 + 2 + 2 + 10 + 4 + 5 + 3 + 2 + 5,
+            1 + 15 + 2 + 2 + 10 + 4 + 5 + 3 + 2 + 5,
             "a page is missing here, or there is a new one"
         );
     }

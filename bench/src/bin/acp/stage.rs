@@ -24,9 +24,10 @@ impl Stage {
     }
 
     /// The model of the agent thinks in so many pieces. What it says comes in larger pieces the
-    /// longer it is; what it thinks is told as it comes.
+    /// longer it is; what it thinks is told as it comes. Each piece is a whole word: what could be
+    /// the beginning of a secret waits for the next one.
     pub(crate) fn thinking(pieces: usize) -> Result<Self, String> {
-        let thoughts = "x".repeat(pieces);
+        let thoughts = "x ".repeat(pieces);
         Self::new(&format!("thinking = \"{thoughts}\"\ntext = \"Done.\"\n"))
     }
 
@@ -35,7 +36,7 @@ impl Stage {
         let stage = Self { folder };
         stage.write("agent.harn", PROGRAM)?;
         let scenario = format!(
-            "first_pause_ms = 0\npause_ms = 0\npiece_chars = 1\n\
+            "first_pause_ms = 0\npause_ms = 0\npiece_chars = 2\n\
              [[turn]]\nrepeat = true\n{answer}"
         );
         stage.write("agent.scenario.toml", &scenario)?;

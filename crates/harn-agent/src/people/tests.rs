@@ -84,6 +84,9 @@ fn a_question_is_open_until_it_is_answered() {
         records[1].1.payload,
         json!({
             "request_id": "q", "answer": "blue", "reviewer": "ada",
+            "metadata": {"actor": {
+                "kind": "host", "id": "operator", "via": "test", "verified": true,
+            }},
             "responded_at": "2026-01-01T00:00:00.000Z",
         })
     );

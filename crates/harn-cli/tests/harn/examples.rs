@@ -44,6 +44,8 @@ fn names() -> Vec<String> {
 struct Checkout {
     folder: TempDir,
     temporary: TempDir,
+    /// What is remembered of a person lies here, such as which tools of a server they know.
+    home: TempDir,
     before: Vec<PathBuf>,
 }
 
@@ -56,6 +58,7 @@ impl Checkout {
             before: files(folder.path()),
             folder,
             temporary: tempfile::tempdir().expect("the folder is ours"),
+            home: tempfile::tempdir().expect("the folder is ours"),
         }
     }
 
@@ -64,7 +67,7 @@ impl Checkout {
         command
             .args(arguments)
             .current_dir(self.folder.path())
-            .env("HOME", self.temporary.path())
+            .env("HOME", self.home.path())
             .env("PATH", "/usr/bin:/bin")
             .env("TMPDIR", self.temporary.path())
             .env("USER", "ada");

@@ -392,7 +392,7 @@ fn source_code_and_prose_stay_readable() {
     for folder in [
         "crates/harn-log/src",
         "crates/harn-syntax/src",
-        "crates/harn-listen/src",
+        "crates/harn-machine/src",
         "docs/src/language",
         "docs/src/agents",
     ] {

@@ -51,7 +51,10 @@ fn of_text<Algorithm: Digest>(
     context: &mut Context<'_>,
     arguments: &mut [Value],
 ) -> Result<Value, Failure> {
-    let text = argument(arguments, 0).to_text_within(context.budget())?;
+    let Some(value) = arguments.first() else {
+        return digest::<Algorithm>(context, b"");
+    };
+    let text = value.to_text_within(context.budget())?;
     digest::<Algorithm>(context, text.as_bytes())
 }
 

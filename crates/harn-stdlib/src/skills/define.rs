@@ -2,7 +2,7 @@
 
 use harn_machine::value::{Dict, Text};
 use harn_machine::{Context, Failure, Value, argument, take, thrown};
-use harn_options::{SKILL, TextPattern, Unknown};
+use harn_options::{SKILL, Unknown};
 
 use crate::registries::{SKILLS, given, text_of};
 
@@ -73,13 +73,10 @@ fn entry(name: &Text, mut config: Dict) -> Result<Dict, Failure> {
     Ok(config)
 }
 
-/// A tool is allowed by a pattern for its name, or by its namespace.
+/// A tool is allowed by its name or by its namespace.
 fn check_tool(tool: &str) -> Result<(), Failure> {
     match tool.split_once(':') {
-        None => match TextPattern::read(tool) {
-            Ok(_) => Ok(()),
-            Err(unreadable) => refuse(&unreadable.to_string()),
-        },
+        None => Ok(()),
         Some(("namespace", tag)) if tag.trim().is_empty() => {
             refuse("'allowed_tools' entry 'namespace:' missing a tag after the colon")
         }
@@ -144,13 +141,9 @@ mod tests {
     #[test]
     fn tools_are_allowed_by_name_or_namespace() {
         let allowed = |tool: &str| [("allowed_tools", Value::list(vec![tool.into()]))];
-        for tool in ["read", "*", "read_*", "namespace:files"] {
+        for tool in ["read", "*", "namespace:files"] {
             assert!(define(allowed(tool)).is_ok(), "{tool}");
         }
-        check_refusal(
-            allowed("{read,list"),
-            "pattern '{read,list' cannot be read: a '{' is not closed",
-        );
         check_refusal(
             allowed("namespace:"),
             "'allowed_tools' entry 'namespace:' missing a tag after the colon",

@@ -152,6 +152,9 @@ impl<'a> Caller<'a> {
             "GET /acp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n{headers}\r\n"
         );
         stream.write_all(asked.as_bytes()).expect("it reads");
+        // An answer that goes elsewhere fails the test instead of holding it up.
+        let patience = Some(Duration::from_secs(20));
+        stream.set_read_timeout(patience).expect("it is open");
         Self {
             listener,
             headers,
@@ -170,7 +173,8 @@ impl<'a> Caller<'a> {
         let mut line = String::new();
         loop {
             line.clear();
-            let count = self.stream.read_line(&mut line).expect("it answers");
+            let count = self.stream.read_line(&mut line);
+            let count = count.unwrap_or_else(|why| panic!("no answer to {method}: {why}"));
             assert_ne!(count, 0, "the stream goes on");
             let frame = line.strip_prefix("data: ").unwrap_or("null");
             let frame: Value = serde_json::from_str(frame).unwrap_or_default();

@@ -129,14 +129,12 @@ fn tools_of_servers_are_asked_about_in_every_mode_of_the_coding_agent() {
     let agent = include_str!("../../../agents/coding.harn");
     for mode in ["ask", "code", "auto"] {
         // The agent that comes with Harn, given a mode and a server as an editor gives them.
+        let given = format!(
+            "pipeline main() {{\n  let prompt = \"go\"\n  let mode = \"{mode}\"\n  \
+             let project_trust = nil\n"
+        );
         let main = agent
-            .replace("pipeline chat(prompt, session_id, mode) {", "pipeline main() {")
-            .replace("    prompt,\n", "    \"go\",\n")
-            .replace("(mode)", &format!("(\"{mode}\")"))
-            .replace(&format!("fn task_of(\"{mode}\")"), "fn task_of(mode)")
-            .replace(&format!("fn system_prompt(\"{mode}\")"), "fn system_prompt(mode)")
-            .replace(&format!("fn tools_of(\"{mode}\")"), "fn tools_of(mode)")
-            .replace(&format!("fn approvals(\"{mode}\")"), "fn approvals(mode)")
+            .replace("pipeline chat(prompt, session_id, mode, project_trust) {\n", &given)
             .replace(
                 "      session_id: session_id,\n",
                 "      mcp_servers: [{name: \"files\", command: \"python3\", args: [\"server.py\"]}],\n",

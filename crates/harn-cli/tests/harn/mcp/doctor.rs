@@ -66,7 +66,7 @@ fn versions_listeners_limits_and_answers_are_told() {
         .prints("acp      agent    1")
         .prints("acp       http and websocket  /acp  harn serve acp --listen ADDR")
         .prints("without keys only this machine can be listened to, with a token made for it")
-        .prints("depth                100")
+        .prints("depth                   100")
         .prints("tracker  mcp   ok      tracker 1.2, protocol 2026-07-28 (modern), 1 tools");
 }
 
