@@ -8,7 +8,7 @@ use std::time::Duration;
 use harn_vm::agent::log::{AnyEventLog, LogError};
 use harn_vm::agent::session::SessionState;
 use harn_vm::agent::tool_servers::ServerConfig;
-use harn_vm::agent::{Keeper, Principal};
+use harn_vm::agent::{Keeper, OpenProofs, Principal};
 use harn_vm::{AnsweringProgram, RunOptions};
 use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
@@ -33,6 +33,8 @@ pub struct ServerOptions {
     pub title: Option<String>,
     /// Where sessions are kept.
     pub log: Arc<AnyEventLog>,
+    /// How journals prove who wrote them, if they do.
+    pub proofs: Option<OpenProofs>,
     /// Whether sessions are forgotten when the server ends: clients cannot load them again.
     pub is_ephemeral: bool,
     /// How long a session is kept ready for whoever comes back after its last client has gone,
@@ -90,8 +92,12 @@ impl Drop for Place {
 impl Server {
     /// A server without connections.
     pub fn new(options: ServerOptions) -> Arc<Self> {
+        let keeper = Keeper::new(Arc::clone(&options.log));
+        if let Some(proofs) = options.proofs.clone() {
+            keeper.prove_with(proofs);
+        }
         Arc::new(Self {
-            keeper: Keeper::new(Arc::clone(&options.log)),
+            keeper,
             choices: Choices::new(&options.run, options.modes.clone()),
             options,
             refused: Refused::default(),

@@ -40,7 +40,7 @@ use harn_log::{
 use tokio::sync::oneshot;
 
 use crate::event_log::LoggedSessions;
-use crate::session::{JOURNAL_TOPIC_PREFIX, LoggedSession, logged_session};
+use crate::session::{JOURNAL_TOPIC_PREFIX, JournalKey, LoggedSession, logged_session};
 pub use claims::{CannotClaim, SessionClaim, describe_owner};
 pub use kept::KeptSessions;
 pub(crate) use kept::session_headers;
@@ -78,11 +78,27 @@ pub struct Keeper {
     scope: Arc<OnceLock<ClaimScope>>,
 }
 
+/// Gets the key that journals are proved with, when the first session begins. `None`: there is
+/// none, which whoever gives this tells the operator.
+pub type OpenProofs = Arc<dyn Fn() -> Option<Proofs> + Send + Sync>;
+
+/// How the journals of sessions prove who wrote them.
+#[derive(Clone, Copy, Debug)]
+pub struct Proofs {
+    /// The key of this machine.
+    pub key: JournalKey,
+    /// Whether a journal that somebody else has changed is resumed all the same.
+    pub accept_changed: bool,
+}
+
 struct Shared {
     open: OpenLog,
     /// What came of opening it. Nothing is opened before the first session begins: most
     /// programs have none, and should leave no file behind.
     log: OnceLock<Option<Arc<AnyEventLog>>>,
+    open_proofs: OnceLock<OpenProofs>,
+    /// What came of opening them.
+    proofs: OnceLock<Option<Proofs>>,
     queue: Mutex<Queue>,
     rung: Condvar,
 }
@@ -162,6 +178,8 @@ impl Keeper {
             shared: Arc::new(Shared {
                 open,
                 log: OnceLock::new(),
+                open_proofs: OnceLock::new(),
+                proofs: OnceLock::new(),
                 queue: Mutex::default(),
                 rung: Condvar::new(),
             }),
@@ -317,13 +335,26 @@ impl Keeper {
         &self,
         topic: &Topic,
         session_id: &str,
+        look: impl FnMut(&[u8]),
     ) -> Result<Option<LoggedSession>, LogFailure> {
         let is_behind = self.shared.queue().has_unwritten(topic.as_str());
         if is_behind {
             block_on(self.sync())?;
         }
         let log = self.log().ok_or(Closed)?;
-        Ok(block_on(logged_session(&**log, session_id))?)
+        Ok(block_on(logged_session(&**log, session_id, look))?)
+    }
+
+    /// From now on the records of sessions prove who wrote them, and what is resumed is
+    /// checked. Before the first session is opened; later it changes nothing.
+    pub fn prove_with(&self, open: OpenProofs) {
+        let _set_before = self.shared.open_proofs.set(open);
+    }
+
+    /// How records prove who wrote them.
+    pub(crate) fn proofs(&self) -> Option<Proofs> {
+        let open = || self.shared.open_proofs.get().and_then(|open| open());
+        *self.shared.proofs.get_or_init(open)
     }
 
     /// Starts the thread when it is first needed. Without it nothing is taken: nobody would

@@ -107,7 +107,9 @@ pub use event_log::{LoggedSessions, session_events};
 pub use fence::Fence;
 pub use harn_log::create_private_folder;
 pub use host::{Elicits, HostBridge, HostError, HostInput, Seam};
-pub use keeper::{CannotClaim, Keeper, KeptSessions, OpenLog, SessionClaim, describe_owner};
+pub use keeper::{
+    CannotClaim, Keeper, KeptSessions, OpenLog, OpenProofs, Proofs, SessionClaim, describe_owner,
+};
 pub use ledger::{Deliverable, DeliverableStatus, TaskLedger};
 pub use long_running::Operation;
 pub use loop_detector::{LoopDetector, LoopThresholds, SkippedCall};

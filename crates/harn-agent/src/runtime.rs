@@ -21,7 +21,7 @@ use crate::calls_in_flight::CallsInFlight;
 use crate::daemons::Daemons;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
-use crate::keeper::{Keeper, KeptSessions, OpenLog};
+use crate::keeper::{Keeper, KeptSessions, OpenLog, OpenProofs};
 use crate::long_running::LongRunning;
 use crate::loop_result::LoopResult;
 use crate::mailbox::Mailbox;
@@ -96,6 +96,8 @@ pub struct RuntimeOptions {
     pub open_log: Option<OpenLog>,
     /// Keeps sessions, if somebody has a keeper for several runtimes. It is used before a log.
     pub keeper: Option<Arc<Keeper>>,
+    /// How journals prove who wrote them; a keeper that is given has its own answer.
+    pub proofs: Option<OpenProofs>,
     /// The bus events go to; `None`: one of its own.
     pub bus: Option<EventBus>,
     /// The host, if there is one.
@@ -182,8 +184,15 @@ pub struct Ambient {
 impl Runtime {
     /// A runtime without sessions.
     pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
-        let keeper = options.keeper.or_else(|| options.log.map(Keeper::new));
-        let keeper = keeper.or_else(|| options.open_log.map(Keeper::opening));
+        let own_keeper = || {
+            let open = || options.open_log.map(Keeper::opening);
+            let keeper = options.log.map(Keeper::new).or_else(open)?;
+            if let Some(proofs) = options.proofs {
+                keeper.prove_with(proofs);
+            }
+            Some(keeper)
+        };
+        let keeper = options.keeper.or_else(own_keeper);
         let mut hooks = HookChain::default();
         options.hooks.into_iter().for_each(|hook| hooks.add(hook));
         let bus = options.bus.unwrap_or_else(|| {

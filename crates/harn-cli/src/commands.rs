@@ -15,6 +15,7 @@ mod findings;
 mod fixing;
 mod fmt;
 mod hitl;
+mod journal_key;
 mod lint;
 mod matrix;
 mod mcp;

@@ -45,6 +45,7 @@ const ONLY_SCHEMA: &str = "\"harn.provenance.schema\":\"harn-eventlog-provenance
 pub struct Draft(Arc<Parts>);
 
 /// What a record consists of whatever its place is.
+#[derive(Clone)]
 struct Parts {
     topic: Topic,
     kind: Cow<'static, str>,
@@ -213,6 +214,19 @@ impl Draft {
     /// JSON of its payload, as it will be stored.
     pub fn payload_json(&self) -> &str {
         self.0.payload_json()
+    }
+
+    /// The same record with one more field in its payload, an object. Its name sorts behind
+    /// those of the others; neither name nor text needs to be escaped.
+    #[must_use]
+    pub fn with_last_field(mut self, name: &str, text: &str) -> Self {
+        let parts = Arc::make_mut(&mut self.0);
+        let end = parts.payload.end - 1;
+        debug_assert_eq!(&parts.hashed_end[end..parts.payload.end], "}");
+        let field = format!(",\"{name}\":\"{text}\"");
+        parts.hashed_end.insert_str(end, &field);
+        parts.payload.end += field.len();
+        self
     }
 
     /// What it is.

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harn_vm::agent::events::{AgentEvent, BusConfig, EventBus, SinkGuard};
-use harn_vm::agent::session::{Session as Journal, kept};
+use harn_vm::agent::session::{CannotResume, Session as Journal, kept};
 use harn_vm::agent::tool_servers::ServerConfig;
 use harn_vm::agent::{CannotClaim, HostBridge, Keeper, KeptSessions, Principal, SessionClaim};
 use harn_vm::{RunOptions, TurnRunner};
@@ -401,7 +401,10 @@ impl Session {
         let write = move || {
             let claim = keeper.claim(&id);
             let journal =
-                claim.and_then(|claim| Journal::resume(&id, &bus, claim).map_err(CannotClaim::Log));
+                claim.and_then(|claim| Journal::resume(&id, &bus, claim).map_err(|cannot| match cannot {
+                    CannotResume::Log(cause) => CannotClaim::Log(cause),
+                    changed @ CannotResume::Changed { .. } => CannotClaim::Log(changed.into()),
+                }));
             match journal {
                 Ok(journal) => journal.keep(kept::SETTINGS, settings),
                 Err(error) => tracing::warn!(target: "acp", session_id = id, %error, "not kept"),

@@ -95,6 +95,7 @@ impl Scene {
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
         run.world.environment = environment.into();
         let server = Server::new(ServerOptions {
+            proofs: None,
             program: AnsweringProgram {
                 path,
                 text: None,

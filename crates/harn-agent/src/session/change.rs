@@ -23,6 +23,9 @@ pub enum Change {
     /// Another run of a program goes on with the session. Nothing about it changes; a loop that
     /// had not ended never will.
     Resumed,
+    /// A person goes on with a journal that was changed by somebody without the key of this
+    /// machine. The code of this record proves all that was there when it was accepted.
+    Accepted,
     /// Its content is that of a transcript.
     Restored {
         /// The transcript. What was ever said is among it as `recorded_messages`, where that is
@@ -327,6 +330,7 @@ impl Change {
         match self {
             Self::Opened => "opened",
             Self::Resumed => "resumed",
+            Self::Accepted => "accepted",
             Self::Restored { .. } => "restored",
             Self::Forked { .. } => "forked",
             Self::Linked { .. } => "linked",

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::change::Change;
 use super::journal_reader::LoggedSession;
+use super::proof::{self, JournalCheck, Prover};
 use super::state::SessionState;
 use super::transcript_event::TranscriptEvent;
 use crate::keeper::{Keeper, SessionClaim, session_headers};
@@ -48,20 +49,73 @@ impl Kept {
         self.claim.keeper()
     }
 
-    /// The index after that of the last record: indexes never repeat, also across processes. A
-    /// log that cannot be read takes no records either, so its answer does not matter.
-    fn first_free(&self, session_id: &str) -> u64 {
+    /// The place after the last record: indexes never repeat, also across processes. A log that
+    /// cannot be read takes no records either, so its answer does not matter.
+    fn first_free(&self, session_id: &str) -> Place {
         let latest = self.keeper().latest_of(self.topic.as_str(), session_id);
-        let latest = latest.ok().flatten();
-        let index = latest.and_then(|record| record.payload["index"].as_u64());
-        index.map_or(0, |index| index + 1)
+        let Some(latest) = latest.ok().flatten() else {
+            return self.beginning(session_id);
+        };
+        let index = latest.payload["index"].as_u64();
+        let code = latest.payload[proof::FIELD].as_str();
+        let key = self.keeper().proofs().map(|proofs| proofs.key);
+        Place {
+            index: index.map_or(0, |index| index + 1),
+            prover: key.map(|key| Prover::after(key, session_id, code)),
+        }
     }
+
+    /// The place of the first record.
+    fn beginning(&self, session_id: &str) -> Place {
+        let key = self.keeper().proofs().map(|proofs| proofs.key);
+        Place {
+            index: 0,
+            prover: key.map(|key| Prover::beginning(key, session_id)),
+        }
+    }
+}
+
+/// Where the next record of a journal goes.
+#[derive(Default)]
+struct Place {
+    index: u64,
+    /// Makes its code, where there is a key.
+    prover: Option<Prover>,
+}
+
+impl Place {
+    /// A record with this code was put there.
+    fn take(&mut self, code: Option<&str>) {
+        self.index += 1;
+        if let (Some(prover), Some(code)) = (&mut self.prover, code) {
+            prover.take(code);
+        }
+    }
+}
+
+/// Why a session does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotResume {
+    /// Its log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogFailure),
+    /// Its journal is not what was written.
+    #[error(
+        "session '{session_id}' was changed by somebody else at record {record}; 'harn sessions \
+         show {session_id} --at {}' shows what came before, --accept-changed goes on",
+        record.saturating_sub(1)
+    )]
+    Changed {
+        /// The session.
+        session_id: String,
+        /// The first record that was changed, counted from 0.
+        record: u64,
+    },
 }
 
 struct Inner {
     state: SessionState,
-    /// The index of the next record.
-    next: u64,
+    next: Place,
     /// How many events were emitted.
     events: u64,
     /// Records that the keeper did not take.
@@ -133,18 +187,19 @@ impl Session {
     /// A session with nothing in it. Its journal is kept where it was claimed.
     pub fn open(id: &str, bus: &EventBus, claim: Option<SessionClaim>) -> Arc<Self> {
         let kept = claim.and_then(|claim| Kept::of(id, claim));
-        let next = kept.as_ref().map_or(0, |kept| kept.first_free(id));
-        Self::beginning(id, bus, kept, next)
+        let next = kept.as_ref().map(|kept| kept.first_free(id));
+        Self::beginning(id, bus, kept, next.unwrap_or_default())
     }
 
     /// The same with an id that nobody had before: there is no journal to go on with, so nobody
     /// looks for one.
     pub fn open_new(id: &str, bus: &EventBus, claim: Option<SessionClaim>) -> Arc<Self> {
         let kept = claim.and_then(|claim| Kept::of(id, claim));
-        Self::beginning(id, bus, kept, 0)
+        let next = kept.as_ref().map(|kept| kept.beginning(id));
+        Self::beginning(id, bus, kept, next.unwrap_or_default())
     }
 
-    fn beginning(id: &str, bus: &EventBus, kept: Option<Kept>, next: u64) -> Arc<Self> {
+    fn beginning(id: &str, bus: &EventBus, kept: Option<Kept>, next: Place) -> Arc<Self> {
         let session = Self::starting(id, bus, kept, SessionState::default(), next);
         session.record(Change::Opened);
         session
@@ -153,22 +208,43 @@ impl Session {
     /// A session that goes on where its journal ends. Without a journal it is a new one.
     ///
     /// # Errors
-    /// The log cannot be read. Nothing was changed: what was said is not to be lost for that.
+    /// The log cannot be read, or somebody without the key has changed the journal. Nothing was
+    /// changed: what was said is not to be lost for that.
     pub fn resume(
         id: &str,
         bus: &EventBus,
         claim: Option<SessionClaim>,
-    ) -> Result<Arc<Self>, LogFailure> {
+    ) -> Result<Arc<Self>, CannotResume> {
         let kept = claim.and_then(|claim| Kept::of(id, claim));
-        let logged = match &kept {
-            Some(kept) => kept.keeper().session_in(&kept.topic, id)?,
-            None => None,
+        let Some(kept) = kept else {
+            return Ok(Self::beginning(id, bus, None, Place::default()));
         };
+        let proofs = kept.keeper().proofs();
+        let mut check = proofs.map(|proofs| JournalCheck::new(proofs.key, id));
+        let logged = kept.keeper().session_in(&kept.topic, id, |text| {
+            if let Some(check) = &mut check {
+                check.read(text);
+            }
+        })?;
         let Some(LoggedSession { state, last_index }) = logged else {
-            return Ok(Self::beginning(id, bus, kept, 0));
+            let next = kept.beginning(id);
+            return Ok(Self::beginning(id, bus, Some(kept), next));
         };
-        let next = last_index + 1;
-        let session = Self::starting(id, bus, kept, state, next);
+        let changed_at = check.as_ref().and_then(JournalCheck::changed_at);
+        if let Some(record) = changed_at.filter(|_| !proofs.is_some_and(|one| one.accept_changed)) {
+            return Err(CannotResume::Changed {
+                session_id: id.to_owned(),
+                record,
+            });
+        }
+        let next = Place {
+            index: last_index + 1,
+            prover: check.map(JournalCheck::into_prover),
+        };
+        let session = Self::starting(id, bus, Some(kept), state, next);
+        if changed_at.is_some() {
+            session.record(Change::Accepted);
+        }
         session.record(Change::Resumed);
         Ok(session)
     }
@@ -178,7 +254,7 @@ impl Session {
         bus: &EventBus,
         kept: Option<Kept>,
         state: SessionState,
-        next: u64,
+        next: Place,
     ) -> Arc<Self> {
         Arc::new(Self {
             id: id.to_owned(),
@@ -216,22 +292,42 @@ impl Session {
     fn write(&self, inner: &mut Inner, change: Change) {
         if let Some(kept) = &self.kept {
             let draft = self.draft(kept, inner, &change);
-            // A record that was not taken has no index, so that indexes have no gaps.
-            match draft.map(|draft| kept.keeper().put(draft)) {
-                Ok(Ok(())) => inner.next += 1,
+            // A record that was not taken has no place, so that there are no gaps.
+            match draft.map(|(draft, code)| kept.keeper().put(draft).map(|()| code)) {
+                Ok(Ok(code)) => inner.next.take(code.as_deref()),
                 _ => inner.dropped += 1,
             }
         }
         inner.state.apply(change);
     }
 
-    /// What is written of a change: all of it but its secrets. Nearly none has any, so they are
-    /// looked for in what was written.
-    fn draft(&self, kept: &Kept, inner: &Inner, change: &Change) -> Result<Draft, LogError> {
+    /// What is written of a change, and the code in it if it has one.
+    fn draft(
+        &self,
+        kept: &Kept,
+        inner: &Inner,
+        change: &Change,
+    ) -> Result<(Draft, Option<String>), LogError> {
+        let draft = self.draft_without_code(kept, inner, change)?;
+        let Some(prover) = &inner.next.prover else {
+            return Ok((draft, None));
+        };
+        let code = prover.code_of(draft.payload_json());
+        Ok((draft.with_last_field(proof::FIELD, &code), Some(code)))
+    }
+
+    /// All of a change but its secrets. Nearly none has any, so they are looked for in what was
+    /// written.
+    fn draft_without_code(
+        &self,
+        kept: &Kept,
+        inner: &Inner,
+        change: &Change,
+    ) -> Result<Draft, LogError> {
         // The clock of the events, so that the two can be put in order.
         let (kind, at) = (change.name(), self.bus.now_ms());
         let record = NewRecord {
-            index: inner.next,
+            index: inner.next.index,
             events_before: inner.events,
             change,
         };

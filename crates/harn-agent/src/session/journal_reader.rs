@@ -7,6 +7,7 @@ use harn_events::SESSION_HEADER;
 use harn_log::{EventLog, LogError, Topic};
 
 use super::journal::{JournalRecord, journal_topic};
+use super::proof::{JournalCheck, JournalKey};
 use super::state::SessionState;
 
 /// Records read together.
@@ -25,11 +26,50 @@ pub async fn session_records<L: EventLog>(
     Ok(records)
 }
 
+/// Where somebody without the key has changed the journal of a session; see [`JournalCheck`].
+///
+/// # Errors
+/// The log cannot be read.
+pub async fn check_journal<L: EventLog>(
+    log: &L,
+    session_id: &str,
+    key: JournalKey,
+) -> Result<Option<u64>, LogError> {
+    let mut check = JournalCheck::new(key, session_id);
+    for_each_text(log, session_id, |text| {
+        check.read(text);
+        Ok(())
+    })
+    .await?;
+    Ok(check.changed_at())
+}
+
 /// Looks at the records of a session's journal one after the other.
 async fn for_each_record<L: EventLog>(
     log: &L,
     session_id: &str,
     mut look: impl FnMut(JournalRecord),
+) -> Result<(), LogError> {
+    for_each_text(log, session_id, |text| {
+        decoded(text).map(|record| record.map_or((), &mut look))
+    })
+    .await
+}
+
+/// A record, unless it is one of a later version: that is no reason to lose the others.
+fn decoded(text: &[u8]) -> Result<Option<JournalRecord>, LogError> {
+    match JournalRecord::decode(text) {
+        Ok(record) => Ok(Some(record)),
+        Err(error) if error.is_data() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Looks at the texts of the records of a session's journal one after the other.
+async fn for_each_text<L: EventLog>(
+    log: &L,
+    session_id: &str,
+    mut look: impl FnMut(&[u8]) -> Result<(), LogError>,
 ) -> Result<(), LogError> {
     let topic = Topic::new(journal_topic(session_id))?;
     let mut from = None;
@@ -40,14 +80,8 @@ async fn for_each_record<L: EventLog>(
         };
         from = Some(*last);
         for (_, event) in &chunk {
-            if event.headers.get(SESSION_HEADER).map(String::as_str) != Some(session_id) {
-                continue;
-            }
-            match JournalRecord::decode(&event.payload) {
-                Ok(record) => look(record),
-                // A record of a later version is no reason to lose the others.
-                Err(error) if error.is_data() => {}
-                Err(error) => return Err(error.into()),
+            if event.headers.get(SESSION_HEADER).map(String::as_str) == Some(session_id) {
+                look(&event.payload)?;
             }
         }
     }
@@ -61,22 +95,29 @@ pub(crate) struct LoggedSession {
     pub(crate) last_index: u64,
 }
 
-/// A session as its journal has it; `None` without a journal. No record of it is held.
+/// A session as its journal has it; `None` without a journal. No record of it is held; the text
+/// of each is shown to `look`.
 ///
 /// # Errors
 /// The log cannot be read.
 pub(crate) async fn logged_session<L: EventLog>(
     log: &L,
     session_id: &str,
+    mut look: impl FnMut(&[u8]),
 ) -> Result<Option<LoggedSession>, LogError> {
     let mut session: Option<LoggedSession> = None;
-    for_each_record(log, session_id, |record| {
+    for_each_text(log, session_id, |text| {
+        look(text);
+        let Some(record) = decoded(text)? else {
+            return Ok(());
+        };
         let session = session.get_or_insert_with(|| LoggedSession {
             state: SessionState::default(),
             last_index: 0,
         });
         session.last_index = record.index;
         session.state.apply(record.change);
+        Ok(())
     })
     .await?;
     Ok(session)

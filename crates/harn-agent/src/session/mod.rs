@@ -18,6 +18,7 @@ mod journal;
 mod journal_reader;
 pub mod kept;
 mod open_turn;
+mod proof;
 mod scratchpad;
 mod state;
 mod store;
@@ -29,10 +30,13 @@ mod untold;
 pub use change::{CallOutcome, Change};
 pub use content::Content;
 pub use controls::ControlState;
-pub use journal::{JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic};
+pub use journal::{
+    CannotResume, JOURNAL_TOPIC_PREFIX, JournalFailure, JournalRecord, Session, journal_topic,
+};
 pub(crate) use journal_reader::{LoggedSession, logged_session};
-pub use journal_reader::{load_session, session_records};
+pub use journal_reader::{check_journal, load_session, session_records};
 pub(crate) use open_turn::{INTERRUPTED, NOT_MADE, missing_results};
+pub use proof::{JournalCheck, JournalKey};
 pub use scratchpad::{SCRATCHPAD_SCHEMA, Scratchpad};
 pub(crate) use state::IDLE_BACKOFF_MS_FIRST;
 pub use state::{RunState, SessionState};

@@ -166,6 +166,8 @@ impl SessionState {
         self.prepare_undoing(&change);
         match change {
             Change::Opened => *self = Self::default(),
+            // It is about the journal, not about the session.
+            Change::Accepted => {}
             Change::Resumed => {
                 self.run.open_calls.clear();
                 self.release_held();

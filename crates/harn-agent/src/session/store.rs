@@ -8,7 +8,7 @@ use harn_llm::Category;
 use harn_llm::desk::Thrown;
 
 use super::change::Change;
-use super::journal::Session;
+use super::journal::{CannotResume, Session};
 use crate::keeper::{CannotClaim, Keeper, SessionClaim};
 
 /// How many named sessions there may be.
@@ -54,6 +54,9 @@ pub enum CannotOpen {
     /// There are too many.
     #[error(transparent)]
     AllActive(#[from] AllActive),
+    /// Its journal is not what was written.
+    #[error(transparent)]
+    Changed(CannotResume),
     /// Somebody else writes it, or its log cannot be used.
     #[error("session '{id}' {cause}")]
     Unclaimed {
@@ -70,6 +73,9 @@ impl CannotOpen {
     pub(crate) fn told_by(&self, builtin: &str) -> Thrown {
         match self {
             Self::AllActive(_) => Thrown::Runtime(self.to_string()),
+            Self::Changed(_) => {
+                Thrown::Categorised(Category::ToolRejected, format!("{builtin}: {self}"))
+            }
             Self::Unclaimed { cause, .. } => {
                 let category = match cause {
                     CannotClaim::InUse(_) => Category::ResourceBusy,
@@ -224,8 +230,10 @@ impl SessionStore {
         if self.resumed.as_deref() != Some(id) {
             return Ok(Session::open(id, &self.bus, claim));
         }
-        let resumed = Session::resume(id, &self.bus, claim);
-        resumed.map_err(|cause| unclaimed(id)(CannotClaim::Log(cause)))
+        Session::resume(id, &self.bus, claim).map_err(|cannot| match cannot {
+            CannotResume::Log(cause) => unclaimed(id)(CannotClaim::Log(cause)),
+            changed @ CannotResume::Changed { .. } => CannotOpen::Changed(changed),
+        })
     }
 
     fn begin(&self, id: &str) -> Result<Arc<Session>, CannotOpen> {

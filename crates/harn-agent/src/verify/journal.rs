@@ -49,7 +49,7 @@ impl JournalOrder {
         self.place(record);
         let index = record.index;
         match &record.change {
-            Change::Opened | Change::Resumed => self.open(),
+            Change::Opened | Change::Accepted | Change::Resumed => self.open(),
             Change::RunStarted { .. } => self.start_run(index),
             Change::RunEnded { status } => self.end_run(index, status),
             Change::IterationStarted { iteration } => self.iterate(index, *iteration),
@@ -86,7 +86,7 @@ impl JournalOrder {
                 }
             }
             Some((last, _)) if index != last + 1 => self.misplaced(index, last + 1),
-            Some(_) if record.change == Change::Resumed => {}
+            Some(_) if matches!(record.change, Change::Accepted | Change::Resumed) => {}
             Some((_, before)) if !is_opened && record.events_before < before => {
                 let now = record.events_before;
                 self.findings.broken(

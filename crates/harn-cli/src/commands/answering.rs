@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use harn_log::{AnyEventLog, DEFAULT_QUEUE_DEPTH, MemoryEventLog};
+use harn_vm::agent::OpenProofs;
 use harn_vm::llm::catalog::ProjectTrust;
 use harn_vm::machine::Entry;
 use harn_vm::project::TrustSource;
@@ -84,6 +85,8 @@ pub(super) struct Said<'a> {
     pub(super) recordings: &'a Recordings,
     pub(super) permissions: &'a Permissions,
     pub(super) keeping: Keeping,
+    /// How journals prove who wrote them.
+    pub(super) proofs: OpenProofs,
 }
 
 /// Whether conversations are kept.
@@ -152,6 +155,7 @@ impl Around {
                 agents: AgentOptions {
                     open_log: Some(Arc::clone(&open_log)),
                     storage: Some(keeping::files(&base)),
+                    proofs: Some(Arc::clone(&said.proofs)),
                     ..AgentOptions::default()
                 },
                 event_log: EventLogOptions {

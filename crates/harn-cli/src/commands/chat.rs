@@ -48,7 +48,7 @@ use super::answering::{self, Around, Keeping, Said};
 use super::answers::{Answers, Recordings};
 use super::permissions::Permissions;
 use super::run::live::prices::Prices;
-use super::trust;
+use super::{journal_key, trust};
 use crate::arguments::after_help;
 use crate::clock::Clock;
 use crate::environment;
@@ -125,6 +125,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
+    /// Go on with a conversation whose journal somebody else has changed, as it is now
+    #[arg(long = "accept-changed")]
+    accepts_changed: bool,
+
     /// Ask this model, unless the program names one itself
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -200,6 +204,9 @@ struct Setting {
 
 impl Setting {
     fn new(arguments: &Arguments, output: &mut Output) -> Result<Self, String> {
+        let proofs = journal_key::proofs(arguments.accepts_changed);
+        let key_problem = proofs.as_ref().err().cloned();
+        let proofs = proofs.ok().flatten();
         let Around {
             options,
             log,
@@ -212,7 +219,9 @@ impl Setting {
             recordings: &arguments.recordings,
             permissions: &arguments.permissions,
             keeping: Keeping::Kept,
+            proofs: Arc::new(move || proofs),
         })?;
+        notes.extend(key_problem);
         if let Some(notice) = trust_notice {
             match io::stdin().is_terminal() {
                 true => notes.push(notice),

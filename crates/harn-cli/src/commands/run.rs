@@ -38,7 +38,7 @@ use super::findings::Findings;
 use super::mcp::Logins;
 use super::permissions::Permissions;
 use super::project::{base_of, manifest_here, manifest_of};
-use super::{tool_servers, trust};
+use super::{journal_key, tool_servers, trust};
 use crate::arguments::after_help;
 use crate::environment;
 use crate::output::{Output, Untrusted, UntrustedText};
@@ -329,6 +329,8 @@ impl Scene {
         let (screen, interruption) = (self.screen.clone(), self.interruption.clone());
         let listening = interruption.clone();
         let open_log = keeping::opener(self.base.clone(), self.standing.log, screen, interruption);
+        let told_on = self.screen.clone();
+        let proofs = journal_key::opener(Arc::new(move |line| told_on.say(line)));
         let listen = move || {
             // Without it the program ends as before, only what it started goes on.
             let _cannot_listen = listening.listen();
@@ -341,6 +343,7 @@ impl Scene {
                 agents: AgentOptions {
                     open_log: Some(Arc::clone(&open_log)),
                     storage: Some(keeping::files(&self.base)),
+                    proofs: Some(proofs),
                     observer: self.live.as_ref().map(Live::observer),
                     skill_folders: arguments.skill_dir.clone(),
                     ..AgentOptions::default()

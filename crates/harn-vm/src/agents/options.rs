@@ -7,7 +7,7 @@ use std::sync::Arc;
 use harn_agent::events::EventBus;
 use harn_agent::protected_paths::SourceFiles;
 use harn_agent::tool_servers::{ServerConfig, ToolPins, ToolServers};
-use harn_agent::{AgentEventSink, HostBridge, Keeper, OpenLog, SessionStorage};
+use harn_agent::{AgentEventSink, HostBridge, Keeper, OpenLog, OpenProofs, SessionStorage};
 use serde_json::Value;
 
 /// What whoever runs a program says about agents.
@@ -23,6 +23,8 @@ pub struct AgentOptions {
     /// Keeps sessions, where a host has one keeper for several programs; otherwise each program
     /// has its own.
     pub keeper: Option<Arc<Keeper>>,
+    /// How journals prove who wrote them; a keeper that is given has its own answer.
+    pub proofs: Option<OpenProofs>,
     /// Sees the events of all sessions.
     pub observer: Option<Arc<dyn AgentEventSink>>,
     /// The bus that events go to and that notes for models come from; `None`: one of the

@@ -329,6 +329,7 @@ impl AgentPort {
                         .flatten(),
                     open_log: options.open_log.clone(),
                     keeper: options.keeper.clone(),
+                    proofs: options.proofs.clone(),
                     storage: options.storage.clone().map(|storage| storage as _),
                     observer: options.observer.clone(),
                     bridge: options.bridge.clone(),

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::commands::Outcome;
 use crate::commands::answering::{self, Around, Keeping, Said};
 use crate::commands::answers::{Answers, Recordings};
+use crate::commands::journal_key;
 use crate::commands::permissions::Permissions;
 use crate::commands::project;
 use crate::environment::variable;
@@ -92,6 +93,7 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
     let Some(program) = answering::find(arguments.file.as_deref(), output) else {
         return Ok(Outcome::Problems);
     };
+    let proofs = journal_key::opener(Arc::new(|line| say(&format!("{line}\n"))));
     let around = Around::new(&Said {
         file: arguments.file.as_deref(),
         answers: &arguments.answers,
@@ -101,6 +103,7 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
             true => Keeping::Forgotten,
             false => Keeping::Kept,
         },
+        proofs: Arc::clone(&proofs),
     });
     let mut around = match around {
         Ok(around) => around,
@@ -135,6 +138,7 @@ pub(super) fn run(arguments: &Arguments, clock: Clock, output: &mut Output) -> i
         run: around.options,
         title: None,
         log: around.log,
+        proofs: Some(proofs),
         is_ephemeral: arguments.ephemeral,
         retain: serving
             .listen

@@ -66,6 +66,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, Failure> {
     let log = arguments.log.open_to_read(OnDamage::Skip)?;
     let session = stored::one(&log, &arguments.id, StoredUpTo::End)?;
+    show::tell_if_changed(&log, &session.id, ctx);
     let text = match arguments.format {
         Format::Json => {
             let transcript = show::transcript(&session.id, &session.state);

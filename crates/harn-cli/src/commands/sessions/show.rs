@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::super::events::Ctx;
 use super::super::events::failure::Failure;
 use super::super::events::line::TimeArguments;
-use super::super::events::log::LogArguments;
-use super::super::{Form, Outcome};
+use super::super::events::log::{LogArguments, OpenLog};
+use super::super::{Form, Outcome, journal_key};
 use super::facts::Facts;
 use super::page::Results;
 use super::stored::{Stored, StoredUpTo};
@@ -98,6 +98,7 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
     let up_to = arguments.at.map_or(StoredUpTo::End, StoredUpTo::Record);
     let session = stored::one(&log, &arguments.id, up_to)?;
     let (facts, state) = (Facts::of(&session), &session.state);
+    tell_if_changed(&log, &session.id, ctx);
     match ctx.form {
         Form::Json => ctx.output.json(&Answer {
             transcript: transcript(&session.id, state),
@@ -107,6 +108,17 @@ pub(super) fn run(arguments: &Arguments, ctx: &mut Ctx<'_>) -> Result<Outcome, F
         Form::Text => write(&facts, &session, arguments, ctx)?,
     }
     Ok(Outcome::Done)
+}
+
+/// Tells that a journal is not what was written. What it says is shown all the same.
+pub(super) fn tell_if_changed(log: &OpenLog, id: &str, ctx: &mut Ctx<'_>) {
+    if let Some(record) = journal_key::changed_at(&log.log, id) {
+        let (id, before) = (Untrusted(id), record.saturating_sub(1));
+        ctx.output.note(format_args!(
+            "warning: session '{id}' was changed by somebody else at record {record}; \
+             'harn sessions show {id} --at {before}' shows what came before"
+        ));
+    }
 }
 
 /// The transcript of a session, as programs see it. The ids of its parts are made up, and the
