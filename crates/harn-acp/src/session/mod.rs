@@ -400,11 +400,12 @@ impl Session {
         let (keeper, settings) = (Arc::clone(&self.keeper), state.settings.kept());
         let write = move || {
             let claim = keeper.claim(&id);
-            let journal =
-                claim.and_then(|claim| Journal::resume(&id, &bus, claim).map_err(|cannot| match cannot {
+            let journal = claim.and_then(|claim| {
+                Journal::resume(&id, &bus, claim).map_err(|cannot| match cannot {
                     CannotResume::Log(cause) => CannotClaim::Log(cause),
                     changed @ CannotResume::Changed { .. } => CannotClaim::Log(changed.into()),
-                }));
+                })
+            });
             match journal {
                 Ok(journal) => journal.keep(kept::SETTINGS, settings),
                 Err(error) => tracing::warn!(target: "acp", session_id = id, %error, "not kept"),

@@ -69,12 +69,19 @@ fn asi06_altered_journal_refused() {
     let told = "was changed by somebody else at record ";
     assert_ne!(refused.code, Some(0), "{refused:?}");
     assert!(refused.stderr.contains(told), "{refused:?}");
-    assert!(refused.stderr.contains("--accept-changed goes on"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("--accept-changed goes on"),
+        "{refused:?}"
+    );
     let id = refused.stderr.split("session '").nth(1);
     let id = id.and_then(|rest| rest.split('\'').next());
     let id = id.expect("it is named").to_owned();
 
-    let shown = Call::of(home.harn(&["sessions", "show", &id]).output().expect("it runs"));
+    let shown = Call::of(
+        home.harn(&["sessions", "show", &id])
+            .output()
+            .expect("it runs"),
+    );
     assert!(shown.stderr.contains(told), "{shown:?}");
     assert!(shown.stdout.contains("ember"), "what is there is shown");
 
@@ -101,7 +108,9 @@ fn a_record_that_somebody_adds_is_found_and_one_of_ours_is_believed() {
     assert_eq!(removed.expect("it is a log"), 1);
     let refused = home.chat(&["--continue"]);
     assert!(
-        refused.stderr.contains("was changed by somebody else at record "),
+        refused
+            .stderr
+            .contains("was changed by somebody else at record "),
         "{refused:?}"
     );
 }
