@@ -54,7 +54,12 @@ fn create(path: &Path, is_root: bool) -> io::Result<()> {
     // A folder inside of the state needs none of its own.
     let is_whole = |topmost: &Path| {
         let is_state = |folder: &Path| folder.file_name().is_some_and(|name| name == ".harn");
-        let is_inside = topmost.ancestors().skip(1).any(is_state);
+        let is_ignored = |folder: &Path| {
+            let ignored = fs::read_to_string(folder.join(".gitignore"));
+            ignored.is_ok_and(|ignored| ignored == IGNORE_ALL)
+        };
+        let mut around = topmost.ancestors().skip(1);
+        let is_inside = around.any(|folder| is_state(folder) || is_ignored(folder));
         !is_inside && (is_root || is_state(topmost) || topmost != path)
     };
     if let Some(topmost) = topmost.filter(|topmost| is_whole(topmost)) {

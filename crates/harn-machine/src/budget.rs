@@ -321,7 +321,7 @@ mod tests {
         let units = usize::try_from(WORK_UNITS).unwrap();
         let worked = (0..10).take_while(|_| budget.work(units).is_ok()).count();
         assert!((3..8).contains(&worked), "{worked}");
-        let stopped = budget.reserve(64 * units).unwrap_err();
+        let stopped = budget.reserve(2 * BYTES_PER_UNIT * units).unwrap_err();
         assert!(!stopped.is_catchable());
     }
 

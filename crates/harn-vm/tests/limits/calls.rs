@@ -20,18 +20,6 @@ let b = bytes_from_string(t)
 let a = l"#,
 };
 
-pub(crate) const SHARED: Values = Values {
-    prelude: r#"
-var x = ["ab"]
-for i in 0 to 60 { x = [x, x] }
-let t = x
-let n = 3
-let l = x
-let d = {a: x, b: x}
-let b = x
-let a = x"#,
-};
-
 pub(crate) const BRACKETS: Values = Values {
     prelude: r#"
 let t = "[" + "[]," * 300000 + "[]]"

@@ -123,11 +123,6 @@ fn every_builtin_keeps_its_limits_with_large_values() {
 }
 
 #[test]
-fn every_builtin_keeps_its_limits_with_values_that_share_themselves() {
-    try_all(&calls::SHARED);
-}
-
-#[test]
 fn every_builtin_keeps_its_limits_with_texts_of_many_small_parts() {
     try_all(&calls::BRACKETS);
 }

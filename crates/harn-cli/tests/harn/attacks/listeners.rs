@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -171,6 +171,7 @@ impl<'a> Caller<'a> {
         let taken = self.listener.post(&self.headers, &message);
         assert_eq!(taken.status, 202, "{taken:?}");
         let mut line = String::new();
+        let began = Instant::now();
         loop {
             line.clear();
             let count = self.stream.read_line(&mut line);
@@ -178,6 +179,7 @@ impl<'a> Caller<'a> {
             assert_ne!(count, 0, "the stream goes on");
             let frame = line.strip_prefix("data: ").unwrap_or("null");
             let frame: Value = serde_json::from_str(frame).unwrap_or_default();
+            assert!(began.elapsed() < HANGS, "no answer to {method}");
             if frame["id"] == message["id"] {
                 return match frame.get("error") {
                     Some(error) => Err(error.clone()),
