@@ -131,9 +131,20 @@ impl Parser<'_, '_> {
         self.cursor.bump();
         self.cursor.bump();
         let mut open = 0_usize;
+        let (mut is_operand, mut has_blank) = (false, false);
         loop {
             let Some(next) = self.cursor.peek() else {
                 return self.wrong("arithmetic without its end");
+            };
+            // Two words in a row are no arithmetic; they may be a command in a subshell.
+            let begins_operand = next.is_ascii_alphanumeric() || matches!(next, '_' | '$' | '(');
+            if begins_operand && has_blank {
+                return self.wrong("arithmetic that is not understood");
+            }
+            (is_operand, has_blank) = match next {
+                ' ' | '\t' => (is_operand, is_operand),
+                '$' | ')' | '_' => (true, false),
+                next => (next.is_ascii_alphanumeric(), false),
             };
             match next {
                 '(' => open += 1,
