@@ -13,6 +13,7 @@
 pub(crate) mod tests;
 
 use harn_events::{SideEffectLevel, ToolAnnotations};
+use harn_shell::Surroundings;
 use serde_json::Value;
 
 use crate::policy::{Approval, ApprovalPolicy, CapabilityPolicy, DeclaredParameters};
@@ -83,9 +84,10 @@ impl Ambient {
         own: Option<&ToolAnnotations>,
         parameters: &DeclaredParameters,
         arguments: &Value,
+        place: &dyn Surroundings,
     ) -> Result<(), String> {
         self.policies()
-            .try_for_each(|policy| policy.check_tool(tool, own, parameters, arguments))
+            .try_for_each(|policy| policy.check_tool(tool, own, parameters, arguments, place))
     }
 
     /// Whether a builtin may be called. `operation` is what `host_call` is asked for.

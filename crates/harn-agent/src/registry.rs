@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::callback::Functions;
 use crate::coding::Workshop;
+use crate::command_gate::CommandGate;
 use crate::fence::Fenced;
 use crate::host::HostBridge;
 use crate::policy::read_annotations;
@@ -160,11 +161,11 @@ impl ToolRegistry {
     pub(crate) fn equip(
         &mut self,
         environment: &BTreeMap<String, String>,
-        fence: &Fenced,
+        (fence, gate): (&Fenced, Option<CommandGate>),
         host: Option<&dyn HostBridge>,
         protected: &ProtectedPaths,
     ) {
-        let workshop = Workshop::new(environment, fence).lent_by(host);
+        let workshop = Workshop::new(environment, fence).lent_by(host).gated(gate);
         let mut workshop = workshop.protecting(protected.clone());
         let bodiless = Arc::make_mut(&mut self.tools).entries.iter_mut();
         let bodiless = bodiless.filter(|entry| matches!(entry.backend, Backend::Nobody(_)));

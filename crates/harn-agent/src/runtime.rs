@@ -18,6 +18,8 @@ use crate::ambient::Level;
 use crate::background::Spawn;
 use crate::callback::Functions;
 use crate::calls_in_flight::CallsInFlight;
+use crate::coding::DEFAULT_PATH;
+use crate::command_gate::{CommandGate, CommandRules};
 use crate::daemons::Daemons;
 use crate::fence::{Fence, Fenced};
 use crate::host::HostBridge;
@@ -54,6 +56,7 @@ pub struct Runtime {
     pub(crate) fence: Fenced,
     /// What care has to be taken with.
     pub(crate) protected: ProtectedPaths,
+    command_rules: Option<Arc<dyn CommandRules>>,
     /// What is known about skills.
     pub(crate) skills: SkillSetup,
     /// The skills that were discovered, with those that the host has now.
@@ -110,6 +113,8 @@ pub struct RuntimeOptions {
     pub fence: Option<Arc<dyn Fence>>,
     /// The files that the running programs consist of.
     pub sources: SourceFiles,
+    /// Knows what command policies of loops say; `None`: loops have none.
+    pub command_rules: Option<Arc<dyn CommandRules>>,
     /// Looked at around every tool call and every turn.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Keeps events where no log does.
@@ -182,6 +187,13 @@ pub struct Ambient {
 }
 
 impl Runtime {
+    /// Where programs are looked for that commands start.
+    pub(crate) fn search_path(&self) -> &str {
+        self.environment
+            .get("PATH")
+            .map_or(DEFAULT_PATH, |path| path)
+    }
+
     /// A runtime without sessions.
     pub fn new(desk: Arc<Desk>, options: RuntimeOptions) -> Arc<Self> {
         let own_keeper = || {
@@ -233,6 +245,7 @@ impl Runtime {
             folder: options.folder,
             environment: options.environment,
             fence: Fenced(options.fence),
+            command_rules: options.command_rules,
             library: Mutex::new(Arc::clone(&options.skills.library)),
             skills: options.skills,
             hooks: Mutex::new(hooks),
@@ -479,8 +492,15 @@ impl LoopRequest {
     pub(crate) fn registry(&self, runtime: &Runtime) -> ToolRegistry {
         let mut registry = ToolRegistry::parse(self.options.get("tools"), &self.functions);
         let host = runtime.bridge.as_deref();
+        let rules = runtime.command_rules.as_ref();
+        let gate = CommandGate::of(&self.options, &self.functions, rules);
         let protected = &runtime.protected;
-        registry.equip(&runtime.environment, &runtime.fence, host, protected);
+        registry.equip(
+            &runtime.environment,
+            (&runtime.fence, gate),
+            host,
+            protected,
+        );
         for tool in &self.tools {
             registry.add(Arc::clone(tool));
         }

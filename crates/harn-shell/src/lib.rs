@@ -43,6 +43,7 @@ pub use not_understood::NotUnderstood;
 pub use parser::{DEPTH_MAX, PARTS_MAX, TEXT_BYTES_MAX, parse, parse_argv};
 pub use part::{Assignment, Layer, Operator, Part, Redirection, Script};
 pub use print::printed;
+pub use programs::{reads_programs, reads_sh};
 pub use rule::{Purpose, Rule, RuleError};
 pub use surroundings::{Nowhere, Surroundings};
 pub use word::{Piece, Word};

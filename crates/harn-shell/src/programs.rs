@@ -5,7 +5,11 @@ pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Shells that read what this parser reads.
+/// Whether a program is a shell that reads what this parser reads.
+pub fn reads_sh(program: &str) -> bool {
+    is_shell(base_name(program))
+}
+
 pub(crate) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
@@ -89,6 +93,13 @@ pub(crate) const REMOTE: [&str; 16] = [
     "ssh",
     "vagrant",
 ];
+
+/// Whether a program runs files that it is given: a shell, an interpreter.
+pub fn reads_programs(program: &str) -> bool {
+    let name = base_name(program);
+    let is_known = |name: &str| INTERPRETERS.contains(&name) || matches!(name, "." | "source");
+    is_shell(name) || is_known(name) || is_known(without_version(name))
+}
 
 /// The name of an interpreter without its version: `python3.11` is `python`.
 pub(crate) fn without_version(name: &str) -> &str {

@@ -146,8 +146,8 @@ pub(crate) fn check_narrower(outer: &Ambient, inner: &Ambient) -> Result<(), Tes
     let open = DeclaredParameters::default();
     for (tool, own, arguments) in calls() {
         let own = own.as_ref();
-        let passes = inner.check_tool(tool, own, &open, &arguments);
-        let above = outer.check_tool(tool, own, &open, &arguments);
+        let passes = inner.check_tool(tool, own, &open, &arguments, &harn_shell::Nowhere);
+        let above = outer.check_tool(tool, own, &open, &arguments, &harn_shell::Nowhere);
         prop_assert!(
             passes.is_err() || above.is_ok(),
             "{tool} {arguments} with {own:?} passes, although {above:?}"

@@ -53,6 +53,13 @@ impl Declare {
         self.with(name, schema)
     }
 
+    /// A parameter that is a command of a shell.
+    pub(super) fn runs(mut self, name: &str) -> Self {
+        let commands = &mut self.annotations.arg_schema.command_params;
+        commands.push(name.to_owned());
+        self
+    }
+
     /// Other names that models have for a parameter.
     pub(super) fn also(mut self, name: &str, aliases: &[&str]) -> Self {
         for alias in aliases {

@@ -54,6 +54,8 @@ pub use lent::{Lines, TerminalCommand, TerminalEnd, Terminals, TextFiles};
 pub use limits::Limits;
 pub use workspace::Workspace;
 
+pub(crate) use run::DEFAULT_PATH;
+
 pub(crate) use offer::{Workshop, offer};
 
 use arguments::Arguments;

@@ -20,6 +20,7 @@ use harn_options::CODING_TOOLS;
 use serde_json::{Map, Value, json};
 
 use super::{Workspace, tools};
+use crate::command_gate::CommandGate;
 use crate::fence::Fenced;
 use crate::host::HostBridge;
 use crate::known_options::refuse_unknown;
@@ -130,6 +131,7 @@ pub(crate) struct Workshop<'a> {
     fence: &'a Fenced,
     host: Option<&'a dyn HostBridge>,
     protected: ProtectedPaths,
+    gate: Option<CommandGate>,
     made: Vec<(Key, Vec<Arc<dyn Tool>>)>,
 }
 
@@ -147,8 +149,14 @@ impl<'a> Workshop<'a> {
             fence,
             host: None,
             protected: ProtectedPaths::default(),
+            gate: None,
             made: Vec::new(),
         }
+    }
+
+    /// A command policy decides about what the tools run.
+    pub(crate) fn gated(self, gate: Option<CommandGate>) -> Self {
+        Self { gate, ..self }
     }
 
     /// The tools get what a host lends.
@@ -187,7 +195,8 @@ impl<'a> Workshop<'a> {
                 let workspace = workspace.with_environment(variables);
                 let variable = |name: &str| self.environment.get(name).cloned();
                 let workspace = workspace.protecting(self.protected.clone(), &variable);
-                let workspace = workspace.behind(self.fence.clone());
+                let mut workspace = workspace.behind(self.fence.clone());
+                workspace.gate.clone_from(&self.gate);
                 let workspace = match self.host {
                     Some(host) => workspace.lent_by(host).with_terminals(place.1),
                     None => workspace,

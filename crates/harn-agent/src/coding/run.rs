@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use harn_events::{SideEffectLevel, ToolKind};
+use harn_llm::desk::Thrown;
 use tokio::sync::oneshot;
 
 use super::arguments::Arguments;
@@ -17,6 +18,7 @@ use super::lent::{TerminalCommand, TerminalEnd};
 use super::process::{End, Leash, run};
 use super::workspace::Workspace;
 use crate::callback::BoxFuture;
+use crate::command_gate::Admission;
 use crate::shown::{Showing, Shown};
 use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 
@@ -24,7 +26,7 @@ use crate::tool::{Declaration, Tool, ToolCall, ToolError};
 const SHELL: &str = "/bin/sh";
 
 /// Where commands are looked for when the workspace was given no `PATH`.
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(crate) const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Runs commands.
 pub(super) struct Run {
@@ -56,7 +58,7 @@ impl Run {
         text: &str,
         timeout: Duration,
         showing: &Showing,
-    ) -> Option<Result<String, ToolError>> {
+    ) -> Option<Result<End, ToolError>> {
         let terminals = self.workspace.lent.terminals.as_ref()?;
         let environment = self.workspace.environment.iter().map(|(name, value)| {
             let text = |part: &OsString| part.to_string_lossy().into_owned();
@@ -80,7 +82,7 @@ impl Run {
                 // name the terminal again.
                 let terminal_id = end.terminal_id.clone();
                 showing.show(Shown::Terminal { terminal_id });
-                said(end.into(), timeout)
+                Ok(end.into())
             }
             Err(reason) => Err(failed(format!("cannot run the command: {reason}"))),
         })
@@ -131,28 +133,59 @@ impl Tool for Run {
             let allowed = self.workspace.fence.run(SHELL);
             allowed.map_err(ToolError::Rejected)?;
             let timeout = self.timeout(arguments)?;
-            if let Some(end) = self.in_terminal(call, text, timeout, showing).await {
-                return end;
-            }
-            let leash = Leash::default();
-            let _waits = Waits(leash.clone());
-            let (sender, receiver) = oneshot::channel();
-            let command = self.command(text);
-            let output_bytes_max = self.workspace.limits.run_output_bytes_max;
-            let thread = thread::Builder::new().name("harn-run".to_owned());
-            thread
-                .spawn(move || {
-                    let end = run(command, timeout, output_bytes_max, &leash);
-                    let _nobody_may_wait = sender.send(end);
-                })
-                .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
-            match receiver.await {
-                Ok(Ok(Some(end))) => said(end, timeout),
-                Ok(Err(error)) => Err(failed(format!("cannot run the command: {error}"))),
-                Ok(Ok(None)) | Err(_) => Err(failed("the command was stopped")),
-            }
+            let folder = self.workspace.roots()[0].to_string_lossy();
+            let Some(gate) = &self.workspace.gate else {
+                return self.run(call, text, timeout, showing).await?.said(timeout);
+            };
+            let text = match gate.admit(text, &folder).await.map_err(hook_failed)? {
+                Admission::Run(text) => text,
+                Admission::Blocked(result) => return Ok(result),
+            };
+            let mut end = self.run(call, &text, timeout, showing).await?;
+            let after = gate.after(&text, &folder, end.exit_code, end.output).await;
+            end.output = after.map_err(hook_failed)?;
+            end.said(timeout)
         })
     }
+}
+
+impl Run {
+    /// Runs a command to its end, in a terminal of the host if it lends one.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the command and all that it started.
+    async fn run(
+        &self,
+        call: ToolCall<'_>,
+        text: &str,
+        timeout: Duration,
+        showing: &Showing,
+    ) -> Result<End, ToolError> {
+        if let Some(end) = self.in_terminal(call, text, timeout, showing).await {
+            return end;
+        }
+        let leash = Leash::default();
+        let _waits = Waits(leash.clone());
+        let (sender, receiver) = oneshot::channel();
+        let command = self.command(text);
+        let output_bytes_max = self.workspace.limits.run_output_bytes_max;
+        let thread = thread::Builder::new().name("harn-run".to_owned());
+        thread
+            .spawn(move || {
+                let end = run(command, timeout, output_bytes_max, &leash);
+                let _nobody_may_wait = sender.send(end);
+            })
+            .map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+        match receiver.await {
+            Ok(Ok(Some(end))) => Ok(end),
+            Ok(Err(error)) => Err(failed(format!("cannot run the command: {error}"))),
+            Ok(Ok(None)) | Err(_) => Err(failed("the command was stopped")),
+        }
+    }
+}
+
+fn hook_failed(thrown: Thrown) -> ToolError {
+    failed(format!("a hook of the command policy failed: {thrown:?}"))
 }
 
 fn declaration(workspace: &Workspace) -> Declaration {
@@ -175,23 +208,27 @@ fn declaration(workspace: &Workspace) -> Declaration {
         )
         .needs("command", "string", "The command, as one would type it.")
         .takes("timeout", "integer", &timeout)
+        .runs("command")
         .also("command", &["cmd"])
         .done()
 }
 
-/// The end of a command in words. The loop looks for `exit_code=` in them.
-fn said(end: End, timeout: Duration) -> Result<String, ToolError> {
-    let output = match end.output.trim_end_matches('\n') {
-        "" => "[no output]",
-        output => output,
-    };
-    let code = end.exit_code;
-    match end.timed_out {
-        false => Ok(format!("exit_code={code}\n{output}")),
-        true => Err(failed(format!(
-            "the command was stopped because it took longer than {} seconds; exit_code={code}\n{output}",
-            timeout.as_secs_f64()
-        ))),
+impl End {
+    /// The end of a command in words. The loop looks for `exit_code=` in them.
+    fn said(self, timeout: Duration) -> Result<String, ToolError> {
+        let end = self;
+        let output = match end.output.trim_end_matches('\n') {
+            "" => "[no output]",
+            output => output,
+        };
+        let code = end.exit_code;
+        match end.timed_out {
+            false => Ok(format!("exit_code={code}\n{output}")),
+            true => Err(failed(format!(
+                "the command was stopped because it took longer than {} seconds; exit_code={code}\n{output}",
+                timeout.as_secs_f64()
+            ))),
+        }
     }
 }
 

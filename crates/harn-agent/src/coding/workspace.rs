@@ -11,6 +11,7 @@ use super::failed;
 use super::lent::Lent;
 use super::limits::Limits;
 use super::place::Place;
+use crate::command_gate::CommandGate;
 use crate::fence::Fenced;
 use crate::host::HostBridge;
 use crate::protected_paths::{ProtectedPaths, Protection};
@@ -31,6 +32,8 @@ pub struct Workspace {
     pub(super) environment: BTreeMap<OsString, OsString>,
     /// What whoever runs the program allows of all this.
     pub(super) fence: Fenced,
+    /// What decides about commands before they are run.
+    pub(super) gate: Option<CommandGate>,
     /// What the host lends the tools.
     pub(super) lent: Lent,
     /// What care has to be taken with.
@@ -98,6 +101,7 @@ impl Workspace {
             limits: Limits::default(),
             environment: BTreeMap::new(),
             fence: Fenced::default(),
+            gate: None,
             lent: Lent::default(),
         })
     }

@@ -158,7 +158,9 @@ proptest! {
                     for own in [None, Some(&own)] {
                         let arguments = json!({"path": path});
                         let may = |policy: &CapabilityPolicy| {
-                            policy.check_tool(tool, own, &DeclaredParameters::default(), &arguments).is_ok()
+                            let open = DeclaredParameters::default();
+                            let place = &harn_shell::Nowhere;
+                            policy.check_tool(tool, own, &open, &arguments, place).is_ok()
                         };
                         prop_assert!(!may(&receiver) || may(&sender), "{tool} {path}");
                     }

@@ -146,6 +146,7 @@ fn read_arguments(fields: &Map<String, Value>) -> ToolArgSchema {
     let aliases = aliases.into_iter().flatten();
     ToolArgSchema {
         path_params: names(fields.get("path_params")),
+        command_params: names(fields.get("command_params")),
         arg_aliases: aliases
             .filter_map(|(alias, name)| Some((alias.clone(), name.as_str()?.to_owned())))
             .collect(),

@@ -6,10 +6,12 @@ use harn_events::{SideEffectLevel, ToolAnnotations};
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
 use harn_options::{POLICY, TextPattern};
+use harn_shell::Purpose;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::annotations::read_annotations;
+use super::commands::check_patterns;
 use super::glob::check_pattern;
 use super::reading::{fields, patterns, texts, unexpected};
 use crate::known_options::{refuse_misspelt, refuse_unknown};
@@ -281,9 +283,12 @@ fn read_constraint(label: &str, value: &Value) -> Result<ArgConstraint, Thrown> 
     };
     check_pattern(&format!("{label}.tool"), tool)?;
     let key = value.get("arg_key").and_then(Value::as_str);
+    let arg_patterns = patterns(&format!("{label}.arg_patterns"), value.get("arg_patterns"))?;
+    check_patterns(tool, key, &arg_patterns, Purpose::Allow)
+        .map_err(|refused| Thrown::Plain(refused.to_string()))?;
     Ok(ArgConstraint {
         tool: tool.to_owned(),
-        arg_patterns: patterns(&format!("{label}.arg_patterns"), value.get("arg_patterns"))?,
+        arg_patterns,
         arg_key: key.filter(|key| !key.is_empty()).map(str::to_owned),
     })
 }

@@ -2,15 +2,17 @@
 
 use harn_events::ToolAnnotations;
 use harn_llm::options::value::display;
+use harn_shell::Surroundings;
 use serde_json::Value;
 
 use super::capability::{ArgConstraint, CapabilityPolicy};
+use super::commands;
 use super::glob::{any_glob_matches, any_glob_matches_path, glob_forbids};
-use super::parameters::{DeclaredParameters, Judged, JudgedArgument, is_path};
+use super::parameters::{ArgumentKind, DeclaredParameters, Judged, JudgedArgument};
 
 impl CapabilityPolicy {
     /// Checks a call whose arguments have their canonical names. `own` is what the tool says
-    /// about itself, `parameters` what it says it takes.
+    /// about itself, `parameters` what it says it takes, `place` where its commands would run.
     ///
     /// # Errors
     /// What to say about the first check that fails; its category is `tool_rejected`.
@@ -20,6 +22,7 @@ impl CapabilityPolicy {
         own: Option<&ToolAnnotations>,
         parameters: &DeclaredParameters,
         arguments: &Value,
+        place: &dyn Surroundings,
     ) -> Result<(), String> {
         if !self.tools.is_empty() && !any_glob_matches(&self.tools, tool) {
             return Err(format!("tool '{tool}' exceeds tool ceiling"));
@@ -31,7 +34,9 @@ impl CapabilityPolicy {
         let constraints = self.tool_arg_constraints.iter();
         constraints
             .filter(|constraint| glob_forbids(&constraint.tool, tool))
-            .try_for_each(|constraint| constraint.check(tool, annotations, parameters, arguments))
+            .try_for_each(|constraint| {
+                constraint.check(tool, annotations, parameters, arguments, place)
+            })
     }
 
     fn check_annotations(&self, tool: &str, annotations: &ToolAnnotations) -> Result<(), String> {
@@ -60,9 +65,10 @@ impl ArgConstraint {
         annotations: Option<&ToolAnnotations>,
         parameters: &DeclaredParameters,
         arguments: &Value,
+        place: &dyn Surroundings,
     ) -> Result<(), String> {
         for judged in self.judged(annotations, parameters, arguments) {
-            if let Some(refused) = self.refused(judged.value, judged.is_path) {
+            if let Some(refused) = self.refused(judged, place) {
                 let key = judged.name;
                 return Err(format!(
                     "tool '{tool}' {key} '{refused}' does not match allowed patterns: {:?}. Only \
@@ -76,8 +82,8 @@ impl ArgConstraint {
     }
 
     /// The arguments that are checked: the one it names, else the declared paths and commands
-    /// that the call has, else the first declared text. Of a tool that does not say what it takes all texts are,
-    /// because a model could put one in front that means nothing.
+    /// that the call has, else the first declared text. Of a tool that does not say what it takes
+    /// all texts are, because a model could put one in front that means nothing.
     fn judged<'a>(
         &'a self,
         annotations: Option<&'a ToolAnnotations>,
@@ -89,7 +95,7 @@ impl ArgConstraint {
             let judged = value.map(|value| JudgedArgument {
                 name: key,
                 value,
-                is_path: is_path(annotations, key),
+                kind: parameters.kind(annotations, key),
             });
             return judged.into_iter().collect();
         }
@@ -104,18 +110,25 @@ impl ArgConstraint {
         }
     }
 
-    /// What of a value no pattern allows. All items of a list have to be allowed.
-    fn refused(&self, value: &Value, is_path: bool) -> Option<String> {
+    /// What of an argument no pattern allows. All items of a list have to be allowed, and all
+    /// parts of a command.
+    fn refused(&self, judged: JudgedArgument<'_>, place: &dyn Surroundings) -> Option<String> {
+        let JudgedArgument { value, kind, .. } = judged;
         if self.arg_patterns.is_empty() {
             return None;
         }
+        let allowed = match kind {
+            ArgumentKind::Command => {
+                let is_allowed = commands::allows(&self.arg_patterns, value, place);
+                return (!is_allowed).then(|| display(value));
+            }
+            ArgumentKind::Path => any_glob_matches_path,
+            ArgumentKind::Text => any_glob_matches,
+        };
+        let allowed = |text: &str| allowed(&self.arg_patterns, text);
         let items = match value {
             Value::Array(items) => items.as_slice(),
             one => std::slice::from_ref(one),
-        };
-        let allowed = |text: &str| match is_path {
-            true => any_glob_matches_path(&self.arg_patterns, text),
-            false => any_glob_matches(&self.arg_patterns, text),
         };
         let mut texts = items.iter().map(display);
         texts.find(|text| !allowed(text))
@@ -124,6 +137,7 @@ impl ArgConstraint {
 
 #[cfg(test)]
 mod tests {
+    use harn_shell::Nowhere;
     use serde_json::json;
 
     use super::*;
@@ -134,7 +148,7 @@ mod tests {
         let policy = CapabilityPolicy::read("policy", &policy).expect("the policy is well formed");
         let own = read_annotations(&own);
         let open = DeclaredParameters::default();
-        let answer = policy.check_tool("run", own.as_ref(), &open, &arguments);
+        let answer = policy.check_tool("run", own.as_ref(), &open, &arguments, &Nowhere);
         assert_eq!(answer, expected.map_err(str::to_owned));
     }
 
@@ -279,7 +293,7 @@ mod tests {
         };
         let line = declares(json!({"line": "string", "at": {"type": "string", "required": false}}));
         let passes = |parameters: &DeclaredParameters, arguments: Value| {
-            let checked = policy.check_tool("run", None, parameters, &arguments);
+            let checked = policy.check_tool("run", None, parameters, &arguments, &Nowhere);
             checked.is_ok()
         };
         assert!(passes(&line, json!({"line": "ls -l", "at": "/"})));
@@ -289,6 +303,44 @@ mod tests {
         let open = DeclaredParameters::default();
         assert!(!passes(&open, json!({"a_note": "ls", "line": "rm"})));
         assert!(passes(&open, json!({"line": "ls"})));
+    }
+
+    #[test]
+    fn a_command_is_checked_by_what_it_runs() {
+        let named = constrained(json!({
+            "tool": "run", "arg_patterns": ["ls *", "cargo *"], "arg_key": "command",
+        }));
+        let unnamed = constrained(json!({"tool": "run", "arg_patterns": ["ls *", "cargo *"]}));
+        let runs = json!({"arg_schema": {"command_params": ["command"]}});
+        let run = json!({"name": "run", "parameters": {"command": "string"}});
+        for policy in [named, unnamed] {
+            let allowed = |command: &Value| {
+                let read = CapabilityPolicy::read("policy", &policy).unwrap();
+                let own = read_annotations(&runs);
+                let arguments = json!({"command": command});
+                let open = DeclaredParameters::default();
+                let said = read.check_tool("run", own.as_ref(), &open, &arguments, &Nowhere);
+                // The tool says so by its name, too.
+                let declared = DeclaredParameters::of(&run);
+                let other = read.check_tool("run", None, &declared, &arguments, &Nowhere);
+                assert_eq!(said, other, "{command}");
+                said.is_ok()
+            };
+            for command in [
+                json!("ls -l"),
+                json!("ls -l; cargo a"),
+                json!(["ls", "a;b"]),
+            ] {
+                assert!(allowed(&command), "{command}");
+            }
+            for command in [
+                json!("ls; curl x"),
+                json!("cargo $(curl x)"),
+                json!(["curl", "x"]),
+            ] {
+                assert!(!allowed(&command), "{command}");
+            }
+        }
     }
 
     #[test]

@@ -9,9 +9,12 @@
 //! Nothing is changed here. What is to be kept and what is to be written into the transcript
 //! comes back as data, so that a replay applies the same.
 
+use std::fmt;
+
 use harn_events::ToolAnnotations;
 use harn_llm::desk::Thrown;
 use harn_llm::options::value::display;
+use harn_shell::Surroundings;
 use serde_json::{Map, Value, json};
 
 use super::grants::{PermissionRecord, RecordKind, SessionGrant, SessionGrants};
@@ -20,7 +23,7 @@ use super::permissions::Permissions;
 use crate::callback::Callback;
 
 /// A call to ask about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct PermissionCall<'a> {
     /// The tool.
     pub tool: &'a str,
@@ -32,9 +35,21 @@ pub struct PermissionCall<'a> {
     pub annotations: Option<&'a ToolAnnotations>,
     /// The session it is made in.
     pub session_id: &'a str,
+    /// Where its commands would run.
+    pub place: &'a (dyn Surroundings + Sync),
     /// What an escalation is told besides, inside a trigger dispatch: `agent`, `action`,
     /// `trace_id`, `autonomy_tier`, `requested_tier`.
     pub dispatch: Option<&'a Map<String, Value>>,
+}
+
+impl fmt::Debug for PermissionCall<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("PermissionCall");
+        shown
+            .field("tool", &self.tool)
+            .field("arguments", &self.arguments)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What all levels together say.

@@ -6,14 +6,16 @@ use harn_llm::desk::Thrown;
 use harn_llm::options::value::{kind, truthy};
 use harn_llm::sorted_json;
 use harn_options::ARGUMENT_MATCHER;
+use harn_shell::Purpose;
 use serde_json::{Map, Value};
 
+use super::commands;
 use super::evaluation::PermissionCall;
 use super::glob::{
     any_glob_forbids_path, any_glob_matches, any_glob_matches_path, check_pattern,
     first_forbidding, glob_forbids, glob_matches,
 };
-use super::parameters::{Judged, JudgedArgument, is_path};
+use super::parameters::{ArgumentKind, Judged, JudgedArgument};
 use crate::callback::{Callback, Functions};
 use crate::known_options::refuse_unknown;
 
@@ -34,10 +36,11 @@ pub enum Matcher {
     /// None of them.
     Never,
     /// Calls whose paths and commands, or else whose texts, one of these globs matches, as far as
-    /// parameters take them. A call without texts is matched on its whole JSON.
+    /// parameters take them. A call without texts is matched on its whole JSON. For a command
+    /// they are rules about what it runs.
     AnyText(Vec<String>),
     /// Calls whose argument `key` one of the globs matches. An argument that is no text is
-    /// matched on its JSON.
+    /// matched on its JSON. For a command they are rules about what it runs.
     Argument {
         /// The argument.
         key: String,
@@ -81,7 +84,7 @@ impl Rule {
                 let parameters = call.parameters;
                 let is_taken = !parameters.are_known() || parameters.have(key);
                 let value = call.arguments.get(key).filter(|_| is_taken);
-                value.is_some_and(|value| is_allowed(globs, value, is_path(call.annotations, key)))
+                value.is_some_and(|value| is_allowed(globs, named(key, value, call), call))
             }
             Matcher::Function(function) => asked(function, call).await?,
         })
@@ -103,10 +106,27 @@ impl Rule {
             Matcher::Argument { key, globs } => call
                 .arguments
                 .get(key)
-                .is_some_and(|value| is_denied(globs, value, is_path(call.annotations, key))),
+                .is_some_and(|value| is_denied(globs, named(key, value, call), call)),
             Matcher::Function(function) => asked(function, call).await?,
         })
     }
+
+    /// Refuses patterns about commands that cannot be read or that allow everything.
+    pub(super) fn check_commands(&self, purpose: Purpose) -> Result<(), Thrown> {
+        let (globs, key) = match &self.matcher {
+            Matcher::AnyText(globs) => (globs, None),
+            Matcher::Argument { key, globs } => (globs, Some(&**key)),
+            Matcher::Always | Matcher::Never | Matcher::Function(_) => return Ok(()),
+        };
+        let checked = commands::check_patterns(&self.tool, key, globs, purpose);
+        checked.map_err(|refused| Thrown::Plain(refused.to_string()))
+    }
+}
+
+/// The argument that a rule names.
+fn named<'a>(name: &'a str, value: &'a Value, call: PermissionCall<'_>) -> JudgedArgument<'a> {
+    let kind = call.parameters.kind(call.annotations, name);
+    JudgedArgument { name, value, kind }
 }
 
 async fn asked(function: &Arc<dyn Callback>, call: PermissionCall<'_>) -> Result<bool, Thrown> {
@@ -118,7 +138,7 @@ async fn asked(function: &Arc<dyn Callback>, call: PermissionCall<'_>) -> Result
 /// much about where it goes as about where it comes from.
 fn allowed_by(globs: &[String], call: PermissionCall<'_>) -> bool {
     let judged = call.parameters.judged(call.annotations, call.arguments);
-    let allows = |one: &JudgedArgument<'_>| is_allowed(globs, one.value, one.is_path);
+    let allows = |one: &JudgedArgument<'_>| is_allowed(globs, *one, call);
     match &judged {
         Judged::PathsAndCommands(all) | Judged::Undeclared(all) if !all.is_empty() => {
             all.iter().all(allows)
@@ -141,29 +161,52 @@ fn denied_by(globs: &[String], call: PermissionCall<'_>) -> bool {
         }
     };
     let mut unknown = call.parameters.unknown_texts(call.arguments).into_iter();
-    judged
-        .iter()
-        .any(|one| is_denied(globs, one.value, one.is_path))
-        || unknown.any(|text| first_forbidding(globs, text).is_some())
+    judged.iter().any(|one| {
+        is_denied(globs, *one, call)
+            // How a command is written can be denied as well.
+            || (one.kind == ArgumentKind::Command && is_denied_value(globs, one.value, false))
+    }) || unknown.any(|text| first_forbidding(globs, text).is_some())
         || (!has_texts(call.arguments)
             && first_forbidding(globs, &sorted_json(call.arguments)).is_some())
 }
 
+fn is_allowed(globs: &[String], judged: JudgedArgument<'_>, call: PermissionCall<'_>) -> bool {
+    match judged.kind {
+        ArgumentKind::Command => commands::allows(globs, judged.value, call.place),
+        ArgumentKind::Path => is_allowed_value(globs, judged.value, true),
+        ArgumentKind::Text => is_allowed_value(globs, judged.value, false),
+    }
+}
+
 /// Whether patterns allow an argument: all texts of a list, and what is no text as JSON.
-fn is_allowed(globs: &[String], value: &Value, is_path: bool) -> bool {
+fn is_allowed_value(globs: &[String], value: &Value, is_path: bool) -> bool {
     match value {
         Value::String(text) if is_path => any_glob_matches_path(globs, text),
         Value::String(text) => any_glob_matches(globs, text),
-        Value::Array(items) if is_path => items.iter().all(|item| is_allowed(globs, item, true)),
+        Value::Array(items) if is_path => {
+            let mut items = items.iter();
+            items.all(|item| is_allowed_value(globs, item, true))
+        }
         other => any_glob_matches(globs, &sorted_json(other)),
     }
 }
 
-fn is_denied(globs: &[String], value: &Value, is_path: bool) -> bool {
+fn is_denied(globs: &[String], judged: JudgedArgument<'_>, call: PermissionCall<'_>) -> bool {
+    match judged.kind {
+        ArgumentKind::Command => commands::denies(globs, judged.value, call.place),
+        ArgumentKind::Path => is_denied_value(globs, judged.value, true),
+        ArgumentKind::Text => is_denied_value(globs, judged.value, false),
+    }
+}
+
+fn is_denied_value(globs: &[String], value: &Value, is_path: bool) -> bool {
     match value {
         Value::String(text) if is_path => any_glob_forbids_path(globs, text),
         Value::String(text) => first_forbidding(globs, text).is_some(),
-        Value::Array(items) if is_path => items.iter().any(|item| is_denied(globs, item, true)),
+        Value::Array(items) if is_path => {
+            let mut items = items.iter();
+            items.any(|item| is_denied_value(globs, item, true))
+        }
         other => first_forbidding(globs, &sorted_json(other)).is_some(),
     }
 }
@@ -332,6 +375,7 @@ mod tests {
             parameters,
             annotations: None,
             session_id: "s",
+            place: &harn_shell::Nowhere,
             dispatch: None,
         }
     }
@@ -376,6 +420,47 @@ mod tests {
         assert_eq!(said(json!("ls*"), open, json!({"x": "ls"})), (true, true));
         // The whole call is its JSON, without what nobody takes.
         assert_eq!(said(json!("*5*"), other, json!({"n": 5})), (false, true));
+    }
+
+    #[test]
+    fn rules_about_commands_look_at_what_is_run() {
+        // The same name as a path does not make a command one.
+        let sh = json!({
+            "parameters": {"line": "string", "in": "string"},
+            "annotations": {"arg_schema": {
+                "command_params": ["line"], "path_params": ["in", "line"],
+            }},
+        });
+        let run = json!({"name": "run", "parameters": {"line": "string", "command": "string"}});
+        let rows = [
+            ("ls -l", (true, true)),
+            ("ls; touch x", (false, true)),
+            ("touch x", (false, false)),
+            ("touch $(ls)", (false, true)),
+            // What cannot be taken apart is allowed by nothing and denied by everything.
+            ("touch '", (false, true)),
+            ("$x", (false, true)),
+        ];
+        for (command, expected) in rows {
+            let named = |key: &str| json!({"arg_key": key, "patterns": ["ls *"]});
+            for (entry, key) in [(&sh, "line"), (&run, "command")] {
+                let call = json!({key: command});
+                let told = said(named(key), entry.clone(), call.clone());
+                assert_eq!(told, expected, "{command}");
+                assert_eq!(
+                    said(json!("ls *"), entry.clone(), call),
+                    expected,
+                    "{command}"
+                );
+            }
+        }
+        // All paths and commands have to be allowed, and how a command is written can be denied.
+        let call = json!({"line": "ls a", "in": "etc"});
+        assert_eq!(said(json!("ls *"), sh.clone(), call.clone()), (false, true));
+        let both = json!(["ls *", "etc"]);
+        assert_eq!(said(both, sh.clone(), call), (true, true));
+        let secret = json!({"line": "cat my_secret"});
+        assert_eq!(said(json!("*secret*"), sh, secret), (false, true));
     }
 
     #[test]

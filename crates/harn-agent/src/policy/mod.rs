@@ -16,6 +16,8 @@ mod approval;
 mod arguments_fit;
 mod builtin_needs;
 mod capability;
+mod command_place;
+mod commands;
 mod denial;
 mod digest;
 mod enforcement;
@@ -27,6 +29,7 @@ mod matcher;
 mod parameters;
 mod permissions;
 mod reading;
+mod remembered_command;
 
 pub(crate) use annotations::declared_paths;
 pub use annotations::{
@@ -36,6 +39,7 @@ pub use approval::{Approval, ApprovalPolicy, ApprovalStatus};
 pub use arguments_fit::arguments_fit;
 pub use builtin_needs::{Need, builtin_need, needs_host};
 pub use capability::{ArgConstraint, CapabilityPolicy};
+pub use command_place::CommandPlace;
 pub use denial::{denied_result, missing_arguments, policy_reason, unknown_argument};
 pub use evaluation::{PermissionCall, Verdict, evaluate};
 pub use glob::{any_glob_matches, first_forbidding, glob_forbids, glob_matches};
@@ -52,3 +56,4 @@ pub use permissions::Permissions;
 
 pub(crate) use capability::RECURSION_LIMIT;
 pub(crate) use digest::digest;
+pub(crate) use remembered_command::remembered_call;

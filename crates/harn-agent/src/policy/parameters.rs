@@ -29,7 +29,18 @@ struct Parameter {
 pub(super) struct JudgedArgument<'a> {
     pub(super) name: &'a str,
     pub(super) value: &'a Value,
-    pub(super) is_path: bool,
+    pub(super) kind: ArgumentKind,
+}
+
+/// How patterns look at an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArgumentKind {
+    /// At where it leads.
+    Path,
+    /// At what a shell would run.
+    Command,
+    /// At how it is written.
+    Text,
 }
 
 /// What a rule that names no argument looks at.
@@ -54,10 +65,11 @@ impl DeclaredParameters {
             Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
             Value::String(name) => vec![name.as_str()],
             // The tool of coding agents has said so before there was a word for it.
-            _ if entry["name"] == "run" => vec!["command"],
+            _ if entry["name"] == "run" && !all.is_empty() => vec!["command"],
             _ => Vec::new(),
         };
-        let is_declared = |name: &&str| all.iter().any(|known| known.name == *name);
+        let is_declared =
+            |name: &&str| all.is_empty() || all.iter().any(|known| known.name == *name);
         Self {
             commands: commands
                 .into_iter()
@@ -65,6 +77,31 @@ impl DeclaredParameters {
                 .map(str::to_owned)
                 .collect(),
             all,
+        }
+    }
+
+    /// The parameters that are commands: those that the tool declares, and those of which it is
+    /// known besides. One that the tool does not take is none.
+    pub fn commands(&self, annotations: Option<&ToolAnnotations>) -> Vec<String> {
+        let mut commands = self.commands.clone();
+        let known = annotations.map_or(&[][..], |known| &known.arg_schema.command_params);
+        for name in known {
+            if !commands.contains(name) && (!self.are_known() || self.have(name)) {
+                commands.push(name.clone());
+            }
+        }
+        commands
+    }
+
+    /// How patterns look at an argument of that name. What is a command is no path, because a
+    /// command that is written like one runs all the same.
+    pub(super) fn kind(&self, annotations: Option<&ToolAnnotations>, name: &str) -> ArgumentKind {
+        if self.commands(annotations).iter().any(|known| known == name) {
+            return ArgumentKind::Command;
+        }
+        match path_parameters(annotations).iter().any(|path| path == name) {
+            true => ArgumentKind::Path,
+            false => ArgumentKind::Text,
         }
     }
 
@@ -95,13 +132,17 @@ impl DeclaredParameters {
             return Judged::Undeclared(Vec::new());
         };
         let paths = path_parameters(annotations);
-        if !paths.is_empty() || !self.commands.is_empty() {
-            let names = paths.iter().chain(&self.commands);
-            return Judged::PathsAndCommands(given(fields, names, paths));
+        let commands = self.commands(annotations);
+        if !paths.is_empty() || !commands.is_empty() {
+            let is_path = |name: &&String| !commands.contains(name);
+            let paths = given(fields, paths.iter().filter(is_path), ArgumentKind::Path);
+            let commands = given(fields, commands.iter(), ArgumentKind::Command);
+            return Judged::PathsAndCommands([paths, commands].concat());
         }
         if !self.are_known() {
             let texts = fields.iter().filter(|(_, value)| value.is_string());
-            return Judged::Undeclared(given(fields, texts.map(|(name, _)| name), &[]));
+            let names = texts.map(|(name, _)| name);
+            return Judged::Undeclared(given(fields, names, ArgumentKind::Text));
         }
         Judged::Texts(self.texts(arguments))
     }
@@ -115,7 +156,7 @@ impl DeclaredParameters {
         let texts = self.all.iter().filter(|known| known.takes_text);
         let (required, others): (Vec<_>, Vec<_>) = texts.partition(|known| known.is_required);
         let names = required.into_iter().chain(others).map(|known| &known.name);
-        let mut judged = given(fields, names, &[]);
+        let mut judged = given(fields, names, ArgumentKind::Text);
         judged.retain(|one| one.value.is_string());
         judged
     }
@@ -137,11 +178,6 @@ impl DeclaredParameters {
     }
 }
 
-/// Whether an argument is declared to be a path.
-pub(super) fn is_path(annotations: Option<&ToolAnnotations>, name: &str) -> bool {
-    path_parameters(annotations).iter().any(|path| path == name)
-}
-
 fn path_parameters(annotations: Option<&ToolAnnotations>) -> &[String] {
     annotations.map_or(&[], |known| &known.arg_schema.path_params)
 }
@@ -150,16 +186,12 @@ fn path_parameters(annotations: Option<&ToolAnnotations>) -> &[String] {
 fn given<'a, 'n>(
     fields: &'a Map<String, Value>,
     names: impl Iterator<Item = &'n String>,
-    paths: &[String],
+    kind: ArgumentKind,
 ) -> Vec<JudgedArgument<'a>> {
     let given = names.filter_map(|name| fields.get_key_value(name));
     let given = given.filter(|(_, value)| !value.is_null());
     given
-        .map(|(name, value)| JudgedArgument {
-            name,
-            value,
-            is_path: paths.contains(name),
-        })
+        .map(|(name, value)| JudgedArgument { name, value, kind })
         .collect()
 }
 

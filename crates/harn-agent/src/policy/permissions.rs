@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use harn_llm::desk::Thrown;
 use harn_options::PERMISSIONS;
+use harn_shell::Purpose;
 use serde_json::Value;
 
 use super::matcher::{Rule, read_rules};
@@ -42,18 +43,18 @@ impl Permissions {
             }
         };
         refuse_unknown(label, &PERMISSIONS, fields)?;
-        let rules = |key: &str| {
+        let rules = |key: &str, purpose: Purpose| {
             let value = fields.get(key).unwrap_or(&Value::Null);
-            read_rules(
-                &format!("{label}.{key}"),
-                value,
-                &format!("/{key}"),
-                functions,
-            )
+            let label = format!("{label}.{key}");
+            let rules = read_rules(&label, value, &format!("/{key}"), functions)?;
+            for rule in rules.iter().flatten() {
+                rule.check_commands(purpose)?;
+            }
+            Ok(rules)
         };
         Ok(Some(Self {
-            allow: rules("allow")?,
-            deny: rules("deny")?.unwrap_or_default(),
+            allow: rules("allow", Purpose::Allow)?,
+            deny: rules("deny", Purpose::Deny)?.unwrap_or_default(),
             on_escalation: functions.at("/on_escalation").cloned(),
             owner: String::new(),
         }))

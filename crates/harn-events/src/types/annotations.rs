@@ -47,6 +47,9 @@ pub struct ToolAnnotations {
 pub struct ToolArgSchema {
     /// Arguments that are paths.
     pub path_params: Vec<String>,
+    /// Arguments that are commands of a shell; rules look at what they run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command_params: Vec<String>,
     /// Later revision.
     pub dependency_key_params: Vec<String>,
     /// Later revision.

@@ -29,6 +29,7 @@ fn ask(levels: &[Permissions], grants: &SessionGrants) -> Verdict {
         parameters: &DeclaredParameters::default(),
         annotations: None,
         session_id: "s",
+        place: &harn_shell::Nowhere,
         dispatch: None,
     };
     block_on(evaluate(levels, call, grants)).expect("nothing throws")
@@ -226,6 +227,7 @@ fn an_escalation_is_told_what_it_is_about() {
         parameters: &DeclaredParameters::default(),
         annotations: None,
         session_id: "s",
+        place: &harn_shell::Nowhere,
         dispatch: dispatch.as_object(),
     };
     let verdict = block_on(evaluate(&[level], call, &SessionGrants::default()));
@@ -253,6 +255,7 @@ fn what_a_function_throws_is_given_back() {
         parameters: &DeclaredParameters::default(),
         annotations: None,
         session_id: "s",
+        place: &harn_shell::Nowhere,
         dispatch: None,
     };
     let thrown = block_on(evaluate(&[level], call, &SessionGrants::default()));
@@ -269,6 +272,7 @@ fn asking_can_move_to_another_thread() {
         parameters: &DeclaredParameters::default(),
         annotations: None,
         session_id: "s",
+        place: &harn_shell::Nowhere,
         dispatch: None,
     };
     check(evaluate(&[], call, &SessionGrants::default()));

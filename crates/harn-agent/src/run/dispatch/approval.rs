@@ -20,6 +20,7 @@ use crate::moment::rfc3339;
 use crate::policy::{
     Approval, ApprovalStatus, HostAnswer, NO_HOST_BRIDGE, PermissionRecord, REQUEST_FAILED, Scope,
     arguments_fit, denied_result, digest, is_for_good, permission_request, read_host_answer,
+    remembered_call,
 };
 use crate::session::{About, kept};
 use crate::tool::{Caution, ToolCall};
@@ -157,21 +158,26 @@ async fn ask_host(
     };
     let request_id = run.runtime.new_id();
     let record = approval_record(run, call, annotations, &request_id);
-    let scope = Scope::of(annotations);
+    // What a person has to agree to each time is not remembered.
+    let known_as = remembered_as(run, call, annotations).filter(|_| caution.is_none());
+    let scope = known_as
+        .as_ref()
+        .map(|_| remembered_scope(run, call, annotations));
     let audit = json!(run.audit());
-    let remembers = caution.is_none().then_some(scope);
-    let mut parameters = permission_request(&asked, annotations, record, audit, remembers);
+    let mut parameters = permission_request(&asked, annotations, record, audit, scope);
     if let Some(Caution { reason, .. }) = caution {
         parameters["caution"] = json!(reason);
     }
+    // What a host remembers by itself has to be the same.
+    parameters["remembersAs"] = json!(known_as);
     let said = bridge
         .request("session/request_permission", parameters)
         .await;
     let answer = match said {
         Ok(said) => {
             let answer = read_host_answer(&said);
-            if is_for_good(&said) && caution.is_none() {
-                remember(run, call, scope, &answer);
+            if let (true, Some(known_as)) = (is_for_good(&said), known_as) {
+                remember(run, known_as, &answer);
             }
             answer
         }
@@ -180,6 +186,14 @@ async fn ask_host(
     Decision {
         answer,
         request_id: Some(request_id),
+    }
+}
+
+/// What an answer for good is about. A tool that runs commands is never meant as a whole.
+fn remembered_scope(run: &Run<'_>, call: &Call, annotations: Option<&ToolAnnotations>) -> Scope {
+    match run.commands_of(&call.name).is_empty() {
+        true => Scope::of(annotations),
+        false => Scope::Call,
     }
 }
 
@@ -211,17 +225,28 @@ fn approval_record(
     })
 }
 
-/// What an answer for good is kept under.
-fn remembered_as(call: &Call, scope: Scope) -> String {
-    match scope {
-        Scope::Tool => call.name.clone(),
-        Scope::Call => format!("{} {}", call.name, digest(&sorted_json(&call.arguments))),
+/// What an answer for good is kept under; `None`: each time is another time.
+fn remembered_as(
+    run: &Run<'_>,
+    call: &Call,
+    annotations: Option<&ToolAnnotations>,
+) -> Option<String> {
+    let name = &call.name;
+    let commands = run.commands_of(name);
+    match Scope::of(annotations) {
+        _ if !commands.is_empty() => {
+            let place = run.command_place(name);
+            let known = remembered_call(&call.arguments, &commands, &place)?;
+            Some(format!("{name} {known}"))
+        }
+        Scope::Tool => Some(name.clone()),
+        Scope::Call => Some(format!("{name} {}", digest(&sorted_json(&call.arguments)))),
     }
 }
 
-fn remember(run: &Run<'_>, call: &Call, scope: Scope, answer: &HostAnswer) {
+fn remember(run: &Run<'_>, known_as: String, answer: &HostAnswer) {
     let mut known = run.session.kept(kept::APPROVALS).unwrap_or(json!({}));
-    known[remembered_as(call, scope)] = json!(matches!(answer, HostAnswer::Granted { .. }));
+    known[known_as] = json!(matches!(answer, HostAnswer::Granted { .. }));
     run.session.keep(kept::APPROVALS, known);
 }
 
@@ -232,7 +257,7 @@ fn remembered(
     annotations: Option<&ToolAnnotations>,
 ) -> Option<HostAnswer> {
     let known = run.session.kept(kept::APPROVALS)?;
-    let is_allowed = known.get(remembered_as(call, Scope::of(annotations)))?;
+    let is_allowed = known.get(remembered_as(run, call, annotations)?)?;
     Some(match is_allowed {
         Value::Bool(true) => HostAnswer::Granted { arguments: None },
         _ => HostAnswer::Denied(REFUSED_FOR_GOOD.to_owned()),

@@ -178,12 +178,14 @@ async fn check_permissions(run: &Run<'_>, call: &Call) -> Result<Result<(), Refu
     let grants = run.session.read(|state| state.grants.clone());
     let parameters = run.parameters_of(&call.name);
     let arguments = run.judged_arguments(call);
+    let place = run.command_place(&call.name);
     let asked = PermissionCall {
         tool: &call.name,
         arguments: &arguments,
         parameters: &parameters,
         annotations: run.annotations_of(&call.name),
         session_id: run.session.id(),
+        place: &place,
         dispatch: None,
     };
     let verdict = evaluate(&run.ambient.permissions, asked, &grants).await?;
@@ -337,6 +339,11 @@ impl Run<'_> {
         entry.map_or_else(DeclaredParameters::default, |entry| {
             DeclaredParameters::of(&entry.declared)
         })
+    }
+
+    /// The arguments of a tool that are commands.
+    pub(super) fn commands_of(&self, name: &str) -> Vec<String> {
+        self.parameters_of(name).commands(self.annotations_of(name))
     }
 
     pub(super) fn note_permission(&self, record: &PermissionRecord) {

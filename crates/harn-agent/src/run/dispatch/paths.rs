@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::super::Run;
 use super::super::turn::Call;
 use crate::own_tools;
-use crate::policy::{Approval, declared_paths};
+use crate::policy::{Approval, CommandPlace, declared_paths};
 use crate::real_path::resolve;
 use crate::registry::Backend;
 use crate::tool::{Caution, ToolCall};
@@ -79,10 +79,11 @@ impl Run<'_> {
     pub(super) fn check_ceilings(&self, call: &Call) -> Result<(), String> {
         let own = self.own_annotations(&call.name);
         let parameters = self.parameters_of(&call.name);
+        let place = self.command_place(&call.name);
         let check = |form| {
             let judged = self.judged(call, &call.arguments, form);
             self.ambient
-                .check_tool(&call.name, own, &parameters, &judged)
+                .check_tool(&call.name, own, &parameters, &judged, &place)
         };
         check(Form::Relative).or_else(|refused| check(Form::Absolute).map_err(|_| refused))?;
         self.check_roots(call)
@@ -111,7 +112,10 @@ impl Run<'_> {
             };
             *path = written.to_string_lossy().into_owned();
         };
-        for key in &annotations.arg_schema.path_params {
+        // What a shell runs is not what is left of it as a path.
+        let commands = self.commands_of(&call.name);
+        let paths = annotations.arg_schema.path_params.iter();
+        for key in paths.filter(|key| !commands.contains(key)) {
             match judged.get_mut(key) {
                 Some(Value::String(path)) => write(path),
                 Some(Value::Array(items)) => {
@@ -167,6 +171,19 @@ impl Run<'_> {
     fn is_coding(&self, tool: &str) -> bool {
         let entry = self.tool(tool);
         entry.is_some_and(|entry| entry.declared["runtime"] == "coding")
+    }
+
+    /// Where the commands of a tool run: in its folders, or in that of the program.
+    pub(super) fn command_place(&self, tool: &str) -> CommandPlace {
+        let folder = absolute(&self.runtime.folder);
+        let own = self.tool(tool).filter(|_| self.is_coding(tool));
+        let own = own.and_then(|entry| entry.declared["roots"].as_array());
+        let own = own.into_iter().flatten().filter_map(Value::as_str);
+        let mut roots: Vec<PathBuf> = own.map(|root| folder.join(root)).collect();
+        if roots.is_empty() {
+            roots.push(folder);
+        }
+        CommandPlace::new(roots, self.runtime.search_path())
     }
 
     /// What relative paths of a tool start at, without links.
