@@ -71,7 +71,9 @@ mod tools;
 
 use harn_machine::Registry;
 
-pub use command_policy::scope_command_policy;
+pub use command_policy::{
+    CommandRefusal, command_refusal, scope_command_policy, with_command_policy,
+};
 pub use dates::clock::now_ms;
 pub use encoding::uuid_of_time;
 pub use files::background::{LONG_RUNNING, Sighted, Sought};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::task::Poll;
 
 use harn_machine::{
-    Answer, Context, Failure, ProcessEnd, ProcessRequest, Registry, Request, Value, Waiting, thrown,
+    Answer, Context, Failure, ProcessEnd, ProcessRequest, Registry, Request, Value, Waiting,
+    argument, thrown,
 };
 
 use crate::expect::text;
@@ -13,62 +14,88 @@ use crate::files::{read_text, status};
 use crate::surroundings;
 
 pub(crate) fn register(registry: &mut Registry) {
-    registry.waiting(&[
-        ("exec", exec),
-        ("exec_at", exec_at),
-        ("shell", shell),
-        ("shell_at", shell_at),
-    ]);
+    // A policy may decide about commands first; see `command_policy`.
+    registry.plain(&[("__process_params", process_params)]);
+    registry.waiting(&[("__process", process)]);
 }
 
-fn exec(
+/// `__process_params(builtin, arguments)`: what is to be started, as policies see it.
+fn process_params(context: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let builtin = text(arguments, 0);
+    let words: Vec<Value> = match argument(arguments, 1) {
+        Value::List(words) => words.iter().cloned().collect(),
+        _ => Vec::new(),
+    };
+    let (takes_folder, takes_line, missing) = match builtin.as_str() {
+        "exec" => (false, false, "exec: command is required"),
+        "exec_at" => (true, false, "exec_at: directory and command are required"),
+        "shell" => (false, true, "shell: command string is required"),
+        _ => (
+            true,
+            true,
+            "shell_at: directory and command string are required",
+        ),
+    };
+    if words.len() < 1 + usize::from(takes_folder) {
+        return thrown(missing);
+    }
+    let folder = match takes_folder {
+        true => folder(context, &words).display().to_string().into(),
+        false => Value::Nil,
+    };
+    let words = &words[usize::from(takes_folder)..];
+    if takes_line {
+        let shell = default_shell(context);
+        return Ok(Value::dict([
+            ("mode", "shell".into()),
+            ("command", text(words, 0).into()),
+            ("shell", shell.into()),
+            ("cwd", folder),
+        ]));
+    }
+    let words: Vec<Value> = words.iter().map(|word| word.to_text().into()).collect();
+    Ok(Value::dict([
+        ("mode", "argv".into()),
+        ("argv", Value::list(words)),
+        ("cwd", folder),
+    ]))
+}
+
+/// `__process(builtin, params)`
+fn process(
     context: &mut Context<'_>,
     arguments: &mut [Value],
     waiting: &mut Waiting,
 ) -> Result<Poll<Value>, Failure> {
-    if arguments.is_empty() {
-        return thrown("exec: command is required");
+    let what = match text(arguments, 0).starts_with("exec") {
+        true => "exec",
+        false => "shell",
+    };
+    let Value::Dict(params) = argument(arguments, 1) else {
+        return thrown(format!("{what} failed"));
+    };
+    let params = params.clone();
+    let field = |key: &str| params.get(key).filter(|value| !value.is_nil());
+    let folder = field("cwd").map(|folder| PathBuf::from(folder.to_text().as_str()));
+    let is_line = field("mode").is_some_and(|mode| mode.to_text().as_str() == "shell");
+    let mut request = match field("argv").filter(|_| !is_line) {
+        Some(Value::List(words)) => {
+            let words: Vec<Value> = words.iter().cloned().collect();
+            program(&words, folder)
+        }
+        _ => {
+            let command = field("command").map(Value::to_text).unwrap_or_default();
+            line(context, &command, folder)
+        }
+    };
+    // A hook of a policy may have added variables.
+    if let Some(Value::Dict(variables)) = field("env") {
+        let variables = variables.iter();
+        let variables =
+            variables.map(|(name, value)| (name.to_string(), value.to_text().to_string()));
+        request.environment = variables.collect();
     }
-    let request = program(arguments, None);
-    run(context, waiting, "exec", request)
-}
-
-fn exec_at(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Result<Poll<Value>, Failure> {
-    if arguments.len() < 2 {
-        return thrown("exec_at: directory and command are required");
-    }
-    let folder = folder(context, arguments);
-    let request = program(&arguments[1..], Some(folder));
-    run(context, waiting, "exec", request)
-}
-
-fn shell(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Result<Poll<Value>, Failure> {
-    if arguments.is_empty() {
-        return thrown("shell: command string is required");
-    }
-    let request = line(context, &text(arguments, 0), None);
-    run(context, waiting, "shell", request)
-}
-
-fn shell_at(
-    context: &mut Context<'_>,
-    arguments: &mut [Value],
-    waiting: &mut Waiting,
-) -> Result<Poll<Value>, Failure> {
-    if arguments.len() < 2 {
-        return thrown("shell_at: directory and command string are required");
-    }
-    let folder = folder(context, arguments);
-    let request = line(context, &text(arguments, 1), Some(folder));
-    run(context, waiting, "shell", request)
+    run(context, waiting, what, request)
 }
 
 /// The folder of the first argument. It starts at the source file, unlike paths of files.

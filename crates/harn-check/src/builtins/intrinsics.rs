@@ -19,12 +19,12 @@ builtins! {
     "__broadcast_next(shared: any, reader: int) -> list | nil" [] Pure "Gives a list of the next item of a reader, if one is there.";
     "__callable(value: any) -> bool" [] Pure "Tells whether a value can be called.";
     "__command_context(params: dict, policy: dict) -> dict" [] Io "Tells what policies see of a command.";
+    "__command_doubt(params: dict) -> string | nil" [] Pure "Tells why a command is not understood.";
     "__command_hook_begun() -> nil" [] Pure "Notes that a task runs a hook of a policy.";
     "__command_hook_ended() -> nil" [] Pure "Notes that a task runs a hook of a policy no longer.";
     "__command_in_hook() -> bool" [] Pure "Tells whether a task runs a hook of a policy.";
-    "__command_line(params: dict) -> string" [] Pure "Gives a command on one line.";
     "__command_not_run(params: dict, status: string, reason: string) -> dict" [] Clock "Gives the result of a command that was not run.";
-    "__command_pattern(line: string, patterns: list<string>) -> string | nil" [] Pure "Gives the first pattern that a command fits.";
+    "__command_pattern(params: dict, patterns: list<string>) -> string | nil" [] Pure "Gives the first pattern that a command fits.";
     "__command_policy() -> dict | nil" [] Pure "Gives the policy that decides about commands.";
     "__context_packed(pieces: dict, scores: list | nil) -> dict" [] Pure "Packs pieces of artifacts into a budget of tokens.";
     "__context_pieces(options: dict) -> dict" [] Pure "Cuts the artifacts of a context into pieces.";
@@ -62,6 +62,8 @@ builtins! {
     "__number(value: any) -> bool" [] Pure "Tells whether a value is an int or a float.";
     "__outcome(task: task_handle) -> Result<any, string>" [] Pure "Waits for a task and tells how it ended.";
     "__people_now() -> string" [] Clock "Gives the time as records show it.";
+    "__process(builtin: string, params: dict) -> dict" [] Io "Starts a program, whatever policies say.";
+    "__process_params(builtin: string, arguments: list) -> dict" [] Io "Reads what a program is to be started with.";
     "__project_ci(folder: string) -> dict" [] Io "Tells how a project is worked on.";
     "__project_files(folder: string, languages: list<string>) -> list<dict>" [] Io "Reads the files of a folder that tell the most about it.";
     "__project_start(path: any) -> string" [] Io "Names the folder that a program wants to have described, or fails.";

@@ -1,7 +1,7 @@
 //! Which commands may run.
 //!
 //! ```text
-//! host_call("process.exec", params)
+//! host_call("process.exec", params), exec(…), shell(…)
 //!     ─► the policy on top of the stack, if there is one
 //!          deny patterns ─► risks that need approval ─► pre ─► the command ─► post
 //!     ─► host: the command itself
@@ -11,6 +11,7 @@
 //! because hooks are functions of the program. What is recognised is written here.
 
 mod config;
+mod parts;
 mod patterns;
 mod request;
 mod result_scan;
@@ -20,14 +21,24 @@ mod stack;
 
 use harn_machine::Registry;
 
-pub use stack::scope_command_policy;
+pub use scans::{CommandRefusal, command_refusal};
+pub use stack::{scope_command_policy, with_command_policy};
 
 pub(crate) fn register(registry: &mut Registry) {
     registry.file(
         "command_policy",
         include_str!("../../harn/command_policy.harn"),
     );
-    registry.harn("command_policy", &[("host_call", "host_call")]);
+    registry.harn(
+        "command_policy",
+        &[
+            ("exec", "exec"),
+            ("exec_at", "exec_at"),
+            ("host_call", "host_call"),
+            ("shell", "shell"),
+            ("shell_at", "shell_at"),
+        ],
+    );
     config::register(registry);
     patterns::register(registry);
     request::register(registry);

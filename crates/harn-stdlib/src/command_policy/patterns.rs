@@ -2,20 +2,35 @@
 
 use harn_machine::{Context, Failure, Registry, Value, argument};
 
+use super::parts::{fitting, taken_apart};
+
 pub(super) fn register(registry: &mut Registry) {
-    registry.plain(&[("__command_pattern", command_pattern)]);
+    registry.plain(&[
+        ("__command_doubt", command_doubt),
+        ("__command_pattern", command_pattern),
+    ]);
 }
 
-/// `__command_pattern(line, patterns)`: the first pattern that fits, or nil.
+/// `__command_pattern(params, patterns)`: the first pattern that fits, or nil.
 fn command_pattern(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
-    let line = argument(arguments, 0).to_text();
-    let Value::List(patterns) = argument(arguments, 1) else {
+    let (Value::Dict(params), Value::List(patterns)) =
+        (argument(arguments, 0), argument(arguments, 1))
+    else {
         return Ok(Value::Nil);
     };
-    let fitting = patterns
-        .iter()
-        .find(|pattern| fits(&pattern.to_text(), &line));
-    Ok(fitting.cloned().unwrap_or_default())
+    let patterns: Vec<String> = patterns.iter().map(Value::show).collect();
+    Ok(fitting(params, &patterns).map_or(Value::Nil, |pattern| pattern.as_str().into()))
+}
+
+/// `__command_doubt(params)`: why a command is not understood, or nil.
+fn command_doubt(_: &mut Context<'_>, arguments: &mut [Value]) -> Result<Value, Failure> {
+    Ok(match argument(arguments, 0) {
+        Value::Dict(params) => match taken_apart(params) {
+            Ok(_) => Value::Nil,
+            Err(problem) => problem.reason.into(),
+        },
+        _ => Value::Nil,
+    })
 }
 
 /// Whether the pieces of a pattern between its `*` are found in a line, in order.

@@ -4,7 +4,6 @@ use harn_machine::value::{Dict, Text};
 use harn_machine::{Answer, Context, Failure, Registry, Request, Value, argument};
 use sha2::{Digest, Sha256};
 
-use super::scans::line;
 use crate::dates::iso8601;
 use crate::encoding::{hex, uuid_of_time};
 use crate::files::root::execution_root;
@@ -12,12 +11,6 @@ use crate::files::root::execution_root;
 pub(super) fn register(registry: &mut Registry) {
     registry.plain(&[
         ("__command_context", command_context),
-        ("__command_line", |_, arguments| {
-            Ok(match argument(arguments, 0) {
-                Value::Dict(params) => line(params).into(),
-                _ => "".into(),
-            })
-        }),
         ("__command_not_run", command_not_run),
     ]);
 }

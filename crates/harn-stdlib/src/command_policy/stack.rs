@@ -68,6 +68,21 @@ pub fn scope_command_policy(context: &mut Context<'_>, options: &Value) -> Resul
     Ok(())
 }
 
+/// The options of a loop with the policy that decides about its commands, for the tools of the
+/// runtime: they start commands without calling the program.
+pub fn with_command_policy(context: &mut Context<'_>, options: &Value) -> Value {
+    let Value::Dict(policy) = in_force(context) else {
+        return options.clone();
+    };
+    let mut options = match options {
+        Value::Dict(options) => options.clone(),
+        Value::Nil => Dict::default(),
+        other => return other.clone(),
+    };
+    options.insert(Text::new("command_policy"), Value::Dict(policy));
+    Value::Dict(options)
+}
+
 /// The policy that decides: that of the loop, unless a program has put one in force since.
 fn in_force(context: &mut Context<'_>) -> Value {
     let scoped = context.strand().values.get(SCOPED).cloned();

@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use harn_machine::value::Text;
 use harn_machine::{Answer, Context, Failure, Fault, Registry, Request, Value, Waiting, argument};
-use harn_stdlib::{WORKER, scope_command_policy};
+use harn_stdlib::{WORKER, scope_command_policy, with_command_policy};
 use serde_json::json;
 
 use super::artifacts;
@@ -297,7 +297,13 @@ fn begin_loop(
     let has_policy = has_policy || session_has_policy(context, &id)?;
     let request = inside(context, &id, has_policy, |context| {
         scope_command_policy(context, argument(arguments, options))?;
-        Ok(request(context, builtin, arguments, (outer, Some(&id))))
+        let given = with_command_policy(context, argument(arguments, options));
+        let mut arguments = arguments.to_vec();
+        if !given.is_nil() {
+            arguments.resize(arguments.len().max(options + 1), Value::Nil);
+            arguments[options] = given;
+        }
+        Ok(request(context, builtin, &arguments, (outer, Some(&id))))
     })?;
     answered(context, waiting, Some(request))
 }

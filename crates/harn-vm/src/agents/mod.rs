@@ -13,6 +13,7 @@ mod artifacts;
 mod background;
 mod builtins;
 mod closure;
+mod command_rules;
 mod confinement;
 mod convert;
 mod daemons;

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::background::Background;
 use super::closure::ProgramClosure;
+use super::command_rules::PolicyRules;
 use super::options::AgentOptions;
 use super::searches::{Search, Searches};
 use crate::files::Files;
@@ -343,6 +344,7 @@ impl AgentPort {
                     environment: environment.clone(),
                     fence: fence(policy, environment),
                     sources: options.sources.clone(),
+                    command_rules: Some(Arc::new(PolicyRules)),
                     skills: skills.setup(environment),
                     spawner: Some(spawner),
                     bus: options.bus.clone(),
