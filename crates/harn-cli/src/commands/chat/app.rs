@@ -315,7 +315,7 @@ impl App {
         let asked = self.shared.state().asked.pop_front();
         match (asked, letter.to_ascii_lowercase()) {
             (Some(Asked::Permission(permission)), 'y' | 'a' | 'n')
-                if letter.to_ascii_lowercase() != 'a' || permission.scope != Scope::Once =>
+                if permission.scope != Scope::Once || !letter.eq_ignore_ascii_case(&'a') =>
             {
                 if letter.eq_ignore_ascii_case(&'a') {
                     let scope = permission.scope.clone();

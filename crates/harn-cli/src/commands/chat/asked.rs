@@ -30,10 +30,11 @@ pub(super) struct Permission {
 pub(super) enum Scope {
     /// Every call of the tool.
     Tool(String),
-    /// Nothing: the person is asked each time.
-    Once,
     /// The same call again. What a command does is not told by the tool that runs it.
     SameCall(String, String),
+    /// Nothing, the person is asked each time: a runtime is cautious, or nobody can tell what
+    /// would be the same again.
+    Once,
 }
 
 impl Scope {
@@ -46,12 +47,24 @@ impl Scope {
         }
     }
 
+    /// What the runtime takes for the same call: for a command its parts, its folder and the
+    /// scripts it runs.
+    pub(super) fn known_as(self, parameters: &Value) -> Self {
+        match (self, parameters.get("remembersAs")) {
+            (Self::SameCall(tool, _), Some(Value::String(known))) => {
+                Self::SameCall(tool, known.clone())
+            }
+            (_, Some(Value::Null)) => Self::Once,
+            (scope, _) => scope,
+        }
+    }
+
     /// What "always" means, for the person who says it.
     pub(super) fn in_words(&self) -> String {
         match self {
             Self::Tool(tool) => format!("always {}", clean_line(tool)),
-            Self::Once => "asked each time".to_owned(),
             Self::SameCall(..) => "always this call".to_owned(),
+            Self::Once => "asked each time".to_owned(),
         }
     }
 }
@@ -196,6 +209,15 @@ mod tests {
             assert_eq!(scope.in_words(), "always this call");
             assert_ne!(scope, Scope::of("run", kind, &json!({"command": "rm"})));
         }
+    }
+
+    #[test]
+    fn always_is_not_offered_for_what_nobody_can_recognise_again() {
+        let scope = || Scope::of("run", Some(ToolKind::Execute), &json!({"command": "$x"}));
+        assert_eq!(scope().known_as(&json!({"remembersAs": null})), Scope::Once);
+        let known = scope().known_as(&json!({"remembersAs": "run 1"}));
+        assert_eq!(known, Scope::SameCall("run".to_owned(), "run 1".to_owned()));
+        assert_eq!(scope().known_as(&json!({})), scope());
     }
 
     #[test]

@@ -17,7 +17,9 @@ pub(super) struct Always(BTreeSet<Scope>);
 
 impl Always {
     pub(super) fn allow(&mut self, scope: Scope) {
-        self.0.insert(scope);
+        if scope != Scope::Once {
+            self.0.insert(scope);
+        }
     }
 
     fn allows(&self, scope: &Scope) -> bool {
@@ -93,7 +95,7 @@ impl Host {
             // What a runtime is cautious about is never answered for good.
             let scope = match &caution {
                 Some(_) => Scope::Once,
-                None => Scope::of(tool, kind, arguments),
+                None => Scope::of(tool, kind, arguments).known_as(parameters),
             };
             if state.always.allows(&scope) {
                 return None;
