@@ -15,7 +15,7 @@ const ROUNDS: usize = 1000;
 /// Exchanges two names until it is told to stop.
 fn exchange(one: &Path, other: &Path, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
-        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).expect("both names are there");
     }
 }
 

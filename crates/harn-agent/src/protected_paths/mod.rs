@@ -268,8 +268,8 @@ impl ProtectedPaths {
 
     fn guarded(&self, real: &Path, names: &[String]) -> Option<Protection> {
         let named = |pattern: &&str| has_part(names, pattern);
-        let by_harn = HARNS_OWN.iter().any(|pattern| named(&pattern)) || self.sources.has(real);
-        let is_guarded = by_harn || GUARDED.iter().any(|pattern| named(&pattern));
+        let by_harn = HARNS_OWN.iter().any(named) || self.sources.has(real);
+        let is_guarded = by_harn || GUARDED.iter().any(named);
         is_guarded.then_some(Protection::Guarded { by_harn })
     }
 
