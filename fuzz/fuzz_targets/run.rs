@@ -35,12 +35,14 @@ impl Effects for Nowhere {
             Request::Environment(_) | Request::Input { .. } => Answer::Text(None),
             Request::AllEnvironment => Answer::Pairs(Vec::new()),
             Request::IsTerminal(_) => Answer::Truth(false),
-            Request::File(_) | Request::Net(_) | Request::Process(_) | Request::Other { .. } => {
-                Answer::Failed(EffectFailure {
-                    kind: std::io::ErrorKind::Unsupported,
-                    message: "there is nothing here".to_owned(),
-                })
-            }
+            Request::File(_)
+            | Request::OwnFile(_)
+            | Request::Net(_)
+            | Request::Process(_)
+            | Request::Other { .. } => Answer::Failed(EffectFailure {
+                kind: std::io::ErrorKind::Unsupported,
+                message: "there is nothing here".to_owned(),
+            }),
         }
     }
 

@@ -14,5 +14,9 @@ harn_fuzz::target!(|bytes| {
     let words = &script.parts[0].words;
     assert_eq!(words.len(), 1, "{text:?}");
     assert_eq!(words[0].literal(), Some(&*text), "{text:?}");
-    assert_eq!(parse_argv(&["show".to_owned(), text.clone()]), Ok(script), "{text:?}");
+    assert_eq!(
+        parse_argv(&["show".to_owned(), text.clone()]),
+        Ok(script),
+        "{text:?}"
+    );
 });

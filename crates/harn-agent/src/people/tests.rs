@@ -1,7 +1,5 @@
 //! Requests in a log, and answers to them.
 
-use std::sync::LazyLock;
-
 use harn_log::{AnyEventLog, EventLog, LogEvent, MemoryEventLog, Topic, block_on};
 use serde_json::{Value, json};
 
@@ -10,11 +8,10 @@ use crate::principal::Principal;
 
 /// What is said beside an answer: the name it is given in.
 fn given(reviewer: Option<&str>) -> Given<'_> {
-    static ACTOR: LazyLock<Principal> = LazyLock::new(|| Principal::operator("test"));
     Given {
         reviewer,
         reason: None,
-        actor: &ACTOR,
+        actor: Box::leak(Box::new(Principal::operator("test"))),
     }
 }
 

@@ -44,7 +44,7 @@ mod block {
     use super::{CStr, c_char};
 
     unsafe extern "C" {
-        static mut environ: *mut *mut c_char;
+        static environ: *mut *mut c_char;
     }
 
     /// Overwrites the value of a variable and removes it.

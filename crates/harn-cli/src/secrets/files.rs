@@ -142,16 +142,11 @@ fn assigned(line: &str) -> Option<&str> {
     if line.starts_with(['#', ';']) {
         return None;
     }
-    let (name, value) = line.split_once(['=', ':']).and_then(|(name, value)| {
-        // `//registry.example.org/:_authToken=…`
-        match value
-            .strip_prefix('_')
-            .and_then(|rest| rest.split_once('='))
-        {
-            Some((name, value)) => Some((name, value)),
-            None => Some((name, value)),
-        }
-    })?;
+    let (name, value) = line.split_once(['=', ':'])?;
+    // `//registry.example.org/:_authToken=…`
+    let token = value.strip_prefix('_');
+    let token = token.and_then(|rest| rest.split_once('='));
+    let (name, value) = token.unwrap_or((name, value));
     let name = name.trim().trim_matches(['"', '\'', '_']);
     let value = value.trim().trim_matches(['"', '\'']);
     let is_key_data = matches!(name, "client-key-data" | "auth" | "authToken");

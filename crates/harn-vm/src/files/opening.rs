@@ -104,7 +104,8 @@ fn await_reader(open: impl Fn() -> io::Result<File>, interrupt: &Interrupt) -> i
         match open() {
             Err(error) if lacks_other_end(&error) => {
                 go_on(interrupt)?;
-                std::thread::sleep(LOOK_UP_EVERY);
+                // Nothing tells when somebody opens the other end.
+                poll(&mut [], Some(&look_up_time()))?;
             }
             opened => return opened,
         }
@@ -150,17 +151,20 @@ fn is_for_later(error: &io::Error) -> bool {
 
 /// Waits until something can be read or written, or until the other end has gone.
 fn await_event(file: &File, event: PollFlags, interrupt: &Interrupt) -> io::Result<()> {
-    let time = Timespec {
-        tv_sec: 0,
-        tv_nsec: i64::from(LOOK_UP_EVERY.subsec_nanos()),
-    };
     loop {
         go_on(interrupt)?;
-        match poll(&mut [PollFd::new(file, event)], Some(&time)) {
+        match poll(&mut [PollFd::new(file, event)], Some(&look_up_time())) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Ok(_) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+fn look_up_time() -> Timespec {
+    Timespec {
+        tv_sec: 0,
+        tv_nsec: i64::from(LOOK_UP_EVERY.subsec_nanos()),
     }
 }
 

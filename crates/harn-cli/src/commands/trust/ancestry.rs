@@ -18,7 +18,7 @@ const ANCESTORS_MAX: usize = 256;
 /// Whether this process is below another one of ours.
 pub(super) fn is_below_a_run() -> bool {
     let is_marked = |name: &&str| crate::environment::variable(name).is_some();
-    MARKS.iter().any(|name| is_marked(&name)) || has_ancestor_of_ours()
+    MARKS.iter().any(is_marked) || has_ancestor_of_ours()
 }
 
 fn has_ancestor_of_ours() -> bool {

@@ -110,7 +110,6 @@ const CLASSES: &[(&str, Class)] = &[
     ("shell_at", Starts("shell_at(path_parent(P), \"ls\")")),
     ("mcp_connect", Starts("mcp_connect(P)")),
     // Sources of items, names of sessions, templates as texts, records of what was done.
-    ("__command_pattern", TouchesNothing),
     ("__drain", TouchesNothing),
     ("__immediate", TouchesNothing),
     ("__lazy", TouchesNothing),
