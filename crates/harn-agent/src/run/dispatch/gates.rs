@@ -251,16 +251,14 @@ impl Refused {
     /// The tool is withheld.
     fn changed(tool: &str) -> Self {
         let reason = format!("tool '{tool}' has changed since it was approved");
-        Self {
-            result: denied_result(tool, &reason),
-            reason,
-            category: ToolCallErrorCategory::PermissionDenied,
-            metadata: Box::new(json!({})),
-            is_denial: true,
-        }
+        Self::denied(tool, reason)
     }
 
     fn by_hook(tool: &str, reason: String) -> Self {
+        Self::denied(tool, reason)
+    }
+
+    fn denied(tool: &str, reason: String) -> Self {
         Self {
             result: denied_result(tool, &reason),
             reason,
